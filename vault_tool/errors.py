@@ -1,0 +1,85 @@
+"""Everything that can fail, each class with its sentence, its hint and its exit code."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of the command line; a caller that is a program branches on them."""
+
+    DONE = 0
+    FINDINGS = 1
+    USAGE = 2
+    BUSY = 3
+    ATTENTION = 4
+    IO = 5
+    REFUSED = 6
+    INTERRUPTED = 130
+
+
+class VaultError(Exception):
+    """What could not be done: one sentence that names the item, and what to type next.
+
+    `exit_code` is the class's own; `hint` may be empty. Nothing was changed unless the sentence says so.
+    """
+
+    exit_code: Exit = Exit.USAGE
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.hint}" if self.hint else self.message
+
+
+class UsageError(VaultError):
+    """The request cannot be meant as it stands: a missing, contradictory or malformed parameter."""
+
+
+class NotFound(UsageError):
+    """No record, subject, file or vault answers to what was named."""
+
+
+class Ambiguous(UsageError):
+    """More than one record answers to what was named; the sentence lists them."""
+
+
+class ConfigError(UsageError):
+    """`vault.toml` or `_config.json` cannot be used as it is; the sentence lists every fault in it."""
+
+
+class Busy(VaultError):
+    """Another process holds a lock for longer than the bounded wait; nothing was changed."""
+
+    exit_code = Exit.BUSY
+
+
+class StorageError(VaultError):
+    """The operating system refused or failed a read or a write; what was there before is still there."""
+
+    exit_code = Exit.IO
+
+
+class Refused(VaultError):
+    """Doing it could lose or leak something: the request was understood and declined."""
+
+    exit_code = Exit.REFUSED
+
+
+class EditRefused(Refused):
+    """A head cannot be edited without touching bytes that nobody asked to change."""
+
+
+class GitError(VaultError):
+    """Git could not do what was asked of it; the sentence carries git's own first line."""
+
+    exit_code = Exit.ATTENTION
+
+
+class StaleEdit(VaultError):
+    """A file changed between our read and our write; both texts were kept, and the sentence says where."""
+
+    exit_code = Exit.ATTENTION
