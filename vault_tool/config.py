@@ -1,0 +1,163 @@
+"""Settings of a vault (`vault.toml`) and of this machine (`_config.json`): each option beside its sentence."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from vault_tool.errors import ConfigError
+from vault_tool.model.types import RecordClass, Registry, Section, TypeSpec, is_type_name
+
+PERSPECTIVES: Mapping[str, str] = {
+    "general": "",
+    "technical": "Represent for retrieval about technical design and implementation:",
+    "relational": "Represent for retrieval about relationships, collaboration, and personal context:",
+    "temporal": "Represent for retrieval about decisions made, things that changed, and open questions:",
+    "project": "Represent for retrieval about project state and progress:",
+}
+
+
+def _option(default: Any, sentence: str, *choices: str) -> Any:
+    metadata = {"sentence": sentence, "choices": choices}
+    if isinstance(default, (dict, list)):
+        return field(default_factory=lambda: default, metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Config:
+    """What `vault.toml` may say. Never a secret, an address or a provider: a pulled vault must not send text anywhere."""
+
+    links: str = _option("plain", "How the tool writes subjects into heads.", "plain", "wikilink")
+    language: str = _option("english", "The language whose word endings full text search ignores; `none` for none.")
+    core_budget: int = _option(12000, "Most characters that CORE.md may take.")
+    core_section_limit: int = _option(15, "Most lines in one section of CORE.md.")
+    share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")
+    write_policy: str = _option("auto", "Whether new observations wait for a person's review.", "auto", "review")
+    understanding_policy: str = _option("auto", "Whether new understandings wait for a person's review.", "auto", "review")
+    owner: str = _option("auto", "Whether a background process may keep indexes warm.", "auto", "off")
+    lock_wait: float = _option(10.0, "Most seconds to wait for another process's lock.")
+    repo_ids: tuple[str, ...] = _option((), "Other names under which contracts may address this vault.")
+    types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")
+    perspectives: Mapping[str, str] = _option(dict(PERSPECTIVES), "Embedding angles: `[perspectives]` with name = instruction.")
+
+
+def sentences() -> dict[str, str]:
+    """Each option of `vault.toml` with its sentence, for documents and `vt config`."""
+    return {option.name: str(option.metadata["sentence"]) for option in fields(Config)}
+
+
+def load(text: str, where: str = "vault.toml") -> Config:
+    """The settings that `text` (TOML) gives; raises ConfigError naming all faults at once."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise ConfigError(f"{where}: {fault}", f"mend {where} in an editor") from fault
+    faults: list[str] = []
+    known = {option.name: option for option in fields(Config)}
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        option = known.get(name)
+        if option is None:
+            faults.append(f"unknown option `{name}`")
+            continue
+        reader = _READERS.get(name) or _SCALARS[type(option.default)]
+        choices = option.metadata["choices"]
+        read = reader(name, value, faults)
+        if choices and read is not None and read not in choices:
+            faults.append(f"`{name}` must be one of {', '.join(choices)}, not {value!r}")
+        elif read is not None:
+            values[name] = read
+    if faults:
+        raise ConfigError(f"{where}: " + "; ".join(faults), f"mend {where}; `vt config` lists the options")
+    return Config(**values)
+
+
+_Reader = Callable[[str, Any, list[str]], Any]
+
+
+def _text(name: str, value: Any, faults: list[str]) -> str | None:
+    if isinstance(value, str):
+        return value
+    faults.append(f"`{name}` must be a text, not {value!r}")
+    return None
+
+
+def _flag(name: str, value: Any, faults: list[str]) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    faults.append(f"`{name}` must be true or false, not {value!r}")
+    return None
+
+
+def _number(name: str, value: Any, faults: list[str]) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
+        return float(value)
+    faults.append(f"`{name}` must be a number of 0 or more, not {value!r}")
+    return None
+
+
+def _whole(name: str, value: Any, faults: list[str]) -> int | None:
+    if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+        return value
+    faults.append(f"`{name}` must be a whole number above 0, not {value!r}")
+    return None
+
+
+def _texts(name: str, value: Any, faults: list[str]) -> tuple[str, ...] | None:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    faults.append(f"`{name}` must be a list of texts, not {value!r}")
+    return None
+
+
+def _perspectives(name: str, value: Any, faults: list[str]) -> dict[str, str] | None:
+    if isinstance(value, dict) and all(isinstance(item, str) for item in value.values()):
+        return {**PERSPECTIVES, **value}
+    faults.append('`[perspectives]` must be lines of name = "instruction"')
+    return None
+
+
+def _types(name: str, value: Any, faults: list[str]) -> Registry | None:
+    if not isinstance(value, dict):
+        faults.append("`types` must be tables: [types.<name>]")
+        return None
+    registry = Registry()
+    specs = [_type_spec(registry, type_name, table, faults) for type_name, table in value.items()]
+    return registry.extended(spec for spec in specs if spec is not None)
+
+
+def _type_spec(registry: Registry, name: str, table: Any, faults: list[str]) -> TypeSpec | None:
+    where = f"[types.{name}]"
+    if not is_type_name(name) or not isinstance(table, dict):
+        faults.append(f"{where} must be a table named by a word of letters, digits and _")
+        return None
+    base = registry.spec(name)
+    before = len(faults)
+    unknown = sorted(table.keys() - {"class", "weight", "importance", "section"})
+    faults.extend(f"{where} knows class, weight, importance and section, not `{key}`" for key in unknown)
+    record_class = _member(RecordClass, table.get("class", base.record_class), f"{where} class", faults)
+    section = _member(Section, table.get("section", base.section or Section.WORTH_KNOWING), f"{where} section", faults)
+    weight = _number(f"{where} weight", table.get("weight", base.weight), faults)
+    importance = _number(f"{where} importance", table.get("importance", base.importance), faults)
+    if base.known and record_class not in (None, base.record_class):
+        faults.append(f"{where} cannot leave its class, {base.record_class}")
+    if importance is not None and importance > 1:
+        faults.append(f"{where} importance must be from 0 to 1, not {importance:g}")
+    if len(faults) > before or record_class is None or weight is None or importance is None:
+        return None
+    return TypeSpec(name, record_class, weight, importance, section, base.always_kept)
+
+
+def _member(kind: Any, value: Any, where: str, faults: list[str]) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        faults.append(f"{where} must be one of {', '.join(member.value for member in kind)}, not {value!r}")
+        return None
+
+
+_SCALARS: Mapping[type, _Reader] = {str: _text, bool: _flag, int: _whole, float: _number, tuple: _texts}
+_READERS: Mapping[str, _Reader] = {"types": _types, "perspectives": _perspectives}

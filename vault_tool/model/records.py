@@ -1,0 +1,192 @@
+"""The records of a vault as frozen values; field names are the head's keys (`pass_id` is `pass`, a Python keyword)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
+
+from vault_tool.model.fields import SCHEMA
+from vault_tool.model.types import RecordClass
+
+Head: TypeAlias = dict[str, Any]
+"""A typed head: text, float, int, bool, None, lists of text, and (unknown fields only) nested lists and maps. Plain JSON."""
+
+_KEYWORDS = {"pass_id": "pass"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every record has: `extra` holds the fields that are not ours, kept as they are."""
+
+    record_class: ClassVar[RecordClass]
+
+    id: str
+    type: str
+    body: str = ""
+    created: str | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def head(self) -> Head:
+        """The fields in the order of the class, defaults left out: what `render` writes and `from_head` reads."""
+        found: Head = {}
+        for name, default in _LAYOUT[type(self)].items():
+            value = getattr(self, name)
+            if name in ("id", "type") or value != default:
+                found[_KEYWORDS.get(name, name)] = list(value) if isinstance(value, tuple) else value
+        return found | dict(self.extra)
+
+    @property
+    def label(self) -> str:
+        """What a person calls it: its title or name, else its id."""
+        return str(getattr(self, "title", "") or getattr(self, "name", "") or self.id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace(Record):
+    """The vault itself: `id` and `name` are what contracts call `repo_id`."""
+
+    record_class = RecordClass.WORKSPACE
+
+    name: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject(Record):
+    """A stipulated, named region: an anchor without evidence of its own."""
+
+    record_class = RecordClass.SUBJECT
+
+    name: str = ""
+    aliases: tuple[str, ...] = ()
+    summary: str = ""
+    tags: tuple[str, ...] = ()
+    key: str = ""
+    role: str = ""
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered(Record):
+    """What observations and understandings share: subjects, weights and provenance."""
+
+    title: str = ""
+    subjects: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    generation: int | None = None
+    session: str = ""
+    turn: str = ""
+    model: str = ""
+    origin: str = ""
+    user: str = ""
+    project: str = ""
+    expires: str | None = None
+    pinned: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation(Remembered):
+    """Evidence: immutable, temporal, tagged with any number of subjects."""
+
+    record_class = RecordClass.OBSERVATION
+
+    observed: str | None = None
+    rationale: str = ""
+    evidence: tuple[str, ...] = ()
+    related_to: tuple[str, ...] = ()
+    problem: str = ""
+    failure_mode: str = ""
+    commit: str = ""
+    change_targets: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+    preconditions: tuple[str, ...] = ()
+    postconditions: tuple[str, ...] = ()
+    mood: str = ""
+    as_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understanding(Remembered):
+    """The current best synthesis: revised only by a new one that supersedes it."""
+
+    record_class = RecordClass.UNDERSTANDING
+
+    summary: str = ""
+    supersedes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    reason: str = ""
+    pass_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge(Record):
+    """A typed link between two memories whose body says why; titles inform, ids decide."""
+
+    record_class = RecordClass.EDGE
+
+    from_id: str = ""
+    from_title: str = ""
+    to_id: str = ""
+    to_title: str = ""
+    strength: float | None = None
+    evidence: tuple[str, ...] = ()
+    confidence: float | None = None
+    updated: str | None = None
+    session: str = ""
+    turn: str = ""
+    model: str = ""
+    origin: str = ""
+    user: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidation(Record):
+    """One pass of consolidation; its body is the ledger, its parents the passes before it."""
+
+    record_class = RecordClass.CONSOLIDATION
+
+    generation: int | None = None
+    parents: tuple[str, ...] = ()
+    session: str = ""
+    model: str = ""
+    origin: str = ""
+
+
+CLASSES: Mapping[RecordClass, type[Record]] = {
+    kind.record_class: kind for kind in (Workspace, Subject, Observation, Understanding, Edge, Consolidation)
+}
+
+
+def _layout(kind: type[Record]) -> dict[str, Any]:
+    """Attribute names with their defaults, in the order of the class's schema (body and extra aside)."""
+
+    known = {f.name: (() if f.default is MISSING else f.default) for f in fields(kind)}
+    attribute = {key: name for name, key in _KEYWORDS.items()}
+    order = (attribute.get(key, key) for key in SCHEMA[kind.record_class])
+    return {name: known[name] for name in order}
+
+
+_LAYOUT: dict[type[Record], dict[str, Any]] = {kind: _layout(kind) for kind in CLASSES.values()}
+
+
+def from_head(record_class: RecordClass, head: Mapping[str, Any], body: str) -> Record:
+    """The record of a typed head and its body; what the class has no field for goes to `extra`.
+
+    Source: the inverse of `Record.head`. A required field that is missing is left at its empty default: the
+    reader has already named it as a problem.
+    """
+    kind = CLASSES[record_class]
+    layout = _LAYOUT[kind]
+    values: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
+    for key, value in head.items():
+        name = "pass_id" if key == "pass" else key
+        if name not in layout:
+            extra[key] = value
+        elif value is not None:
+            values[name] = tuple(value) if isinstance(value, list) else value
+    return kind(**{"id": "", "type": "", **values}, body=body, extra=extra)

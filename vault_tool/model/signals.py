@@ -1,0 +1,64 @@
+"""Judgements and use, and the day's log: what the append-only journals hold, as frozen values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SignalKind(StrEnum):
+    """What a signal says of its target."""
+
+    USEFUL = "useful"
+    QUESTIONABLE = "questionable"
+    TRUTH = "truth"
+    UTILITY = "utility"
+    USE = "use"
+    REVIEWED = "reviewed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """One line of `signals/YYYY-MM.<writer>.jsonl`; ordered by `(at, id)` whatever file it stands in.
+
+    `value` is a target in 0..1 for truth and utility, and a count for `use` (accesses of one memory on one day).
+    """
+
+    id: str
+    at: str
+    target: str
+    kind: SignalKind
+    value: float = 1.0
+    confidence: float | None = None
+    rationale: str = ""
+    evidence: tuple[str, ...] = ()
+    problem: str = ""
+    session: str = ""
+    model: str = ""
+    origin: str = ""
+
+    @property
+    def author(self) -> str:
+        """Who speaks: a person is one author, an agent is one author a model."""
+        return self.origin if self.origin == "owner" else f"{self.origin or 'agent'}:{self.model}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One access of a memory, known to this machine alone until a commit carries its day's sum as a signal."""
+
+    at: str
+    target: str
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeEntry:
+    """One entry of a day's log: `at` is UTC, `path` is relative to the vault's root (empty for a note of its own)."""
+
+    at: str
+    title: str
+    type: str = ""
+    tags: tuple[str, ...] = ()
+    path: str = ""
+    summary: str = ""

@@ -1,0 +1,114 @@
+"""What the vault holds, as values: one entry a file that is a record, and the relations between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from vault_tool.model.problems import Problem
+from vault_tool.model.supersession import longest_chain, superseded_by
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record without its body: its typed head, where it is, and what was read off its text.
+
+    `title` is never empty (a subject's is its name). `links` are weak links: the targets of `[[...]]` in the body.
+    `preview` is the body's beginning on one line. `stale` marks what is served as HEAD has it, because the file
+    cannot be parsed now. Times are nanoseconds, `hash` is of the file's bytes, `body_hash` of the normalised body.
+    """
+
+    path: str
+    id: str
+    record_class: RecordClass
+    type: str
+    title: str
+    head: Mapping[str, Any]
+    preview: str = ""
+    body_hash: str = ""
+    links: tuple[str, ...] = ()
+    size: int = 0
+    mtime_ns: int = 0
+    hash: str = ""
+    stale: bool = False
+
+    def text(self, name: str) -> str:
+        """A text field of the head, or the empty string."""
+        value = self.head.get(name)
+        return value if isinstance(value, str) else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list field of the head, or nothing."""
+        value = self.head.get(name)
+        return tuple(str(item) for item in value) if isinstance(value, (list, tuple)) else ()
+
+    def number(self, name: str) -> float | None:
+        """A number of the head, or None."""
+        value = self.head.get(name)
+        return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The names of the subjects that it is tagged with, as its writer wrote them."""
+        return self.texts("subjects")
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a person keeps it from fading."""
+        return self.head.get("pinned") is True
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All entries of a vault at one moment, in the order of their paths, with the relations that follow from them."""
+
+    entries: tuple[Entry, ...] = ()
+    pages: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, tuple[Entry, ...]]:
+        """Entries by id; more than one where an id was copied (each of them is a problem, none of them wins)."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            found[entry.id].append(entry)
+        return {key: tuple(entries) for key, entries in found.items()}
+
+    @cached_property
+    def subjects_by_name(self) -> Mapping[str, tuple[Entry, ...]]:
+        """Subjects by normalised name and alias; more than one where two claim the same name."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.of_class(RecordClass.SUBJECT):
+            for name in dict.fromkeys(normal_name(n) for n in (entry.text("name"), *entry.texts("aliases")) if n):
+                found[name].append(entry)
+        return {key: tuple(entries) for key, entries in found.items()}
+
+    @cached_property
+    def superseded_by(self) -> Mapping[str, tuple[str, ...]]:
+        """For each replaced understanding the ids of what replaces it (members of a cycle replace nothing)."""
+        edges = {e.id: e.texts("supersedes") for e in self.of_class(RecordClass.UNDERSTANDING) if e.texts("supersedes")}
+        return superseded_by(edges)
+
+    @cached_property
+    def generation(self) -> int:
+        """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
+        return longest_chain({e.id: e.texts("parents") for e in self.of_class(RecordClass.CONSOLIDATION)})
+
+    def of_class(self, record_class: RecordClass) -> Iterable[Entry]:
+        """The entries of one class."""
+        return (entry for entry in self.entries if entry.record_class is record_class)
+
+    def active(self, entry: Entry) -> bool:
+        """Whether nothing supersedes it."""
+        return entry.id not in self.superseded_by
+
+    def subject_key(self, name: str) -> str:
+        """The identity of a subject's name: the id of the one subject that answers to it, else the normalised name."""
+        normal = normal_name(name)
+        owners = self.subjects_by_name.get(normal, ())
+        return owners[0].id if len(owners) == 1 else normal

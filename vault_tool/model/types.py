@@ -1,0 +1,131 @@
+"""The registry of types: which class a type belongs to, how it decays, where CORE.md shows it. Data, not code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class RecordClass(StrEnum):
+    """What a record is, whatever its type; results call this its `kind`."""
+
+    SUBJECT = "subject"
+    OBSERVATION = "observation"
+    UNDERSTANDING = "understanding"
+    EDGE = "edge"
+    CONSOLIDATION = "consolidation"
+    WORKSPACE = "workspace"
+
+
+class Section(StrEnum):
+    """The sections of CORE.md below the kept texts, in the order in which they are printed."""
+
+    CRITICAL_SOLUTIONS = "Critical Solutions"
+    ACTIVE_DECISIONS = "Active Decisions"
+    KEY_FIXES = "Key Fixes"
+    CONFIGURATIONS = "Configurations"
+    PATTERNS = "Patterns & Workflows"
+    PREFERENCES = "Preferences"
+    DID_NOT_WORK = "What Did Not Work"
+    IN_MOTION = "In Motion"
+    UNDERSTANDINGS = "Current Understandings"
+    WORTH_KNOWING = "Worth Knowing"
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSpec:
+    """One type: `weight` multiplies its decay score, `importance` (0..1) is its default, `known` is false for a guess."""
+
+    name: str
+    record_class: RecordClass
+    weight: float = 1.0
+    importance: float = 0.5
+    section: Section | None = None
+    always_kept: bool = False
+    known: bool = True
+
+
+_O, _U = RecordClass.OBSERVATION, RecordClass.UNDERSTANDING
+
+BUILT_IN: tuple[TypeSpec, ...] = (
+    TypeSpec("subject", RecordClass.SUBJECT),
+    TypeSpec("workspace", RecordClass.WORKSPACE),
+    TypeSpec("consolidation", RecordClass.CONSOLIDATION),
+    TypeSpec("single_subject", _U, 1.25, 0.8, Section.UNDERSTANDINGS),
+    TypeSpec("relationship", _U, 1.25, 0.8, Section.UNDERSTANDINGS),
+    TypeSpec("structural", _U, 1.0, 0.6, Section.WORTH_KNOWING),
+    TypeSpec("soul", _U, 1.0, 1.0, None, always_kept=True),
+    TypeSpec("protocol", _U, 1.0, 1.0, None, always_kept=True),
+    TypeSpec("orientation", _U, 1.0, 1.0, None, always_kept=True),
+    TypeSpec("procedure", _O, 1.4, 0.8, Section.PATTERNS),
+    TypeSpec("decision", _O, 1.3, 0.8, Section.ACTIVE_DECISIONS),
+    TypeSpec("insight", _O, 1.25, 0.8, Section.UNDERSTANDINGS),
+    TypeSpec("solution", _O, 1.2, 0.7, Section.CRITICAL_SOLUTIONS),
+    TypeSpec("preference", _O, 1.2, 0.8, Section.PREFERENCES),
+    TypeSpec("code_pattern", _O, 1.1, 0.6, Section.PATTERNS),
+    TypeSpec("configuration", _O, 1.1, 0.6, Section.CONFIGURATIONS),
+    TypeSpec("pattern", _O, 1.1, 0.6, Section.PATTERNS),
+    TypeSpec("fix", _O, 1.0, 0.6, Section.KEY_FIXES),
+    TypeSpec("workflow", _O, 1.0, 0.6, Section.PATTERNS),
+    TypeSpec("fact", _O, 1.0, 0.5, Section.WORTH_KNOWING),
+    TypeSpec("failed_tactic", _O, 1.0, 0.7, Section.DID_NOT_WORK),
+    TypeSpec("change", _O, 1.0, 0.7, Section.ACTIVE_DECISIONS),
+    TypeSpec("relationship_beat", _O, 1.0, 0.6, Section.WORTH_KNOWING),
+    TypeSpec("world_discovery", _O, 1.0, 0.6, Section.WORTH_KNOWING),
+    TypeSpec("problem", _O, 0.9, 0.6, Section.IN_MOTION),
+    TypeSpec("inference", _O, 0.9, 0.5, Section.WORTH_KNOWING),
+    TypeSpec("reflection", _O, 0.9, 0.5, Section.WORTH_KNOWING),
+    TypeSpec("ongoing_task", _O, 0.9, 0.6, Section.IN_MOTION),
+    TypeSpec("thread", _O, 0.9, 0.6, Section.IN_MOTION),
+    TypeSpec("error", _O, 0.8, 0.5, Section.KEY_FIXES),
+    TypeSpec("task_state", _O, 0.8, 0.4, Section.IN_MOTION),
+    TypeSpec("general", _O, 0.8, 0.5, Section.WORTH_KNOWING),
+    *(
+        TypeSpec(name, RecordClass.EDGE)
+        for name in (
+            "SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO", "ATTEMPTED",
+            "CHANGES", "CONTRADICTS", "EVIDENCE_FOR",
+            "SHARED_SCENE_WITH", "TEMPORAL_FOLLOWS", "DISCOVERED", "AT_LOCATION", "CONTINUES_THREAD",
+        )
+    ),
+)  # fmt: skip
+
+STORY_EDGES = frozenset({"SHARED_SCENE_WITH", "TEMPORAL_FOLLOWS", "DISCOVERED", "AT_LOCATION", "CONTINUES_THREAD"})
+"""Edge types of which an end may be a subject: the anchor that a beat hangs on."""
+
+KEPT_TYPES = ("soul", "protocol", "orientation")
+"""The understandings that `orient` and CORE.md give whole, in their order."""
+
+UNKNOWN_WEIGHT = 0.8
+
+_TYPE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
+
+
+def is_type_name(text: str) -> bool:
+    """Whether `text` can be a type: a word of letters, digits and `_`."""
+    return bool(_TYPE_NAME.fullmatch(text))
+
+
+@dataclass(frozen=True)
+class Registry:
+    """All types of a vault: the built-in ones, extended and overridden by `[types.<name>]` in `vault.toml`."""
+
+    specs: Mapping[str, TypeSpec] = field(default_factory=lambda: {spec.name: spec for spec in BUILT_IN})
+
+    def spec(self, name: str) -> TypeSpec:
+        """The type called `name`; an unknown one is guessed (`known` is false): upper-case is an edge, else an observation."""
+        found = self.specs.get(name)
+        if found is not None:
+            return found
+        guess = RecordClass.EDGE if name.isupper() else RecordClass.OBSERVATION
+        return TypeSpec(name, guess, UNKNOWN_WEIGHT, 0.5, Section.WORTH_KNOWING, known=False)
+
+    def of_class(self, record_class: RecordClass) -> Iterator[TypeSpec]:
+        """The known types of one class, in the registry's order."""
+        return (spec for spec in self.specs.values() if spec.record_class is record_class)
+
+    def extended(self, more: Iterable[TypeSpec]) -> Registry:
+        """This registry with `more` types; one of the same name is replaced."""
+        return Registry({**self.specs, **{spec.name: spec for spec in more}})

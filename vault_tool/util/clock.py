@@ -1,0 +1,57 @@
+"""Time as the vault writes it: UTC, ISO 8601 with an offset, whole seconds."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+class Clock:
+    """Where the present comes from; tests put another in its place."""
+
+    def now(self) -> datetime:
+        """The present, in UTC."""
+        return datetime.now(UTC)
+
+
+class FixedClock(Clock):
+    """A clock that stands still until it is told to move; for tests and for pages made as of a date."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+
+    def now(self) -> datetime:
+        """The moment that it was set to."""
+        return self._at
+
+    def advance(self, by: timedelta) -> None:
+        """Move the moment."""
+        self._at += by
+
+
+def stamp(moment: datetime) -> str:
+    """`moment` as text: `2026-11-20T10:00:00+00:00`."""
+    return moment.astimezone(UTC).replace(microsecond=0).isoformat()
+
+
+def parse_time(text: str) -> datetime | None:
+    """The moment that `text` names, in UTC, or None.
+
+    A date alone is its midnight, and a time without an offset is taken as UTC: nobody's local zone can be known later.
+    """
+    cleaned = text.strip()
+    try:
+        if _DATE.fullmatch(cleaned):
+            day = date.fromisoformat(cleaned)
+            return datetime(day.year, day.month, day.day, tzinfo=UTC)
+        moment = datetime.fromisoformat(cleaned)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def days_between(earlier: datetime, later: datetime) -> float:
+    """The days from `earlier` to `later`, never negative: clocks of two machines may disagree."""
+    return max(0.0, (later - earlier).total_seconds() / 86400)

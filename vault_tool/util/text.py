@@ -1,0 +1,135 @@
+"""Text as the vault compares, names and shortens it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterator
+
+TITLE_LENGTH = 80
+SLUG_LENGTH = 60
+SLUG_BYTES = 80
+
+_SEPARATORS = re.compile(r"[\s_\-]+")
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s|[。！？]")
+_NOT_SLUG = re.compile(r"[^\w]+")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_RESERVED = frozenset(
+    {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))}
+)  # fmt: skip
+
+
+def normal_name(text: str) -> str:
+    """The form in which names and aliases are compared: NFKC, case folded; runs of space, `-` and `_` are one space."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return _SEPARATORS.sub(" ", folded).strip()
+
+
+def normal_body(text: str) -> str:
+    """The form in which bodies are compared for being the same: NFC, white space folded, ends trimmed."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+
+
+def body_hash(text: str) -> str:
+    """The hash under which exact duplicates meet (of the normalised body; empty for an empty one)."""
+    body = normal_body(text)
+    return hashlib.blake2b(body.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() if body else ""
+
+
+def content_hash(data: bytes) -> str:
+    """The hash of a file's bytes by which a change is noticed."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def one_line(text: str, limit: int | None = None) -> str:
+    """`text` on one line without control or direction-changing characters, cut at a word with an ellipsis past `limit`."""
+    flat = _SPACE.sub(" ", "".join(c if c.isprintable() else " " for c in text)).strip()
+    if limit is None or len(flat) <= limit:
+        return flat
+    cut = flat[: limit - 1]
+    word_end = cut.rfind(" ")
+    return (cut[:word_end] if word_end > limit // 2 else cut).rstrip(" ,;:.-") + "…"
+
+
+def first_sentence(body: str, limit: int = TITLE_LENGTH) -> str:
+    """The title of a text that has none: its first line's first sentence (markdown marks aside), at most `limit` characters."""
+    for line in body.split("\n"):
+        plain = plain_line(line)
+        if plain:
+            return one_line(_SENTENCE_END.split(plain, maxsplit=1)[0].rstrip(".。"), limit) or one_line(plain, limit)
+    return ""
+
+
+def plain_line(line: str) -> str:
+    """One markdown line without its heading, list and quote marks and with links as their text."""
+    stripped = re.sub(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)*", "", line)
+    unlinked = _WIKILINK.sub(lambda m: link_label(m.group(1)), stripped)
+    unlinked = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)", r"\1", unlinked)
+    return _SPACE.sub(" ", re.sub(r"[*`]+", "", unlinked)).strip()
+
+
+def slug(text: str, fallback: str = "untitled") -> str:
+    """A file name's stem for `text`: lower case, words joined by `-`, ASCII where that loses nothing, else Unicode letters.
+
+    At most 60 characters and 80 UTF-8 bytes; never empty, hidden, reserved on Windows, or able to leave its folder.
+    """
+    lowered = unicodedata.normalize("NFKC", text).casefold()
+    plain = "".join(c for c in unicodedata.normalize("NFD", lowered) if not unicodedata.combining(c))
+    # Dropping accents is lossless enough for Latin letters; other scripts keep theirs (й is not и).
+    kept = plain if plain.isascii() else unicodedata.normalize("NFC", lowered)
+    words = _NOT_SLUG.sub("-", kept.replace("_", "-")).strip("-")
+    cut = words[:SLUG_LENGTH]
+    while len(cut.encode("utf-8", "ignore")) > SLUG_BYTES:
+        cut = cut[:-1]
+    cut = cut.encode("utf-8", "ignore").decode("utf-8").strip("-")
+    if not cut:
+        return fallback
+    return f"{cut}-note" if cut in _RESERVED else cut
+
+
+def link_target(inner: str) -> str:
+    """What a wikilink points at: `[[target#heading|label]]` without heading, block and label."""
+    return inner.split("|", 1)[0].split("#", 1)[0].split("^", 1)[0].strip()
+
+
+def link_label(inner: str) -> str:
+    """What a wikilink shows a reader."""
+    target, _, label = inner.partition("|")
+    return (label or target).strip()
+
+
+def unwrap_link(text: str) -> str:
+    """A subject's name from a list item that may be a wikilink: the label names it, the target is its file."""
+    match = _WIKILINK.fullmatch(text.strip())
+    return link_label(match.group(1)) if match else text.strip()
+
+
+def wikilinks(body: str) -> Iterator[str]:
+    """The targets of all wikilinks of a body, code aside."""
+    if "[[" not in body:
+        return
+    for _, line in prose_lines(body):
+        if "[[" in line:
+            for match in _WIKILINK.finditer(_INLINE_CODE.sub("", line)):
+                target = link_target(match.group(1))
+                if target:
+                    yield target
+
+
+def prose_lines(body: str) -> Iterator[tuple[int, str]]:
+    """The lines of a markdown body outside fenced code, with their number from 1; line ends are `\\n` alone."""
+    fence = ""
+    for number, line in enumerate(body.split("\n"), 1):
+        opened = _FENCE.match(line)
+        if fence:
+            if opened and opened.group(1)[0] == fence[0] and len(opened.group(1)) >= len(fence) and not line.strip(" \t\r`~"):
+                fence = ""
+            continue
+        if opened:
+            fence = opened.group(1)
+            continue
+        yield number, line
