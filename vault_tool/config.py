@@ -35,11 +35,7 @@ class Config:
     core_budget: int = _option(12000, "Most characters that CORE.md may take.")
     core_section_limit: int = _option(15, "Most lines in one section of CORE.md.")
     share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")
-    write_policy: str = _option("auto", "Whether new observations wait for a person's review.", "auto", "review")
-    understanding_policy: str = _option("auto", "Whether new understandings wait for a person's review.", "auto", "review")
-    owner: str = _option("auto", "Whether a background process may keep indexes warm.", "auto", "off")
     lock_wait: float = _option(10.0, "Most seconds to wait for another process's lock.")
-    repo_ids: tuple[str, ...] = _option((), "Other names under which contracts may address this vault.")
     types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")
     perspectives: Mapping[str, str] = _option(dict(PERSPECTIVES), "Embedding angles: `[perspectives]` with name = instruction.")
 

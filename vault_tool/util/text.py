@@ -31,7 +31,7 @@ def normal_name(text: str) -> str:
 
 def normal_body(text: str) -> str:
     """The form in which bodies are compared for being the same: NFC, white space folded, ends trimmed."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
 
 
 def body_hash(text: str) -> str:
@@ -47,7 +47,9 @@ def content_hash(data: bytes) -> str:
 
 def one_line(text: str, limit: int | None = None) -> str:
     """`text` on one line without control or direction-changing characters, cut at a word with an ellipsis past `limit`."""
-    flat = _SPACE.sub(" ", "".join(c if c.isprintable() else " " for c in text)).strip()
+    flat = " ".join(text.split())
+    if not flat.isprintable():
+        flat = " ".join("".join(c if c.isprintable() else " " for c in flat).split())
     if limit is None or len(flat) <= limit:
         return flat
     cut = flat[: limit - 1]

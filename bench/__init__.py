@@ -1,0 +1,1 @@
+"""Speed of the tool beside floors measured in the same run: `python -m bench speed`."""

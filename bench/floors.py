@@ -1,0 +1,65 @@
+"""What the targets are ratios of: the least that could be done with stock tools, measured in the same run."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import yaml
+
+from bench.machine import git
+from vault_tool.files.layout import INDEX_FILE, VAULT
+
+
+def truth(root: Path) -> Iterator[str]:
+    """Every file of the notes' folder."""
+    for folder, _, names in os.walk(root / VAULT):
+        yield from (os.path.join(folder, name) for name in names)  # noqa: PTH118  a Path for each would be slower
+
+
+def read_and_parse(root: Path) -> int:
+    """Read every file and parse every head with the stock C loader; returns how many heads there were."""
+    heads = 0
+    for path in truth(root):
+        with open(path, "rb") as file:
+            data = file.read()
+        if data.startswith(b"---\n"):
+            yaml.load(data.split(b"---\n", 2)[1], Loader=yaml.CSafeLoader)
+            heads += 1
+    return heads
+
+
+def git_status(root: Path) -> str:
+    """Ask git whether anything changed."""
+    return git(root, "status", "--porcelain")
+
+
+def git_add_and_commit(root: Path, path: str) -> None:
+    """Bare `git add` and `git commit` of one file that is there."""
+    git(root, "add", "--", path)
+    git(root, "commit", "-q", "-m", f"remember: {path}")
+
+
+def write_durably(folder: Path, data: bytes) -> None:
+    """Put one file on the disk for good: beside, fsync, rename, fsync of the folder, and nothing more."""
+    name = folder / f"{secrets.token_hex(4)}.md"
+    beside = name.with_suffix(".tmp")
+    with open(beside, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(name)
+    held = os.open(folder, os.O_RDONLY)
+    os.fsync(held)
+    os.close(held)
+
+
+def look_up_in_json(root: Path, identity: str, fast: bool) -> str:
+    """Find one memory's path the way a tool would that keeps its catalogue in one JSON file."""
+    data = (root / INDEX_FILE).read_bytes()
+    found = orjson.loads(data) if fast else json.loads(data)
+    return str(found["entries"][identity]["path"])

@@ -1,0 +1,88 @@
+"""The machine as measurements need it: nobody's settings, a fresh process for each figure, seconds on a steady clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+PROJECT = Path(__file__).resolve().parent.parent
+LIMIT = 1800.0
+"""Seconds after which a measured process is given up."""
+
+
+class Failed(Exception):
+    """A measured command did not do what it is measured for: there is no figure for that."""
+
+
+def environment() -> dict[str, str]:
+    """This process's environment with git's and the vault's own variables replaced by ones that are the same everywhere."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "VAULT_"))}
+    people = {f"GIT_{role}_{what}": "bench@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    return kept | people | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+def run(arguments: Sequence[str], folder: Path = PROJECT) -> str:
+    """What a command prints; Failed where it does not end with 0."""
+    done = subprocess.run(
+        arguments, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False
+    )
+    if done.returncode:
+        said = done.stderr.decode("utf-8", "replace").strip() or done.stdout.decode("utf-8", "replace").strip()
+        raise Failed(f"`{' '.join(map(str, arguments))}` ended with {done.returncode}: {said[-2000:]}")
+    return done.stdout.decode("utf-8")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What a git command prints in `folder`."""
+    return run(["git", *arguments], folder)
+
+
+def child(task: str, *arguments: str | Path | int) -> dict[str, Any]:
+    """What a task of `bench.tasks` found out in a process of its own."""
+    found: dict[str, Any] = json.loads(run([sys.executable, "-m", "bench.tasks", task, *map(str, arguments)]))
+    return found
+
+
+def vt() -> list[str]:
+    """The command that people type, as it is installed beside this Python."""
+    installed = Path(sys.executable).parent / ("vt.exe" if os.name == "nt" else "vt")
+    return [str(installed)] if installed.exists() else [sys.executable, "-m", "vault_tool"]
+
+
+def timed(work: Callable[[], object]) -> float:
+    """The seconds that `work` takes."""
+    begun = time.perf_counter()
+    work()
+    return time.perf_counter() - begun
+
+
+def in_turn(runs: int, *works: Callable[[], object]) -> list[list[float]]:
+    """The seconds of each of several works, run by turns: what disturbs the machine then disturbs all alike."""
+    seconds: list[list[float]] = [[] for _ in works]
+    for _ in range(runs):
+        for taken, work in zip(seconds, works, strict=True):
+            taken.append(timed(work))
+    return seconds
+
+
+def description() -> Mapping[str, str | int | float]:
+    """What a reader must know of the machine; no name of it and no path on it."""
+    import tantivy
+    import yaml
+
+    return {
+        "system": platform.system(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        "python": platform.python_version(),
+        "git": git(PROJECT, "--version").split()[2],
+        "tantivy": str(getattr(tantivy, "__version__", "")),
+        "pyyaml": yaml.__version__,
+        "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else -1.0,
+    }

@@ -1,0 +1,169 @@
+"""The work that is measured, each piece in a process of its own: `python -m bench.tasks NAME ARGUMENTS` prints JSON."""
+
+from __future__ import annotations
+
+import gc
+import json
+import resource
+import shutil
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench import floors
+from bench.machine import Failed, in_turn, timed
+from vault_tool import Vault
+from vault_tool.files.layout import CACHE, DERIVED
+from vault_tool.util import atomic
+
+_MEGABYTE = 1_000_000
+_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+def parse(root: Path) -> dict[str, Any]:
+    """The floor of a rebuild."""
+    heads = 0
+
+    def work() -> None:
+        nonlocal heads
+        heads = floors.read_and_parse(root)
+
+    return {"seconds": timed(work), "heads": heads}
+
+
+def rebuild(root: Path) -> dict[str, Any]:
+    """Everything derived, made from the files alone; the peak is of the whole process, Python included."""
+    for name in DERIVED:
+        target = root / name
+        shutil.rmtree(target) if target.is_dir() else target.unlink(missing_ok=True)
+    with Vault.open(root) as vault:
+        before = _peak()
+        seconds = timed(lambda: vault.reindex(full=True))
+        return {"seconds": seconds, "peak_mb": _peak(), "before_mb": before, "notes": vault.status().counts}
+
+
+def check(root: Path, runs: int) -> dict[str, Any]:
+    """The comparison with nothing changed in a warm process, beside `git status`."""
+    with Vault.open(root) as vault:
+        vault.fresh()
+        floors.git_status(root)
+        ours, floor = in_turn(runs, vault.fresh, lambda: floors.git_status(root))
+        return {"seconds": ours, "floor": floor}
+
+
+def remember(root: Path, clone: Path, runs: int) -> dict[str, Any]:
+    """One memory written, logged, indexed and committed, beside git's own add and commit of the same file elsewhere."""
+    with Vault.open(root) as vault:
+        subject = next(iter(vault.get_subjects().results)).name
+        written: list[str] = []
+
+        def ours() -> None:
+            done = vault.remember(f"Measured memory {uuid.uuid4()}. It is of the usual length.", [subject], kind="fact")
+            if not done.committed:
+                raise Failed(f"remember did not commit: {done.reason}")
+            written.append(done.path)
+
+        def theirs() -> None:
+            floors.git_add_and_commit(clone, written[-1])
+
+        ours()
+        seconds: list[list[float]] = [[], []]
+        for turn in range(runs + 1):
+            spent = timed(ours)
+            (clone / written[-1]).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(root / written[-1], clone / written[-1])
+            floor = timed(theirs)
+            if turn:  # the first of each warms git's caches
+                seconds[0].append(spent)
+                seconds[1].append(floor)
+        return {"seconds": seconds[0], "floor": seconds[1]}
+
+
+def look(root: Path, identity: str, query: str, runs: int) -> dict[str, Any]:
+    """`get` and `search` in a warm process."""
+    with Vault.open(root) as vault:
+        vault.get(identity)
+        vault.search(query)
+        got, found = in_turn(runs, lambda: vault.get(identity), lambda: vault.search(query))
+        return {"get": got, "search": found}
+
+
+def edit(root: Path, path: str, runs: int) -> dict[str, Any]:
+    """A search right after an editor saved one note: it must find the new word."""
+    note = root / path
+    before = note.read_bytes()
+    taken: list[float] = []
+    with Vault.open(root) as vault:
+        vault.search("warm")
+        for turn in range(runs):
+            word = f"handmade{turn}{uuid.uuid4().hex[:8]}"
+            note.write_bytes(before + f"\nAn edit by hand says {word}.\n".encode())
+            taken.append(timed(lambda word=word: _must_find(vault, word, path)))  # type: ignore[misc]
+        note.write_bytes(before)
+        vault.fresh()
+    return {"seconds": taken}
+
+
+def write(root: Path, runs: int) -> dict[str, Any]:
+    """One file put on the disk for good, beside the bare calls."""
+    folder = root / CACHE / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    data = b"One line of a note.\n" * 40
+    ours, floor = in_turn(
+        runs,
+        lambda: atomic.write(folder / f"{uuid.uuid4().hex[:8]}.md", data),
+        lambda: floors.write_durably(folder, data),
+    )
+    shutil.rmtree(folder)
+    return {"seconds": ours, "floor": floor}
+
+
+def catalogue(root: Path, identity: str) -> dict[str, Any]:
+    """The first lookup of one id in a fresh process: from the catalogue as it is, without a comparison with the files."""
+    with Vault.open(root) as vault:
+        return {"seconds": timed(lambda: _one(vault, identity))}
+
+
+def whole_json(root: Path, identity: str, fast: int) -> dict[str, Any]:
+    """The same from `_index.json`, loaded whole by orjson (`fast`) or by Python's own reader."""
+    return {"seconds": timed(lambda: floors.look_up_in_json(root, identity, bool(fast)))}
+
+
+def _one(vault: Vault, identity: str) -> str:
+    return vault.index.catalog.get(identity)[0].path
+
+
+def _must_find(vault: Vault, word: str, path: str) -> None:
+    if path not in [found.path for found in vault.search(word).results]:
+        raise Failed(f"the search for {word} did not find {path}, which was just edited")
+
+
+def _peak() -> float:
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / _MEGABYTE, 1)
+
+
+_TASKS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Callable[[str], Any], ...]]] = {
+    "parse": (parse, (Path,)),
+    "rebuild": (rebuild, (Path,)),
+    "check": (check, (Path, int)),
+    "remember": (remember, (Path, Path, int)),
+    "look": (look, (Path, str, str, int)),
+    "edit": (edit, (Path, str, int)),
+    "write": (write, (Path, int)),
+    "catalogue": (catalogue, (Path, str)),
+    "whole-json": (whole_json, (Path, str, int)),
+}
+
+
+def main(given: list[str]) -> int:
+    """Do one task and print what it found out."""
+    task, kinds = _TASKS[given[0]]
+    gc.collect()
+    print(json.dumps(task(*(kind(value) for kind, value in zip(kinds, given[1:], strict=True)))))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+from tests.cli.typed import on_terminal
+from vault_tool.cli import output
+from vault_tool.cli.blocks import Block, Body, Diff, Heading, fields, plain, table, visible, width
+from vault_tool.errors import Exit
+from vault_tool.model.problems import Severity
+from vault_tool.verbs.context import Freshness
+from vault_tool.verbs.operation import Saved
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer(Saved):
+    """A verb's result with a title and fresh or stale indexes."""
+
+    title: str = "An answer"
+    freshness: Freshness | None = None
+
+
+def _shown(*blocks: Block) -> str:
+    return "\n".join(plain(blocks))
+
+
+def test_columns_line_up_by_what_a_terminal_shows() -> None:
+    shown = _shown(table(("id", "title", "score"), [("a", "日本語", "1"), ("bb", "abc", "10")], right=["score"]))
+    assert shown.split("\n") == ["id  title   score", "a   日本語      1", "bb  abc        10"]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("a\u200bb", 2), ("ｶ", 1), ("🙂", 2), ("", 0)]
+)
+def test_width_is_in_terminal_columns(text: str, columns: int) -> None:
+    assert width(text) == columns
+
+
+def test_a_table_without_rows_says_so() -> None:
+    assert _shown(table(("id",), [], empty="no memories")) == "no memories"
+
+
+def test_a_cell_stays_in_its_line() -> None:
+    assert _shown(table(("id", "title"), [("a", "one\ntwo\tthree\x1b[2J")])).split("\n")[1:] == ["a   one two three [2J"]
+
+
+def test_fields_leave_out_what_is_empty() -> None:
+    shown = _shown(fields(("id", "a"), ("tags", ()), ("subjects", ("A", "B")), ("truth", 0.8), ("none", None), ("pinned", False)))
+    assert shown.split("\n") == ["id:        a", "subjects:  A, B", "truth:     0.80", "pinned:    no"]
+
+
+def test_no_note_can_drive_a_terminal() -> None:
+    hostile = "a\x1b]0;title\x07\x9b2Jb\rc\u202ed\x00\ud800\tkept\nkept\r\nkept"
+    shown = visible(hostile)
+    assert shown == "a\\x1b]0;title\\x07\\x9b2Jb\\x0dc\\u202ed\\x00\\ud800\tkept\nkept\nkept"
+    assert _shown(Body(hostile)) == shown
+    assert _shown(Heading("a\x1b[1m\nb")).isprintable()
+
+
+def test_json_has_the_fields_of_the_result(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = Answer(committed=True, commit="abc", title="日本")
+    assert output.emit(answer, True, list) is Exit.DONE
+    found = json.loads(capsys.readouterr().out)
+    assert found == {
+        "committed": True, "commit": "abc", "reason": "", "attention": False, "conflicts": [], "warnings": [],
+        "title": "日本", "freshness": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Path("a/b"), '"a/b"'),
+        (Severity.NOTE, '"note"'),
+        (frozenset({"b", "a"}), '["a","b"]'),
+        (MappingProxyType({"a": 1}), '{"a":1}'),
+        ({Severity.NOTE: 1}, '{"note":1}'),
+        (2**70, str(2**70)),
+        ("\ud800", '"\\ud800"'),
+        ((1.5, None, True), "[1.5,null,true]"),
+        (Answer(title="\ud800").title, '"\\ud800"'),
+    ],
+)
+def test_json_of_odd_values(value: object, text: str) -> None:
+    assert output.to_json([value]).replace(" ", "").replace("\n", "") == f"[{text}]"
+
+
+def test_json_of_a_result_with_a_file_name_that_is_no_text() -> None:
+    assert json.loads(output.to_json(Answer(title="\udcff")))["title"] == "\udcff"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "said"),
+    [
+        (Answer(committed=True), Exit.DONE, ""),
+        (Answer(), Exit.DONE, ""),
+        (Answer(reason="there is no git here"), Exit.DONE, "warning: saved, but not committed: there is no git here\n"),
+        (Answer(reason="a rebase", attention=True), Exit.ATTENTION, "warning: saved, but not committed: a rebase\n"),
+        (Answer(committed=True, warnings=("one\ntwo",)), Exit.DONE, "warning: one two\n"),
+        (Answer(freshness=Freshness(checked="", behind=3)), Exit.DONE, "warning: 3 changed notes are not in the index yet: `vt reindex`\n"),
+        (Answer(freshness=Freshness(checked="", withheld="40 of 60 notes are gone")), Exit.DONE, "warning: 40 of 60 notes are gone\n"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("as_json", [False, True])
+def test_the_outcome_is_an_exit_code_and_a_warning_line(
+    answer: Answer, code: Exit, said: str, as_json: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert output.emit(answer, as_json, lambda: [answer.title]) is code
+    assert capsys.readouterr().err == said
+
+
+def test_a_conflict_and_stale_notes_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    stale = Freshness(checked="", stale=("a.md", "b.md", "c.md", "d.md"))
+    answer = Answer(committed=True, attention=True, conflicts=("x.conflict-1.md",), freshness=stale)
+    assert output.emit(answer, False, list) is Exit.ATTENTION
+    conflict, behind = capsys.readouterr().err.splitlines()
+    assert "x.conflict-1.md" in conflict
+    assert "a.md, b.md, c.md and others" in behind
+
+
+def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+    with output.progress("indexing") as show:
+        show(1, 2)
+    assert capsys.readouterr() == ("", "")
+
+
+PRINTS = """
+from types import SimpleNamespace
+from vault_tool.cli import output
+from vault_tool.cli.blocks import Body, Diff, Heading, fields, table
+rows = [("a1b2c3", "[bold]no markup[/bold] :smile:"), ("d4", "\\x1b[31mred")]
+output.emit(SimpleNamespace(), False, lambda: [
+    Heading("A heading"), table(("id", "title"), rows), fields(("path", "a.md")), Body("x" * 150 + "\\x1b[2J"), Diff("+new"), "line",
+])
+"""
+
+pty_only = pytest.mark.skipif(os.name == "nt", reason="makes a POSIX terminal")
+
+
+def _environ(**changes: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    return {**kept, "TERM": "xterm-256color", **changes}
+
+
+@pty_only
+def test_a_terminal_gets_colour_and_notes_as_they_are(tmp_path: Path) -> None:
+    shown = on_terminal([sys.executable, "-c", PRINTS], tmp_path, _environ())
+    assert "\x1b[1mA heading" in shown
+    assert "[bold]no markup[/bold] :smile:" in shown
+    assert "x" * 150 + "\\x1b[2J" in shown
+    assert "\x1b[31m" not in shown
+    assert "\x1b[32m+new" in shown
+
+
+@pty_only
+def test_no_color_is_honoured(tmp_path: Path) -> None:
+    shown = on_terminal([sys.executable, "-c", PRINTS], tmp_path, _environ(NO_COLOR="1"))
+    assert not [code for code in ("\x1b[3", "\x1b[9", "\x1b[2;3") if code in shown]
+    assert "A heading" in shown
+
+
+@pty_only
+@pytest.mark.parametrize("term", ["dumb", "unknown"])
+def test_a_dumb_terminal_gets_plain_text(term: str, tmp_path: Path) -> None:
+    shown = on_terminal([sys.executable, "-c", PRINTS], tmp_path, _environ(TERM=term))
+    assert "\x1b" not in shown
+    assert "a1b2c3  [bold]no markup[/bold] :smile:\n" in shown
+
+
+BAR = """
+import time
+from vault_tool.cli import output
+with output.progress("indexing [x]") as show:
+    show(1, 3)
+    time.sleep(output.SLOW + 0.05)
+    show(2, 3)
+"""
+
+
+@pty_only
+def test_what_is_slow_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
+    shown = on_terminal([sys.executable, "-c", BAR], tmp_path, _environ())
+    assert "indexing [x]" in shown
+    assert "2/3" in shown
+
+
+@pty_only
+def test_what_is_quick_shows_none(tmp_path: Path) -> None:
+    assert on_terminal([sys.executable, "-c", BAR.replace("output.SLOW", "0")], tmp_path, _environ()) == ""
+
+
+def test_a_diff_is_shown_as_it_is() -> None:
+    assert _shown(Diff("+a\n-b")) == "+a\n-b"

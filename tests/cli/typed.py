@@ -1,0 +1,70 @@
+"""Running `vt` as people and programs do: a process of its own, or the parser alone."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from vault_tool.cli.main import group
+from vault_tool.cli.options import Call
+
+VT = (sys.executable, "-m", "vault_tool")
+
+
+def vt(*arguments: str | bytes, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run one command line in its own process, without a terminal."""
+    settings: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "timeout": 60, "stdin": subprocess.DEVNULL}
+    if "input" in options or "stdin" in options:
+        settings.pop("stdin")
+    return subprocess.run([*VT, *arguments], cwd=cwd, check=False, **(settings | options))
+
+
+def on_terminal(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> str:
+    """What a command writes where all three streams are a terminal of 100 columns."""
+    import fcntl
+    import os
+    import pty
+    import struct
+    import termios
+
+    outer, inner = pty.openpty()
+    fcntl.ioctl(inner, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 100, 0, 0))
+    child = subprocess.Popen(command, cwd=cwd, env=dict(environ), stdin=inner, stdout=inner, stderr=inner, close_fds=True)
+    os.close(inner)
+    found = b""
+    while chunk := _read(outer):
+        found += chunk
+    os.close(outer)
+    child.wait(timeout=60)
+    return found.decode("utf-8").replace("\r\n", "\n")
+
+
+def parsed(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[click.Command, Call]:
+    """What the parser makes of a command line as documents show it; raises what it raises. Nothing is run."""
+    words = shlex.split(re.split(r"\s[<>]", line)[0].split(" | ")[-1])
+    assert words[0] == "vt", line
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a text"), encoding="utf-8"))
+    with group.make_context("vt", words[1:]) as outer:
+        _, command, rest = group.resolve_command(outer, [*outer._protected_args, *outer.args])
+        assert command is not None
+        with command.make_context(command.name, rest, parent=outer) as inner:
+            return command, inner.find_object(Call) or Call()
+
+
+def _read(descriptor: int) -> bytes:
+    import os
+
+    try:
+        return os.read(descriptor, 65536)
+    except OSError:
+        # Linux says EIO when the last process has closed its end.
+        return b""

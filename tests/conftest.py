@@ -1,0 +1,36 @@
+"""What every test runs in: a home, an identity and a clock zone that are nobody's."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_OURS = ("GIT_", "VAULT_", "XDG_")
+
+
+@pytest.fixture(autouse=True)
+def _nobodys_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    home = tmp_path_factory.mktemp("home")
+    for name in [name for name in os.environ if name.startswith(_OURS)]:
+        monkeypatch.delenv(name)
+    settings = {"HOME": str(home), "USERPROFILE": str(home), "TZ": "UTC"}
+    settings |= {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")}
+    settings |= {"XDG_RUNTIME_DIR": str(_private(home / "runtime"))}
+    settings |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    for role in ("AUTHOR", "COMMITTER"):
+        settings |= {f"GIT_{role}_NAME": "A Tester", f"GIT_{role}_EMAIL": "tester@example.org"}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def _private(folder: Path) -> Path:
+    folder.mkdir(mode=0o700)
+    return folder

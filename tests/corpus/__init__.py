@@ -1,0 +1,1 @@
+"""Bytes that people's notes hold, as data for tests."""

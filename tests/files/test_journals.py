@@ -1,0 +1,228 @@
+"""Journals: appended only, one a writer, every bad line named, no line lost to a copy or a branch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vault_tool.files.episode_text import entry_text, read_episode
+from vault_tool.files.journals import append_episode, append_signals
+from vault_tool.files.local import Local
+from vault_tool.files.signal_lines import merge, read_signals, signal_line
+from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
+from vault_tool.util.text import content_hash
+
+ENTRY = EpisodeEntry(
+    at="2026-11-20T10:30:15+00:00",
+    title="Fixed Redis",
+    type="solution",
+    tags=("redis", "timeout"),
+    path="vault/observations/2026/11/fixed-redis-a1b2c3.md",
+    summary="Keepalive was off.",
+)
+EPISODE = "vault/episodes/2026-11-20.k3f9abcd.md"
+SIGNALS = "vault/signals/2026-11.k3f9abcd.jsonl"
+
+
+def signal(number: int, at: str = "2026-11-20T10:00:00+00:00") -> Signal:
+    return Signal(id=f"id-{number}", at=at, target="t", kind=SignalKind.USEFUL)
+
+
+def test_an_episode_is_begun_with_its_day(tmp_path: Path) -> None:
+    written = append_episode(tmp_path, Local(tmp_path), ENTRY)
+    assert written.before is None
+    assert (tmp_path / written.path).read_text() == (
+        "# 2026-11-20\n"
+        "\n"
+        "## 10:30 - Fixed Redis\n"
+        "- **Type:** solution\n"
+        "- **Tags:** redis, timeout\n"
+        "- **Memory:** [fixed-redis-a1b2c3](../observations/2026/11/fixed-redis-a1b2c3.md)\n"
+        "- **Summary:** Keepalive was off.\n"
+    )
+
+
+def test_a_second_entry_of_one_minute_is_numbered(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    append_episode(tmp_path, local, ENTRY)
+    append_episode(tmp_path, local, replace(ENTRY, title="Another"))
+    written = append_episode(tmp_path, local, replace(ENTRY, title="Third"))
+    data = (tmp_path / written.path).read_bytes()
+    assert b"\n## 10:30 #2 - Another\n" in data and b"\n## 10:30 #3 - Third\n" in data
+    entries, problems = read_episode(written.path, data)
+    assert [entry.title for entry in entries] == ["Fixed Redis", "Another", "Third"]
+    assert problems == []
+    assert entries[0] == replace(ENTRY, at="2026-11-20T10:30:00+00:00")
+
+
+@given(title=st.text(), tag=st.text(), name=st.text(), summary=st.text())
+def test_nothing_in_an_entry_begins_another(title: str, tag: str, name: str, summary: str) -> None:
+    flat = "".join(c for c in name if c not in "\0/" and not 0xD800 <= ord(c) < 0xE000).strip(".") or "x"
+    entry = EpisodeEntry(at=ENTRY.at, title=title, type="fact", tags=(tag,), path=f"vault/{flat}.md", summary=summary)
+    data = ("# 2026-11-20\n" + entry_text(entry, EPISODE, "")).encode("utf-8", "replace")
+    (found,), problems = read_episode(EPISODE, data)
+    assert problems == []
+    assert found.path == entry.path
+    assert found.type == "fact"
+
+
+def test_what_a_person_wrote_between_is_no_problem_but_a_bad_heading_is() -> None:
+    data = b"# 2026-11-20\nhello\n## 10:30 - One\n\nsome prose\n## Later\n## 25:99 - No\n## 11:00#2 - Two\n- **Type:** fact"
+    entries, problems = read_episode(EPISODE, data)
+    assert [entry.title for entry in entries] == ["One", "Two"]
+    assert [(problem.line, problem.code) for problem in problems] == [(9, "torn-line"), (6, "bad-entry"), (7, "bad-entry")]
+
+
+def test_signals_go_to_their_months(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    found = append_signals(tmp_path, local, [signal(1), signal(2, "2026-12-01T00:00:00+00:00"), signal(3)])
+    token = local.token()
+    assert [one.path for one in found] == [f"vault/signals/2026-11.{token}.jsonl", f"vault/signals/2026-12.{token}.jsonl"]
+    signals, problems = read_signals(found[0].path, (tmp_path / found[0].path).read_bytes())
+    assert signals == [signal(1), signal(3)] and problems == []
+
+
+texts = st.text()
+units = st.floats(0, 1)
+signals = st.builds(
+    Signal,
+    id=st.text(min_size=1),
+    at=st.datetimes().map(lambda at: f"{at:%Y}".zfill(4) + f"{at:-%m-%dT%H:%M:%S}+00:00"),
+    target=st.text(min_size=1),
+    kind=st.sampled_from(SignalKind),
+    value=units,
+    confidence=st.none() | units,
+    rationale=texts,
+    evidence=st.lists(texts).map(tuple),
+    problem=texts,
+    session=texts,
+    model=texts,
+    origin=texts,
+)
+
+
+@given(signals)
+def test_a_signal_is_one_line_and_comes_back(one: Signal) -> None:
+    line = signal_line(one)
+    assert len(line.splitlines()) == 1
+    assert read_signals(SIGNALS, f"{line}\n".encode()) == ([one], [])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{",
+        "[]",
+        "\xff",
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"gossip"}',
+        '{"id":"a","at":"yesterday","target":"t","kind":"use"}',
+        '{"id":"","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use"}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","kind":"use"}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"truth","value":1.5}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"truth","value":true}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","value":NaN}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","value":Infinity}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","evidence":"x"}',
+        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","rationale":3}',
+        "[" * 100_000,
+    ],
+)
+def test_a_bad_line_is_named_and_stops_nothing(line: str) -> None:
+    data = f"{signal_line(signal(1))}\n".encode() + line.encode("latin-1") + f"\n{signal_line(signal(2))}\n".encode()
+    found, (problem,) = read_signals(SIGNALS, data)
+    assert [one.id for one in found] == ["id-1", "id-2"]
+    assert (problem.path, problem.line, problem.code) == (SIGNALS, 2, "bad-signal")
+
+
+def test_a_torn_last_line_is_named() -> None:
+    whole = signal_line(signal(1)).encode()
+    found, (problem,) = read_signals(SIGNALS, whole + b"\n" + whole[:30])
+    assert len(found) == 1 and (problem.line, problem.code) == (2, "torn-line")
+    found, (problem,) = read_signals(SIGNALS, whole)
+    assert len(found) == 1 and problem.code == "torn-line"
+
+
+def test_keys_that_are_not_ours_are_passed_over_and_times_become_utc() -> None:
+    line = b'{"id":"a","at":"2026-11-20T10:00:00-02:00","target":"t","kind":"use","mood":"sunny"}\n'
+    (found,), problems = read_signals(SIGNALS, line)
+    assert found.at == "2026-11-20T12:00:00+00:00" and problems == []
+
+
+@given(st.permutations([signal(n % 7, f"2026-11-20T10:00:{n % 5:02d}+00:00") for n in range(20)]))
+def test_merging_does_not_depend_on_files(shuffled: list[Signal]) -> None:
+    merged = merge(shuffled)
+    assert merged == merge(reversed(merged)) and len(merged) == 7
+    assert [(one.at, one.id) for one in merged] == sorted((one.at, one.id) for one in merged)
+
+
+@pytest.mark.parametrize("change", ["edited", "removed", "copied"])
+def test_a_journal_that_is_not_as_we_left_it_is_left_alone(tmp_path: Path, change: str) -> None:
+    local = Local(tmp_path)
+    (first,) = append_signals(tmp_path, local, [signal(1)])
+    journal = tmp_path / first.path
+    if change == "edited":
+        journal.write_bytes(journal.read_bytes() + b"by hand\n")
+    elif change == "removed":
+        journal.unlink()
+    else:
+        (tmp_path / "_local" / "journals.json").unlink()
+    before = journal.read_bytes() if journal.exists() else None
+    (second,) = append_signals(tmp_path, local, [signal(2)])
+    assert second.path != first.path and second.before is None
+    assert (journal.read_bytes() if journal.exists() else None) == before
+    (third,) = append_signals(tmp_path, local, [signal(3)])
+    assert third.path == second.path
+
+
+@pytest.mark.parametrize("appended", [False, True])
+def test_a_crash_on_either_side_of_the_append_keeps_the_journal(tmp_path: Path, appended: bool) -> None:
+    local = Local(tmp_path)
+    (first,) = append_signals(tmp_path, local, [signal(1)])
+    added = f"{signal_line(signal(2))}\n".encode()
+    assert first.after is not None
+    local.expect_journal(first.path, content_hash(first.after), content_hash(first.after + added))
+    if appended:
+        (tmp_path / first.path).write_bytes(first.after + added)
+    (third,) = append_signals(tmp_path, local, [signal(3)])
+    assert third.path == first.path
+    found, problems = read_signals(third.path, (tmp_path / third.path).read_bytes())
+    assert [one.id for one in found] == (["id-1", "id-2", "id-3"] if appended else ["id-1", "id-3"])
+    assert problems == []
+
+
+def test_a_missing_newline_is_mended_first(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    (first,) = append_signals(tmp_path, local, [signal(1)])
+    assert first.after is not None
+    without = first.after.rstrip(b"\n")
+    (tmp_path / first.path).write_bytes(without)
+    local.expect_journal(first.path, content_hash(without))
+    append_signals(tmp_path, local, [signal(2)])
+    found, problems = read_signals(first.path, (tmp_path / first.path).read_bytes())
+    assert [one.id for one in found] == ["id-1", "id-2"] and problems == []
+
+
+APPEND = """
+import pathlib, sys
+from vault_tool.files.journals import append_signals
+from vault_tool.files.local import Local
+from vault_tool.model.signals import Signal, SignalKind
+root, name = pathlib.Path(sys.argv[1]), sys.argv[2]
+for n in range(100):
+    one = Signal(id=f"{name}-{n}", at="2026-11-20T10:00:00+00:00", target="t", kind=SignalKind.USE)
+    append_signals(root, Local(root), [one])
+"""
+
+
+def test_two_processes_append_to_one_journal(tmp_path: Path) -> None:
+    both = [subprocess.Popen([sys.executable, "-c", APPEND, str(tmp_path), name]) for name in ("a", "b")]
+    assert [one.wait(timeout=60) for one in both] == [0, 0]
+    (journal,) = (tmp_path / "vault" / "signals").iterdir()
+    found, problems = read_signals(SIGNALS, journal.read_bytes())
+    assert len(merge(found)) == 200 and problems == []

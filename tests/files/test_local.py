@@ -1,0 +1,125 @@
+"""What this machine keeps: its token, its uses, the operations it began."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from vault_tool.files.local import Local, PendingOperation
+from vault_tool.model.signals import SignalKind, Use
+
+
+def use(at: str, target: str = "a", session: str = "s") -> Use:
+    return Use(at=f"{at}+00:00", target=target, session=session)
+
+
+def test_the_token_stays_until_another_is_taken(tmp_path: Path) -> None:
+    first = Local(tmp_path).token()
+    assert len(first) == 8 and first.isalnum() and first == first.lower()
+    assert Local(tmp_path).token() == first
+    second = Local(tmp_path).new_token()
+    assert second != first
+    assert Local(tmp_path).token() == second
+
+
+def test_a_spoilt_token_is_replaced(tmp_path: Path) -> None:
+    Local(tmp_path).token()
+    (tmp_path / "_local" / "writer").write_bytes(b"../../x\xff")
+    token = Local(tmp_path).token()
+    assert len(token) == 8 and token.isalnum()
+
+
+def test_everything_is_for_its_owner_alone(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    local.token()
+    local.note_use(use("2026-11-20T10:00:00"))
+    local.begin(PendingOperation("op-1", "remember", "x"))
+    for path in (tmp_path / "_local").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_nothing_is_made_by_reading(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    assert (local.uses(), local.pending(), local.roll_up("2027-01-01"), local.journal_states("x")) == ([], (), [], ())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_uses_come_back_in_order(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    for at in ("2026-11-20T10:00:00", "2026-11-19T23:59:59", "2026-11-20T09:00:00"):
+        local.note_use(use(at))
+    assert [found.at[:16] for found in Local(tmp_path).uses()] == ["2026-11-19T23:59", "2026-11-20T09:00", "2026-11-20T10:00"]
+
+
+def test_uses_of_many_threads_are_all_there(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+
+    def some() -> None:
+        for _ in range(50):
+            local.note_use(use("2026-11-20T10:00:00"))
+
+    threads = [threading.Thread(target=some) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(local.uses()) == 200
+
+
+def test_a_torn_use_is_passed_over(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    local.note_use(use("2026-11-20T10:00:00"))
+    log = tmp_path / "_local" / "use" / "2026-11-20.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"at": "2026-')
+    assert len(local.uses()) == 1
+
+
+def test_days_are_rolled_up_once_and_alike(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    local.note_use(use("2026-11-18T08:00:00", "a", "one"))
+    local.note_use(use("2026-11-18T09:00:00", "a", "two"))
+    local.note_use(use("2026-11-18T07:00:00", "b", "one"))
+    local.note_use(use("2026-11-19T07:00:00", "a"))
+    local.note_use(use("2026-11-20T07:00:00", "a"))
+    signals = local.roll_up("2026-11-20")
+    assert [(one.at[:16], one.target, one.value, one.kind, one.session) for one in signals] == [
+        ("2026-11-18T09:00", "a", 2.0, SignalKind.USE, ""),
+        ("2026-11-18T07:00", "b", 1.0, SignalKind.USE, "one"),
+        ("2026-11-19T07:00", "a", 1.0, SignalKind.USE, "s"),
+    ]
+    assert local.roll_up("2026-11-20") == signals
+    assert len({one.id for one in signals}) == 3
+    local.drop_uses("2026-11-20")
+    assert local.roll_up("2026-11-20") == []
+    assert [one.at[:10] for one in local.uses()] == ["2026-11-20"]
+
+
+def test_operations_are_known_until_they_are_done(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    first = PendingOperation(
+        "op-1", "remember", "One", "s", ("id",), (("vault/a.md", "hash"), ("vault/b.md", None)), "2026-11-20"
+    )
+    second = PendingOperation("op-2", "link", "Two", at="2026-11-19")
+    local.begin(first)
+    local.begin(second)
+    assert Local(tmp_path).pending() == (second, first)
+    local.done("op-1")
+    local.done("op-1")
+    assert Local(tmp_path).pending() == (second,)
+
+
+def test_a_spoilt_operation_is_left_where_it_is(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    local.begin(PendingOperation("op-1", "remember", "One"))
+    for number, data in enumerate((b"", b"{", b"[]", b"{}", b'{"id": 1, "files": [1]}')):
+        (tmp_path / "_local" / "pending" / f"bad-{number}.json").write_bytes(data)
+    assert [one.id for one in local.pending()] == ["op-1"]
+    assert len(list((tmp_path / "_local" / "pending").iterdir())) == 6
+
+
+def test_journal_states_are_bounded(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    for number in range(150):
+        local.expect_journal(f"vault/signals/{number}", None, "hash")
+    assert local.journal_states("vault/signals/149") == (None, "hash")
+    assert local.journal_states("vault/signals/0") == ()

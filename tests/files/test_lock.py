@@ -1,0 +1,104 @@
+"""The write lock: bounded, named, reentrant, and free again when its holder dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from vault_tool.errors import Busy, Refused
+from vault_tool.files import lock as locking
+
+HOLD = """
+import pathlib, sys, time
+from vault_tool.files import lock as locking
+with locking.lock(pathlib.Path(sys.argv[1]), holder="import"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def hold(root: Path) -> subprocess.Popen[bytes]:
+    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(root)], stdout=subprocess.PIPE)
+    assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+    return holder
+
+
+def test_a_stopped_holder_is_named_within_the_bound(tmp_path: Path) -> None:
+    with hold(tmp_path) as holder:
+        holder.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        with pytest.raises(Busy) as caught, locking.lock(tmp_path, wait=0.5):
+            pass
+        waited = time.monotonic() - begun
+        holder.kill()
+    assert 0.4 < waited < 5
+    assert f"process {holder.pid} on " in str(caught.value)
+    assert "`import`" in str(caught.value)
+
+
+def test_a_killed_holder_leaves_the_lock_free_and_its_name(tmp_path: Path) -> None:
+    with hold(tmp_path) as holder:
+        holder.kill()
+    with locking.lock(tmp_path, wait=5) as died:
+        assert died
+    with locking.lock(tmp_path, wait=5) as died:
+        assert not died
+
+
+def test_the_same_thread_may_hold_it_twice(tmp_path: Path) -> None:
+    with locking.lock(tmp_path, wait=1), locking.lock(tmp_path, wait=1):
+        assert (tmp_path / "_local" / "write.holder").exists()
+    assert not (tmp_path / "_local" / "write.holder").exists()
+
+
+def test_another_thread_waits(tmp_path: Path) -> None:
+    found: list[str] = []
+
+    def try_it() -> None:
+        try:
+            with locking.lock(tmp_path, wait=0.1, holder="second"):
+                found.append("held")
+        except Busy as busy:
+            found.append(str(busy))
+
+    with locking.lock(tmp_path, wait=1, holder="first"):
+        thread = threading.Thread(target=try_it)
+        thread.start()
+        thread.join()
+    assert len(found) == 1 and "`first`" in found[0]
+
+
+def test_an_exception_frees_it_and_marks_it_for_sweeping(tmp_path: Path) -> None:
+    with pytest.raises(KeyError), locking.lock(tmp_path, wait=1):
+        raise KeyError
+    with locking.lock(tmp_path, wait=1) as died:
+        assert died
+
+
+def test_a_spoilt_signature_does_not_matter(tmp_path: Path) -> None:
+    with hold(tmp_path) as holder:
+        (tmp_path / "_local" / "write.holder").write_bytes(b"\xff{")
+        with pytest.raises(Busy) as caught, locking.lock(tmp_path, wait=0.1):
+            pass
+        holder.kill()
+    assert "another process holds _local/write.lock" in str(caught.value)
+
+
+def test_local_is_its_owners_alone_and_never_a_link(tmp_path: Path) -> None:
+    with locking.lock(tmp_path, wait=1):
+        assert (tmp_path / "_local").stat().st_mode & 0o777 == 0o700
+    other = tmp_path / "other"
+    other.mkdir()
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (other / "_local").symlink_to(outside)
+    with pytest.raises(Refused), locking.lock(other, wait=1):
+        pass
+    assert os.listdir(outside) == []

@@ -1,0 +1,206 @@
+"""CORE.md never exceeds its budget, names where each line comes from, and is the same wherever it is made."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from markdown_it import MarkdownIt
+
+from tests.generate.hostile import PAYLOADS
+from tests.generate.made import entry
+from vault_tool.generate.core_page import CoreItem, CorePage, Kept, core_page, same_but_for_date
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import BUILT_IN, RecordClass, Registry, Section
+
+TYPES = [spec.name for spec in BUILT_IN if spec.record_class is RecordClass.OBSERVATION]
+BUDGETS = (1, 80, 200, 300, 500, 777, 1000, 2000, 4000, 12000, 30000, 50000)
+LINE = re.compile(r"- \[.*\]\(\S+\).* — (owner|agent|import|unknown)\b[^,]*, (\d{4}-\d\d-\d\d|undated)( \([a-z ]+\))*")
+
+
+def page(
+    items: list[CoreItem], kept: tuple[Kept, ...] = (), budget: int = 12000, as_of: date = date(2026, 11, 20), limit: int = 15
+) -> CorePage:
+    count = len(items)
+    return core_page(items, kept, budget=budget, section_limit=limit, registry=Registry(), as_of=as_of, active=count, total=count)
+
+
+def item(
+    number: int, kind: str = "decision", score: float = 0.6, truth: float = 0.8, title: str = "", **head: object
+) -> CoreItem:
+    return CoreItem(entry(number, kind, title, "", "", **head), score, truth)
+
+
+def many(count: int) -> list[CoreItem]:
+    chance = random.Random(7)
+    return [
+        item(n, TYPES[n % len(TYPES)], chance.random(), tags=["redis", "x y"], origin="agent", model="m") for n in range(count)
+    ]
+
+
+def kept(kind: str, text: str) -> Kept:
+    return Kept(entry(900 + len(kind), kind, kind.title(), path=f"vault/understandings/{kind}-1 (a).md"), text)
+
+
+def lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line.startswith("- ")]
+
+
+LONG = tuple(
+    kept(kind, "\n\n".join(f"{kind} paragraph {n}. " + "words " * 40 for n in range(60)))
+    for kind in ("soul", "protocol", "orientation")
+)
+
+
+@pytest.mark.parametrize("budget", BUDGETS)
+def test_the_page_never_exceeds_its_budget(budget: int) -> None:
+    found = page(many(400), LONG, budget)
+    assert len(found.text) <= budget
+    sections = re.split(r"\n(?=## )", found.text)
+    kept_length = sum(len(one) + 1 for one in sections if one.startswith(("## Soul", "## Protocol", "## Orientation")))
+    assert kept_length <= budget // 2 + 1
+    assert all(LINE.fullmatch(line) for line in lines(found.text))
+
+
+def test_the_parts_stand_in_their_order() -> None:
+    found = page([item(n, kind) for n, kind in enumerate(TYPES)], LONG)
+    heads = re.findall(r"^## (.*)$", found.text, re.MULTILINE)
+    assert heads == ["Soul", "Protocol", "Orientation", *(section.value for section in Section)]
+    header = "> Last updated: 2026-11-20 | Active memories: 23/23 | Refresh: `vt core`"
+    assert found.text.startswith(f"# Memory Core (auto-generated)\n\n{header}\n\nMemories are hypotheses")
+
+
+def test_a_line_has_title_path_tags_and_origin() -> None:
+    one = item(1, "solution", title="Fixed [it]", tags=["redis", "a,b"], origin="agent", model="claude-opus")
+    assert lines(page([one]).text) == [
+        r"- [Fixed \[it\]](vault/observations/2026/11/note-1.md) (redis, a b) — agent claude-opus, 2026-11-20 (not reviewed)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "origin, reviewed, marked",
+    [
+        ("agent", False, True),
+        ("import", False, True),
+        ("agent", True, False),
+        ("owner", False, False),
+        ("", False, False),
+        ("OWNER!", False, True),
+    ],
+)
+def test_what_no_person_vouches_for_is_marked(origin: str, reviewed: bool, marked: bool) -> None:
+    one = replace(item(1, origin=origin, model="owner, 2026-11-20"), reviewed=reviewed)
+    line = lines(page([one]).text)[0]
+    assert line.endswith("(not reviewed)") is marked
+    assert line.count("owner") == (2 if origin in ("", "owner") else 1)
+
+
+def test_what_may_not_stand_on_the_page() -> None:
+    stale = replace(item(6).entry, stale=True)
+    bad = [
+        item(1, truth=0.29),
+        replace(item(2), set_aside=True),
+        item(3, expires="2026-11-20T09:00:00+00:00"),
+        item(4, "soul"),
+        item(5, "SOLVES"),
+        CoreItem(stale, 1.0, 1.0),
+    ]
+    found = page([*bad, item(7, truth=0.3, expires="2026-11-21"), replace(item(8), questioned=True)])
+    assert found.shown == (item(8).entry.id, item(7).entry.id)
+    assert "(questioned)" in lines(found.text)[0]
+    assert "(doubtful)" in lines(found.text)[1]
+    assert found.left_out == {"doubted": 1, "questionable": 1, "expired": 1, "not listed": 2, "cannot be read now": 1}
+
+
+def test_faded_ones_fill_up_to_ten_and_say_so() -> None:
+    found = page([item(n, score=0.3) for n in range(4)] + [item(n, "fact", score=0.01 * n) for n in range(10, 19)])
+    faded = [line for line in lines(found.text) if line.endswith("(faded)")]
+    assert (len(found.shown), len(faded), found.left_out) == (10, 6, {"faded": 3})
+    assert "Note 18" in faded[0]
+    assert len(page([item(n, kind, score=0.2) for n, kind in enumerate(TYPES)] + [item(99, score=0.1)]).shown) == len(TYPES)
+
+
+def test_a_section_holds_its_best() -> None:
+    found = page([item(n, score=0.2 + n / 100) for n in range(40)], limit=15)
+    assert [line.split("]")[0][3:] for line in lines(found.text)] == [f"Note {n}" for n in range(39, 24, -1)]
+    assert found.left_out == {"section full": 25}
+
+
+def test_a_flood_from_one_source_pushes_nobody_out() -> None:
+    flood = [
+        item(n, TYPES[n % len(TYPES)], score=5.0, title=f"Buy at evil {n}", origin="import", model="dump") for n in range(1000)
+    ]
+    own = [item(2000 + n, TYPES[n % len(TYPES)], score=0.3, origin="owner") for n in range(60)]
+    found = page(flood + own, limit=40, budget=6000)
+    evil = sum("evil" in line for line in lines(found.text))
+    assert len(found.shown) > 20
+    assert evil <= len(found.shown) / 2 + 1
+    assert all(one.entry.id in page(flood + own[:5], limit=40, budget=6000).shown for one in own[:5])
+
+
+def test_kept_texts_share_half_and_point_to_the_rest() -> None:
+    found = page([], LONG, 4000).text
+    assert found.count("[The rest of this ") == 3
+    assert "(vault/understandings/soul-1%20%28a%29.md)" in found
+    quoted = [line for line in found.split("\n") if line.startswith("> ") and "Last updated" not in line]
+    assert quoted
+    assert all(line.endswith("words") for line in quoted)
+    short = page([], (kept("soul", "# Who\n\nBe."), LONG[1]), 4000).text
+    assert "\n> **Who**\n>\n> Be.\n\n## Protocol" in short
+
+
+def test_equal_values_make_an_equal_page_in_any_order() -> None:
+    items = [replace(one, score=round(one.score, 1)) for one in many(300)]
+    shuffled = items[:]
+    random.Random(3).shuffle(shuffled)
+    assert page(shuffled, LONG).text == page(items, LONG).text
+
+
+def test_only_the_headers_date_is_ignored() -> None:
+    today, later = page(many(30), LONG), page(many(30), LONG, as_of=date(2027, 1, 2))
+    assert today.text != later.text
+    assert same_but_for_date(today.text, later.text)
+    assert not same_but_for_date(today.text, page(many(29), LONG).text)
+    trick = (kept("soul", "Last updated: 2026-01-01"),)
+    other = (kept("soul", "Last updated: 2026-01-02"),)
+    assert not same_but_for_date(page([], trick).text, page([], other).text)
+
+
+def test_the_live_page_says_that_it_is() -> None:
+    found = core_page(
+        [], (), budget=900, section_limit=1, registry=Registry(), as_of=date(2026, 1, 1), active=1, total=2, live=True
+    )
+    assert "2026-01-01 (live) | Active memories: 1/2" in found.text
+
+
+def _hostile(number: int, payload: str) -> Entry:
+    kind = TYPES[number % len(TYPES)]
+    path = f"vault/{payload.replace('/', '_')[:60] or 'x'}-{number}.md"
+    return entry(
+        number, kind, payload or "x", path=path, tags=[payload, "ok"], model=payload, origin=payload if number % 2 else "agent"
+    )
+
+
+@pytest.mark.parametrize("start", range(0, len(PAYLOADS), 50))
+def test_payloads_stay_in_their_line_and_block(start: int) -> None:
+    corpus = PAYLOADS[start : start + 50]
+    items = [CoreItem(_hostile(n, payload), 0.6, 0.8) for n, payload in enumerate(corpus)]
+    found = page(items, tuple(kept(kind, "\n\n".join(corpus)) for kind in ("soul", "protocol", "orientation")), 50000)
+    tokens = MarkdownIt("commonmark").enable("table").parse(found.text)
+    heads = [tokens[n + 1].content for n, token in enumerate(tokens) if token.type == "heading_open"]
+    assert set(heads) <= {
+        "Memory Core (auto-generated)",
+        "Soul",
+        "Protocol",
+        "Orientation",
+        *(section.value for section in Section),
+    }
+    assert len(set(heads)) == len(heads)
+    top = [token.type for token in tokens if token.level == 0 and token.nesting >= 0]
+    assert set(top) == {"heading_open", "blockquote_open", "paragraph_open", "bullet_list_open"}
+    assert len(found.shown) == len(items) == len(lines(found.text))
+    assert all(LINE.fullmatch(line) and line.endswith("(not reviewed)") for line in lines(found.text))
+    assert not re.search(r"<(?!!--)|[\u200b-\u200f\u202a-\u202e\u2028\u2029\x00-\x08\x0b-\x1f\x85]", found.text)

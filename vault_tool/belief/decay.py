@@ -1,0 +1,62 @@
+"""How a memory fades when nobody uses it, and what its score lets it be."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from math import exp, log2
+
+from vault_tool.belief.fold import Belief
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import TypeSpec
+from vault_tool.util.clock import days_between, parse_time
+
+RATE = 0.03
+"""The share lost each day; a half-life of about 23 days."""
+
+UNUSED = 0.5
+PINNED = 999.0
+
+
+class Standing(StrEnum):
+    """How present a memory is."""
+
+    ACTIVE = "active"
+    FADING = "fading"
+    DORMANT = "dormant"
+    ARCHIVED = "archived"
+
+
+THRESHOLDS = ((0.5, Standing.ACTIVE), (0.2, Standing.FADING), (0.05, Standing.DORMANT))
+
+
+def standing(score: float) -> Standing:
+    """What a decay score lets a memory be."""
+    return next((found for least, found in THRESHOLDS if score >= least), Standing.ARCHIVED)
+
+
+def usage(access_count: int) -> float:
+    """The factor of use: `log2(n + 1)`, and a half for what was never accessed."""
+    return log2(access_count + 1) if access_count > 0 else UNUSED
+
+
+def decay_score(importance: float, days: float, access_count: int, weight: float, *, pinned: bool = False) -> float:
+    """`importance * exp(-0.03 * days) * usage * weight`, and 999 for what is pinned.
+
+    `days` count from the last access, or from the creation of what was never accessed; `importance` is in 0..1.
+    """
+    return PINNED if pinned else importance * exp(-RATE * max(0.0, days)) * usage(access_count) * weight
+
+
+def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> float:
+    """The decay score of a record at `now`; one that says no time at all counts as new, whatever its file's date."""
+    importance = entry.number("importance")
+    moments = (belief.last_accessed or "", entry.text("created"), entry.text("observed"))
+    since = next((moment for moment in map(parse_time, moments) if moment), now)
+    return decay_score(
+        spec.importance if importance is None else importance,
+        days_between(since, now),
+        belief.access_count,
+        spec.weight,
+        pinned=entry.pinned,
+    )

@@ -1,0 +1,245 @@
+"""Truth, utility and access of one memory as a fold over its signals: no step is stored, all of it is recomputed at will."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from operator import attrgetter
+
+from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.util.clock import parse_time
+
+UTILITY_START = 0.5
+DAMPING = 0.5
+WITHOUT_EVIDENCE = 0.25
+DEAD_ZONE = 0.01
+BOUND = 0.15
+FLOOR = 0.4
+MARK_CONFIDENCE = 0.5
+
+_ROUNDING = 1e-9
+_OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What one signal did to one value: the step it asked for, the step that was taken, and why they differ (or "")."""
+
+    before: float
+    after: float
+    step: float
+    applied: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What all signals of one memory come to; every number but the counts is in 0..1.
+
+    `utility` is the global prior: a moving average over all contexts, hence weighted to what is recent. `by_problem`
+    and `votes` hold the value and the number of judgements in each problem context. `questionable` are the questions
+    that no later `useful` and no review settled; `set_aside` says whether they keep the memory off CORE.md: agents'
+    questions about what its owner wrote or pinned are reported, but hide nothing. `against` counts the sessions that
+    voted it down. `last_accessed` and `reviewed_at` are None for never.
+    """
+
+    truth: float
+    utility: float = UTILITY_START
+    by_problem: Mapping[str, float] = field(default_factory=dict)
+    votes: Mapping[str, int] = field(default_factory=dict)
+    access_count: int = 0
+    last_accessed: str | None = None
+    useful: int = 0
+    against: int = 0
+    questionable: tuple[Signal, ...] = ()
+    set_aside: bool = False
+    reviewed_at: str | None = None
+
+    @property
+    def reviewed(self) -> bool:
+        """Whether a person reviewed it."""
+        return self.reviewed_at is not None
+
+
+def in_order(signals: Iterable[Signal]) -> list[Signal]:
+    """`signals` by `(at, id)`, each id once, whatever files and order they came in.
+
+    Of two that share an id the earlier counts: a copy cannot displace what was there before it.
+    """
+    kept: dict[str, Signal] = {}
+    for signal in signals:
+        other = kept.get(signal.id)
+        if other is None or (signal.at, repr(signal)) < (other.at, repr(other)):
+            kept[signal.id] = signal
+    return sorted(kept.values(), key=attrgetter("at", "id"))
+
+
+def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, uses: Iterable[Use] = ()) -> Belief:
+    """What the signals of one memory come to, with the uses that this machine has not shared yet.
+
+    `start` is the memory's confidence (0..1); `protected` says that its owner wrote or pinned it. The rules of each
+    step are those of `Meter.push`.
+    """
+    ordered, uses = in_order(signals), tuple(uses)
+    if not ordered and not uses:
+        return Belief(truth=_clamped(start))
+    truth, utility, contexts, against = _judged(ordered, start, protected)
+    count, last = _accesses(ordered, uses)
+    open_questions = _open_questions(ordered)
+    return Belief(
+        truth=truth.value,
+        utility=utility.value,
+        by_problem={problem: meter.value for problem, meter in contexts.items()},
+        votes={problem: meter.votes for problem, meter in contexts.items()},
+        access_count=count,
+        last_accessed=last,
+        useful=sum(signal.kind is SignalKind.USEFUL for signal in ordered),
+        against=len(against),
+        questionable=open_questions,
+        set_aside=any(not protected or signal.origin == _OWNER for signal in open_questions),
+        reviewed_at=max((signal.at for signal in ordered if _is_review(signal)), default=None),
+    )
+
+
+def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, protected: bool = False) -> Move:
+    """What `proposal` would do to the value that it speaks of, in its problem's context where it names one."""
+    past = [signal for signal in in_order(signals) if signal.id != proposal.id and not _later(signal, proposal)]
+    truth, utility, contexts, _ = _judged(past, start, protected)
+    if proposal.kind is SignalKind.TRUTH:
+        return truth.push(proposal)
+    return (contexts[proposal.problem] if proposal.problem else utility).push(proposal)
+
+
+def _later(signal: Signal, other: Signal) -> bool:
+    return (signal.at, signal.id) > (other.at, other.id)
+
+
+class Meter:
+    """One value of one memory while signals are folded: where it stands, and how far each session and author moved it."""
+
+    __slots__ = ("_moved", "_protected", "value", "votes")
+
+    def __init__(self, start: float, protected: bool) -> None:
+        self.value = _clamped(start)
+        self.votes = 0
+        self._protected = protected
+        self._moved: dict[tuple[str, str], float] = defaultdict(float)
+
+    def push(self, signal: Signal) -> Move:
+        """Move towards the signal's target by `(target - value) * confidence * 0.5`, within what is allowed.
+
+        A truth signal without evidence moves nothing, a utility signal without evidence a quarter; nothing is done
+        within 0.01 of the target; one session, and one author on one day, move the value by at most 0.15 in all;
+        agents never take a protected memory below 0.4.
+        """
+        before = self.value
+        gap = target_of(signal) - before
+        if signal.kind is SignalKind.TRUTH and not signal.evidence:
+            return Move(before, before, 0.0, 0.0, "a truth update needs evidence")
+        if abs(gap) <= DEAD_ZONE + _ROUNDING:
+            return Move(before, before, 0.0, 0.0, "already within 0.01 of the target")
+        step = gap * weight_of(signal) * DAMPING
+        keys = _bounds(signal)
+        low = max((-BOUND - self._moved[key] for key in keys), default=-BOUND)
+        high = min((BOUND - self._moved[key] for key in keys), default=BOUND)
+        bounded = min(max(step, low), high)
+        after = _clamped(before + bounded)
+        floored = self._protected and signal.origin != _OWNER and after < min(before, FLOOR)
+        self.value = min(before, FLOOR) if floored else after
+        self.votes += 1
+        for key in keys:
+            self._moved[key] += self.value - before
+        return Move(before, self.value, step, self.value - before, _reason(signal, step, bounded, floored))
+
+
+def target_of(signal: Signal) -> float:
+    """Where a judgement wants the value to be: 1 for useful, 0 for questionable, else what it says."""
+    if signal.kind is SignalKind.USEFUL:
+        return 1.0
+    return 0.0 if signal.kind is SignalKind.QUESTIONABLE else _clamped(signal.value)
+
+
+def weight_of(signal: Signal) -> float:
+    """How much a judgement counts, 0..1: its confidence, and a quarter of that for utility without evidence."""
+    marked = signal.kind in (SignalKind.USEFUL, SignalKind.QUESTIONABLE) or signal.confidence is None
+    confidence = MARK_CONFIDENCE if marked else _clamped(signal.confidence or 0.0)
+    return confidence if signal.evidence else confidence * WITHOUT_EVIDENCE
+
+
+_JUDGEMENTS = frozenset({SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY})
+_Judged = tuple[Meter, Meter, "defaultdict[str, Meter]", set[str]]
+
+
+def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged:
+    """Truth, global utility, utility in each context, and the sessions that voted the memory down."""
+    truth, utility = Meter(start, protected), Meter(UTILITY_START, protected)
+    contexts: defaultdict[str, Meter] = defaultdict(lambda: Meter(UTILITY_START, protected))
+    against: set[str] = set()
+    for signal in ordered:
+        if not isfinite(signal.value):
+            continue
+        if signal.kind is SignalKind.TRUTH:
+            truth.push(signal)
+        elif signal.kind in _JUDGEMENTS:
+            if signal.problem:
+                contexts[signal.problem].push(signal)
+            if utility.push(signal).step < 0:
+                against.add(signal.session or f"{signal.author} {_day(signal.at)}")
+    return truth, utility, contexts, against
+
+
+def _accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> tuple[int, str | None]:
+    count, last = 0, ""
+    for signal in ordered:
+        if signal.kind is SignalKind.USEFUL:
+            count, last = count + 1, max(last, signal.at)
+        elif signal.kind is SignalKind.USE and isfinite(signal.value) and signal.value >= 1:
+            count, last = count + int(signal.value), max(last, signal.at)
+    for use in uses:
+        count, last = count + 1, max(last, use.at)
+    return count, last or None
+
+
+def _open_questions(ordered: Iterable[Signal]) -> tuple[Signal, ...]:
+    found: list[Signal] = []
+    for signal in ordered:
+        if signal.kind is SignalKind.QUESTIONABLE:
+            found.append(signal)
+        elif signal.kind is SignalKind.USEFUL or _is_review(signal):
+            found.clear()
+    return tuple(found)
+
+
+def _is_review(signal: Signal) -> bool:
+    """Only a person reviews: a line that an agent wrote says nothing."""
+    return signal.kind is SignalKind.REVIEWED and signal.origin == _OWNER
+
+
+def _bounds(signal: Signal) -> tuple[tuple[str, str], ...]:
+    """What a signal's movement counts against; without a session only its author's day."""
+    day = (signal.author, _day(signal.at))
+    return (("session", signal.session), day) if signal.session else (day,)
+
+
+def _day(at: str) -> str:
+    """The UTC day of a time; the tool writes UTC, other offsets come from people."""
+    if at.endswith(("+00:00", "Z")):
+        return at[:10]
+    moment = parse_time(at)
+    return moment.date().isoformat() if moment else at[:10]
+
+
+def _reason(signal: Signal, step: float, bounded: float, floored: bool) -> str:
+    if floored:
+        return "agents do not take what its owner wrote or pinned below 0.4"
+    if bounded != step:
+        return "one session, and one author on one day, move a value by at most 0.15"
+    if signal.kind is not SignalKind.TRUTH and not signal.evidence:
+        return "without evidence a quarter of the step"
+    return ""
+
+
+def _clamped(value: float) -> float:
+    return min(1.0, max(0.0, value)) if isfinite(value) else 0.0

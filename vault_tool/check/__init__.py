@@ -1,0 +1,43 @@
+"""What is wrong between the notes of a vault, or worth knowing: rules over a snapshot, one function a rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+
+from vault_tool.check import identity, lineage, references, vocabulary
+from vault_tool.check.scope import Scope
+from vault_tool.model.problems import Problem
+from vault_tool.model.snapshot import Snapshot
+from vault_tool.model.types import Registry
+
+Rule = Callable[[Scope], Iterable[Problem]]
+
+RULES: tuple[Rule, ...] = (
+    identity.duplicate_id,
+    identity.duplicate_subject_name,
+    identity.path_twins,
+    identity.workspaces,
+    identity.pages,
+    references.dangling_reference,
+    references.wrong_class_reference,
+    references.self_reference,
+    references.edge_shape,
+    references.relations_in_head,
+    lineage.supersession_cycle,
+    lineage.consolidation_cycle,
+    lineage.supersedes_other_type,
+    vocabulary.unknown_type,
+    vocabulary.missing_subject_file,
+    vocabulary.many_subjects,
+    vocabulary.duplicate_body,
+)
+
+
+def check(snapshot: Snapshot, registry: Registry, forgotten: Collection[str] = ()) -> tuple[Problem, ...]:
+    """The problems of the snapshot's own (what reading found) and those of all rules, by path; nothing is changed.
+
+    `forgotten` are the ids of tombstones: what still cites them is told so, and not that they are missing.
+    """
+    scope = Scope(snapshot, registry, frozenset(forgotten))
+    found = {problem for rule in RULES for problem in rule(scope)}
+    return tuple(sorted(found.union(snapshot.problems)))

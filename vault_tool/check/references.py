@@ -1,0 +1,97 @@
+"""Rules about what points where: ids that lead nowhere, or to the wrong kind of record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from vault_tool.check.scope import Scope, named, short
+from vault_tool.model.problems import Problem, error, note, warning
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import STORY_EDGES, RecordClass
+
+_O, _U, _S, _C = RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.CONSOLIDATION
+_MEMORY = frozenset({_O, _U})
+
+_FIELDS: Mapping[RecordClass, Mapping[str, frozenset[RecordClass]]] = {
+    _O: {"related_to": frozenset({_U}), "problem": frozenset({_O}), "change_targets": _MEMORY},
+    _U: {"supersedes": frozenset({_U}), "sources": _MEMORY, "pass": frozenset({_C})},
+    RecordClass.EDGE: {"from_id": _MEMORY, "to_id": _MEMORY},
+    _C: {"parents": frozenset({_C})},
+}
+"""Each field that holds ids, and the classes that they may lead to."""
+
+_ENDS: Mapping[str, tuple[str, str]] = {
+    "ATTEMPTED": ("failed_tactic", "problem"),
+    "CHANGES": ("change", ""),
+    "SOLVES": ("", "problem"),
+}
+
+
+def _references(scope: Scope) -> Iterator[tuple[Entry, str, str, frozenset[RecordClass]]]:
+    for entry in scope.snapshot.entries:
+        for name, classes in _FIELDS.get(entry.record_class, {}).items():
+            value = entry.head.get(name)
+            if value:
+                wanted = classes | {_S} if entry.type in STORY_EDGES else classes
+                for target in dict.fromkeys((value,) if isinstance(value, str) else entry.texts(name)):
+                    yield entry, name, target, wanted
+
+
+def dangling_reference(scope: Scope) -> Iterable[Problem]:
+    """Ids that no record of this vault has; nothing is deleted for that."""
+    known = scope.snapshot.by_id
+    for entry, name, target, _ in _references(scope):
+        if target in known:
+            continue
+        if target in scope.forgotten:
+            message = f"`{name}` cites {short(target)}, which was forgotten"
+            yield note(entry.path, 0, "forgotten-reference", message, "revise it without what was forgotten, or leave it")
+        else:
+            hint = f"bring the note back (`git log --all -S {target[:13]} -- vault`), or take the id out of `{name}`"
+            yield warning(entry.path, 0, "dangling-reference", f"`{name}` names {short(target)}, and no note has that id", hint)
+
+
+def wrong_class_reference(scope: Scope) -> Iterable[Problem]:
+    """Ids that lead to a record of another kind than the field is for; an understanding that supersedes evidence hides it."""
+    for entry, name, target, wanted in _references(scope):
+        found = scope.snapshot.by_id.get(target, ())
+        if not found or any(other.record_class in wanted for other in found):
+            continue
+        kinds = " or ".join(sorted(f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}" for kind in wanted))
+        message = f"`{name}` must name {kinds}; {named(found[0])} is of class {found[0].record_class}"
+        hint = f"take the id out of `{name}`"
+        yield (error if name == "supersedes" else warning)(entry.path, 0, "wrong-class-reference", message, hint)
+
+
+def self_reference(scope: Scope) -> Iterable[Problem]:
+    """Records that name themselves, and edges from a memory to itself (a self-supersession is a cycle)."""
+    for entry, name, target, _ in _references(scope):
+        if target == entry.id and name != "supersedes" and name != "parents":
+            yield warning(entry.path, 0, "self-reference", f"`{name}` names the note itself", f"take the id out of `{name}`")
+    for edge in scope.snapshot.of_class(RecordClass.EDGE):
+        if edge.text("from_id") and edge.text("from_id") == edge.text("to_id"):
+            message = f"both ends are {short(edge.text('to_id'))}"
+            yield warning(edge.path, 0, "self-reference", message, "correct `from_id` or `to_id`, or remove the file")
+
+
+def edge_shape(scope: Scope) -> Iterable[Problem]:
+    """Edges and `problem` fields whose end is of another type than they speak of."""
+    for edge in scope.snapshot.of_class(RecordClass.EDGE):
+        for name, wanted in zip(("from_id", "to_id"), _ENDS.get(edge.type, ("", "")), strict=True):
+            end = scope.first(edge.text(name))
+            if wanted and end and end.record_class in _MEMORY and end.type != wanted:
+                message = f"`{name}` of {edge.type} is usually a {wanted}; {named(end)} is of type {end.type}"
+                yield note(edge.path, 0, "edge-shape", message, f"correct `{name}`, or choose another type of edge")
+    for entry in scope.snapshot.of_class(_O):
+        end = scope.first(entry.text("problem"))
+        if end and end.record_class is _O and end.type != "problem":
+            message = f"`problem` names {named(end)}, which is of type {end.type}"
+            yield note(entry.path, 0, "not-a-problem", message, "name the id of a note of type problem")
+
+
+def relations_in_head(scope: Scope) -> Iterable[Problem]:
+    """Heads that hold their links themselves, as the cognitive-memory format does: nothing follows them there."""
+    for entry in scope.snapshot.entries:
+        if entry.record_class is not RecordClass.EDGE and entry.head.get("relations"):
+            message = "`relations` in a head are not followed: links are files of their own"
+            yield warning(entry.path, 0, "relations-in-head", message, "`vt doctor --fix` makes edges of them")

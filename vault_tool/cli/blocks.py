@@ -1,0 +1,134 @@
+"""What an answer to a person is made of (lines, tables, texts), and how it looks as plain text."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from vault_tool.util.text import one_line
+
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A line that names what follows."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A text of several lines, shown as it is but for what a terminal would obey."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """A text in git's diff format."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Names with their values, one a line; empty values are left out."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under column names; `right` are the columns of numbers. Without rows the line `empty` stands instead."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    right: frozenset[str] = frozenset()
+    empty: str = "nothing"
+
+
+Block: TypeAlias = str | Heading | Body | Diff | Fields | Table
+"""One part of an answer; a plain string is one line."""
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = (), empty: str = "nothing") -> Table:
+    """A table whose cells are one line each, whatever was in them."""
+    return Table(tuple(columns), tuple(tuple(map(one_line, row)) for row in rows), frozenset(right), empty)
+
+
+def fields(*pairs: tuple[str, object]) -> Fields:
+    """Names with values; `None` and empty ones are dropped, lists are joined."""
+    return Fields(tuple((name, text) for name, value in pairs if (text := _as_text(value))))
+
+
+def visible(text: str) -> str:
+    """`text` with every control, escape and direction-changing character spelt out, so that no note can drive a terminal."""
+    return _UNSAFE.sub(_spelt, text.replace("\r\n", "\n"))
+
+
+def width(text: str) -> int:
+    """How many columns a terminal gives `text`: wide East Asian characters and emoji take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_columns, text))
+
+
+def plain(blocks: Iterable[Block]) -> Iterator[str]:
+    """The lines of an answer without colour, as pipes, files and dumb terminals get them."""
+    for block in blocks:
+        yield from plain_block(block)
+
+
+def plain_block(block: Block) -> Iterator[str]:
+    """The lines of one part of an answer."""
+    match block:
+        case Heading(text):
+            yield one_line(text)
+        case Body(text) | Diff(text):
+            yield from visible(text).split("\n")
+        case Fields(pairs):
+            yield from _aligned([(f"{name}:", value) for name, value in pairs], frozenset())
+        case Table(columns, rows, right, empty):
+            numbers = frozenset(index for index, name in enumerate(columns) if name in right)
+            yield from _aligned([columns, *rows], numbers) if rows else [empty]
+        case str():
+            yield one_line(block)
+
+
+def _aligned(rows: Sequence[Sequence[str]], right: frozenset[int]) -> Iterator[str]:
+    widths = [max(map(width, column)) for column in zip(*rows, strict=True)] if rows else []
+    for row in rows:
+        cells = (_padded(cell, widths[index], index in right) for index, cell in enumerate(row))
+        yield "  ".join(cells).rstrip()
+
+
+def _padded(cell: str, columns: int, right: bool) -> str:
+    space = " " * (columns - width(cell))
+    return space + cell if right else cell + space
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _spelt(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+
+
+def _as_text(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    if isinstance(value, (list, tuple)):
+        return one_line(", ".join(map(str, value)))
+    return one_line(str(value))

@@ -1,0 +1,119 @@
+"""Commands that read memories: one by one, by their links, by their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import fields as fields_of
+
+import click
+
+from vault_tool.belief.fold import Belief
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.saved import short_ids
+from vault_tool.errors import Exit
+from vault_tool.verbs import memories
+from vault_tool.verbs.search import Found, SearchResults
+from vault_tool.verbs.search import search as search_verb
+
+
+@command("get", "vt get a1b2c3", "vt get a1b2c3 --json")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
+def get(call: Call, memory_id: str) -> Exit:
+    """Read one memory whole; it counts as used."""
+    with call.open_vault() as vault:
+        return call.emit(memories.get(vault, memory_id), _memory, vault)
+
+
+@command("show", "vt show a1b2c3 --belief")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
+@click.option("--belief", is_flag=True, help="Also how truth and utility came about.")
+def show(call: Call, memory_id: str, belief: bool) -> Exit:
+    """Look at a memory without counting it as used."""
+    with call.open_vault() as vault:
+        return call.emit(memories.show(vault, memory_id, belief=belief), _memory, vault)
+
+
+@command("related", "vt related a1b2c3", "vt related a1b2c3 --type SOLVES --type ATTEMPTED")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Only links of this type (SOLVES, supersedes, ...).")
+def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
+    """Show what a memory is linked to.
+
+    In both directions: edges, what supersedes what, evidence, problems and solutions, weak links.
+    """
+    with call.open_vault() as vault:
+        return call.emit(memories.related(vault, memory_id, types=types), _relations, vault)
+
+
+@command("search", "vt search redis timeout", """vt search '"socket keepalive"' --kind solution --limit 5""")
+@click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood.')
+@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
+@click.option("--kind", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
+@click.option("--everything", is_flag=True, help="Superseded and expired memories too.")
+def search(
+    call: Call, words: tuple[str, ...], limit: int, kinds: tuple[str, ...], subject_names: tuple[str, ...], everything: bool
+) -> Exit:
+    """Find memories by their words, best first.
+
+    Subjects and pages are found too; superseded and expired memories only with --everything.
+    """
+    with call.open_vault() as vault:
+        found = search_verb(vault, " ".join(words), limit, kinds=kinds, subject_names=subject_names, everything=everything)
+        return call.emit(found, _found, vault)
+
+
+def _memory(memory: memories.Memory, short: Short) -> Iterator[Block]:
+    yield Heading(memory.title)
+    yield fields(
+        ("id", short(memory.id)),
+        ("type", memory.type),
+        ("subjects", memory.subjects),
+        ("summary", memory.summary),
+        ("superseded by", short_ids(memory.superseded_by, short)),
+        ("from", _source(memory)),
+        ("truth", memory.truth),
+        ("utility", memory.utility),
+        ("used", f"{memory.access_count} times" if memory.access_count else "never"),
+        ("standing", f"{memory.standing} ({memory.decay_score:.2f})"),
+        ("path", memory.path),
+    )
+    yield ""
+    yield Body(memory.content)
+    if memory.relations:
+        yield ""
+        yield _links(memory.relations, short)
+    if memory.belief:
+        yield ""
+        yield fields(*((field.name, getattr(memory.belief, field.name)) for field in fields_of(Belief)))
+    yield ""
+    yield memory.notice
+
+
+def _source(memory: memories.Memory) -> str:
+    said = (memory.origin, str(memory.head.get("model") or ""), memory.created)
+    return ", ".join(part for part in said if part)
+
+
+def _relations(found: memories.Relations, short: Short) -> Iterator[Block]:
+    yield Heading(found.title)
+    yield _links(found.results, short)
+
+
+def _links(relations: Sequence[memories.Relation], short: Short) -> Block:
+    rows = [(short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why) for r in relations]
+    return table(("id", "link", "title", "why"), rows, empty="no links")
+
+
+def _found(found: SearchResults, short: Short) -> Iterator[Block]:
+    rows = [_hit(hit, short) for hit in found.results]
+    yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
+    if found.results:
+        yield found.notice
+
+
+def _hit(hit: Found, short: Short) -> tuple[str, ...]:
+    title = f"{hit.title} (as last committed)" if hit.stale else hit.title
+    return short(hit.id) if hit.id else hit.path, hit.type, title, ", ".join(hit.subjects), f"{hit.score:.2f}"

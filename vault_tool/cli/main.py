@@ -1,0 +1,131 @@
+"""`vt`: the group, and the one place where a failure becomes a line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import click
+
+from vault_tool.cli import output
+from vault_tool.cli.lazy import LazyGroup
+from vault_tool.cli.options import common_options
+from vault_tool.cli.table import SECTIONS
+from vault_tool.errors import Exit, StorageError, UsageError, VaultError
+
+PROGRAM = "vt"
+COMPLETION_VARIABLE = "_VT_COMPLETE"
+
+group = LazyGroup(
+    name=PROGRAM,
+    sections=SECTIONS,
+    help="A memory for AI agents and the people they work with: markdown files in git.",
+    epilog="`vt COMMAND --help` tells all about one command. Options stand before or after the command.",
+    params=[*common_options(environment=True)],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    subcommand_metavar="COMMAND ...",
+)
+group = click.version_option(package_name="vault_tool", prog_name=PROGRAM)(group)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failure as people and programs are told of it: `code` is its class in words."""
+
+    code: str
+    exit_code: Exit
+    message: str
+    hint: str = ""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line (default: this process's) and return its exit code; raises nothing."""
+    output.use_utf8()
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(given)
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001  (the error boundary: no traceback reaches a person unasked)
+        return _report(fault, given)
+    finally:
+        output.settle()
+
+
+def explain(fault: BaseException) -> Failure:
+    """What went wrong, in words, with the exit code of its kind."""
+    match fault:
+        case VaultError():
+            return Failure(_in_words(type(fault).__name__), fault.exit_code, fault.message, fault.hint)
+        case click.UsageError():
+            path = fault.ctx.command_path if fault.ctx else PROGRAM
+            return Failure("usage-error", Exit.USAGE, _sentence(fault), f"`{path} --help` says what it takes")
+        case click.ClickException():
+            return Failure("usage-error", Exit.USAGE, _sentence(fault))
+        case KeyboardInterrupt() | click.Abort() | EOFError():
+            return Failure("interrupted", Exit.INTERRUPTED, "interrupted", "what was written is whole; run it again for the rest")
+        case OSError():
+            item = f": {fault.filename}" if fault.filename else ""
+            return Failure("storage-error", Exit.IO, f"{fault.strerror or fault}{item}", "check the disk and who may write there")
+    return Failure(
+        "unexpected", Exit.IO, f"unexpected {type(fault).__name__}: {fault}", "run it again with --debug and report it"
+    )
+
+
+def _run(given: list[str]) -> int:
+    instruction = os.environ.get(COMPLETION_VARIABLE)  # the shell's protocol, not a setting of the vault
+    if instruction:
+        from click.shell_completion import shell_complete  # only completion needs it
+
+        return shell_complete(group, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    arguments = [_as_text(argument) for argument in given] or ["--help"]
+    with group.make_context(PROGRAM, arguments) as context:
+        return int(group.invoke(context) or Exit.DONE)
+
+
+def _report(fault: BaseException, given: Sequence[str]) -> int:
+    if isinstance(fault, BrokenPipeError):
+        return Exit.DONE
+    failure = explain(fault)
+    debug = _asked_for("--debug", given)
+    if debug:
+        output.say("".join(traceback.format_exception(fault)).rstrip())
+    output.say(output.error_line(failure.message, failure.hint, None if debug else output.ERROR_LENGTH))
+    if _asked_for("--json", given):
+        with suppress(StorageError):
+            output.write(output.to_json({"error": failure}))
+    return failure.exit_code
+
+
+def _asked_for(flag: str, given: Sequence[str]) -> bool:
+    """Whether a flag was given, also where the rest of the line could not be understood."""
+    options = given[: given.index("--")] if "--" in given else given
+    return flag in options
+
+
+def _as_text(argument: str) -> str:
+    """An argument that is text, whatever the locale made of its bytes."""
+    try:
+        argument.encode("utf-8")
+        return argument
+    except UnicodeEncodeError:
+        pass
+    try:
+        return os.fsencode(argument).decode("utf-8")
+    except UnicodeError:
+        raise UsageError("an argument is not UTF-8 text", "type it again, or set a UTF-8 locale") from None
+
+
+def _sentence(fault: click.ClickException) -> str:
+    """Click's message as the middle of a line: no capital, no full stop."""
+    text = " ".join(fault.format_message().split()).rstrip(".")
+    return text[:1].lower() + text[1:]
+
+
+def _in_words(name: str) -> str:
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()

@@ -1,0 +1,67 @@
+"""How memories and subjects are named on a command line, and which names a shell offers on TAB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import click
+
+from vault_tool.cli.options import Call
+from vault_tool.errors import VaultError
+from vault_tool.model.ids import as_prefix
+from vault_tool.util.text import normal_name, one_line
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from vault_tool.verbs.context import Context
+
+MOST_OFFERED = 50
+
+Offer: TypeAlias = "Callable[[Context, str], Iterable[tuple[str, str]]]"
+"""From an open vault and what was typed to what may be meant, each with a word of explanation."""
+
+
+class Name(click.ParamType[str]):
+    """A text that means something in the vault; verbs resolve it, this offers what it could become."""
+
+    def __init__(self, name: str, offer: Offer) -> None:
+        self.name = name
+        self._offer = offer
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text as it is."""
+        return str(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """What the vault's index offers as it stands; nothing where there is no vault."""
+        from click.shell_completion import CompletionItem  # only completion needs it
+
+        call = ctx.find_object(Call) or Call()
+        try:
+            with call.open_vault() as vault:
+                return [CompletionItem(value, help=about) for value, about in self._offer(vault, incomplete)]
+        except (VaultError, OSError):
+            return []
+
+
+def _memories(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
+    prefix = as_prefix(typed)
+    if prefix is None:
+        return _subjects(vault, typed)
+    found = vault.index.catalog.by_prefix(prefix, limit=MOST_OFFERED)
+    return [(entry.id, one_line(entry.title, 60)) for entry in found]
+
+
+def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
+    wanted = normal_name(typed)
+    names = (name for name in vault.index.catalog.subject_names() if normal_name(name).startswith(wanted))
+    return [(name, "subject") for name in sorted(names)[:MOST_OFFERED]]
+
+
+MEMORY = Name("memory", _memories)
+"""An id, an unambiguous prefix of one (4 characters or more), a path in the vault, or a subject's name."""
+
+SUBJECT = Name("subject", _subjects)
+"""A subject's name or alias."""

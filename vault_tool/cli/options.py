@@ -1,0 +1,205 @@
+"""What every command takes: the common options, texts from standard input, and the call that they add up to."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import click
+
+from vault_tool.cli import output
+from vault_tool.cli.blocks import Block
+from vault_tool.errors import Exit, UsageError
+from vault_tool.model.ids import SHOWN_PREFIX
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.context import Context
+
+ORIGINS = ("owner", "agent", "import")
+LONGEST_INPUT = 10 * 2**20
+"""Most bytes that are taken from standard input: no note may be longer."""
+
+Result = TypeVar("Result")
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Short: TypeAlias = Callable[[str], str]
+"""From a whole id to the prefix that a person may type instead."""
+
+Render: TypeAlias = Callable[[Result, Short], Iterable[Block]]
+"""How a person sees a result; JSON needs none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One run of `vt`: what the common options say, before or after the command (after wins)."""
+
+    vault: str = ""
+    json: bool = False
+    origin: str = ""
+    session: str = ""
+    debug: bool = False
+    model: str = ""
+    user: str = ""
+    project: str = ""
+
+    def open_vault(self) -> Context:
+        """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
+        from vault_tool.verbs.context import Context  # opens the whole package, which `--help` must not pay for
+
+        return Context.open(
+            self.vault or None,
+            origin=self.origin or usual_origin(),
+            session=self.session or None,
+            model=self.model,
+            user=self.user,
+            project=self.project,
+        )
+
+    def emit(self, result: Result, render: Render[Result], vault: Context | None = None) -> Exit:
+        """Print a verb's result as JSON or as `render` shows it; ids are as short as the `vault` allows."""
+        return output.emit(result, self.json, lambda: render(result, _short_in(vault)))
+
+    def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """A bar for what takes over a second."""
+        return output.progress(title)
+
+
+class VaultCommand(click.Command):
+    """A command with the common options, and with examples at the end of its help."""
+
+    def __init__(self, *args: Any, examples: Sequence[str] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = tuple(examples)
+        self.params.extend(common_options())
+
+    def own_options(self) -> list[click.Option]:
+        """The options that this command alone has, in the order of its source."""
+        return [p for p in self.params if isinstance(p, click.Option) and p.name not in COMMON]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The command's own options, then the ones that all commands have."""
+        shared = [p for p in self.get_params(ctx) if isinstance(p, click.Option) and p not in self.own_options()]
+        for title, options in (("Options", self.own_options()), ("Common options", shared)):
+            records = [record for option in options if (record := option.get_help_record(ctx))]
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The examples, as they would be typed."""
+        if self.examples:
+            with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
+                for example in self.examples:
+                    formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def command(name: str, *examples: str) -> Callable[[Callable[..., Exit]], VaultCommand]:
+    """Make a command out of a function whose first parameter is the Call; its help is the function's docstring."""
+
+    def made(run: Callable[..., Exit]) -> VaultCommand:
+        @wraps(run)
+        def with_call(**parameters: Any) -> Exit:
+            return run(current_call(), **parameters)
+
+        return click.command(name, cls=VaultCommand, examples=examples)(with_call)
+
+    return made
+
+
+def current_call() -> Call:
+    """The Call of the command that runs or is being completed."""
+    return click.get_current_context().find_object(Call) or Call()
+
+
+def common_options(*, environment: bool = False) -> list[click.Option]:
+    """Fresh copies of the common options; with `environment` (the group's) an option may come from its variable.
+
+    Only the group reads variables, so that an option before the command is not undone by one.
+    """
+    origin_variable = "VAULT_ORIGIN" if environment else None
+    return [
+        _noted("--vault", "vault", metavar="DIR", help="The vault; else VAULT_ROOT, else the nearest above."),
+        _noted("--json", "json", is_flag=True, help="Print JSON, with whole ids."),
+        _noted(
+            "--origin",
+            "origin",
+            type=click.Choice(ORIGINS),
+            metavar="WHO",
+            envvar=origin_variable,
+            show_envvar=environment,
+            help="owner, agent or import; else VAULT_ORIGIN, else owner on a terminal.",
+        ),
+        _noted("--session", "session", metavar="ID", help="The conversation it belongs to; else VAULT_SESSION."),
+        _noted("--debug", "debug", is_flag=True, help="Show where an error came from."),
+    ]
+
+
+COMMON = frozenset({"vault", "json", "origin", "session", "debug"})
+
+
+def authored(function: Decorated) -> Decorated:
+    """The options of commands that write a memory: who concluded it, for whom, about what."""
+    for option in (
+        click.option("--project", metavar="NAME", expose_value=False, callback=_note, help="The project or world it is about."),
+        click.option(
+            "--user", metavar="ID", expose_value=False, callback=_note, help="Whom it is about, beyond one conversation."
+        ),
+        click.option("--model", metavar="NAME", expose_value=False, callback=_note, help="Who concluded it; else VAULT_MODEL."),
+    ):
+        function = option(function)
+    return function
+
+
+class TextInput(click.ParamType[str]):
+    """A text given as an argument, or `-` for what standard input holds (UTF-8)."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The text; raises UsageError where standard input is no text or too much of it."""
+        if value != "-" or (ctx is not None and ctx.resilient_parsing):
+            return str(value)
+        try:
+            return _standard_input().decode("utf-8-sig")
+        except UnicodeDecodeError as fault:
+            raise UsageError(f"standard input is not UTF-8 text (byte {fault.start})", "convert it, e.g. with iconv") from fault
+
+
+TEXT = TextInput()
+
+
+def usual_origin() -> str:
+    """Who writes when nobody says: the owner where both input and output are a terminal, else an agent."""
+    streams = (sys.stdin, sys.stdout)
+    return "owner" if all(stream is not None and stream.isatty() for stream in streams) else "agent"
+
+
+def _standard_input() -> bytes:
+    data = bytearray()
+    # In pieces: one read of everything would not hear Ctrl-C that comes between two of its blocks.
+    while chunk := sys.stdin.buffer.read1() if sys.stdin else b"":
+        data += chunk
+        if len(data) > LONGEST_INPUT:
+            raise UsageError("standard input holds more than 10 MiB", "a note is one thought: split it")
+    return bytes(data)
+
+
+def _noted(flag: str, name: str, **attributes: Any) -> click.Option:
+    return click.Option([flag, name], expose_value=False, callback=_note, **attributes)
+
+
+def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Keep an option's value in the call of its context; one that was not given leaves what the group noted."""
+    if value:
+        ctx.obj = replace(ctx.find_object(Call) or Call(), **{str(param.name): value})
+
+
+def _short_in(vault: Context | None) -> Short:
+    if vault is None:
+        return lambda identity: identity[:SHOWN_PREFIX]
+    from vault_tool.verbs.resolve import short  # loaded with the vault already
+
+    return lambda identity: short(vault, identity)

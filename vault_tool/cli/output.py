@@ -1,0 +1,284 @@
+"""The only printer: answers on standard output, warnings, errors and progress on standard error."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+from vault_tool.cli.blocks import Block, Body, Diff, Fields, Heading, Table, plain, plain_block, visible
+from vault_tool.errors import Exit, StorageError
+from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
+ERROR_LENGTH = 200
+"""Most characters of an error's line; `--json` and `--debug` give the whole."""
+
+_DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+SLOW = 1.0
+"""Seconds after which something is slow enough for a progress bar."""
+
+
+def use_utf8() -> None:
+    """Make both streams UTF-8 whatever the locale says: notes are, and a pipe must not depend on a terminal's past."""
+    for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]]) -> Exit:
+    """Print a verb's result, its warnings after it, and return the exit code that its outcome means."""
+    if as_json:
+        write(to_json(result))
+    elif _is_terminal(sys.stdout):
+        _write_rich(blocks())
+    else:
+        write("".join(f"{line}\n" for line in plain(blocks())))
+    for remark in remarks(result):
+        warn(remark)
+    return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
+
+
+def remarks(result: object) -> Iterator[str]:
+    """What a person should know beside the answer: the verb's own warnings, an uncommitted write, stale indexes."""
+    yield from getattr(result, "warnings", ())
+    if not getattr(result, "committed", True) and (reason := getattr(result, "reason", "")):
+        yield f"saved, but not committed: {reason}"
+    for path in getattr(result, "conflicts", ()):
+        yield f"somebody changed the note meanwhile; both texts are kept, the other one in {path}"
+    freshness = getattr(result, "freshness", None)
+    if freshness is not None:
+        yield from _stale(freshness)
+
+
+def to_json(value: object) -> str:
+    """JSON with an indent of 2 and a final newline; dataclasses are objects, paths are text."""
+    import orjson  # 15 ms, and only `--json` needs it
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
+    try:
+        return orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")
+    except TypeError:
+        return _to_json_slowly(value)
+
+
+def write(text: str) -> None:
+    """Put text on standard output at once; a reader that left (`| head`) is no fault, a full disk is.
+
+    Raises StorageError when the answer cannot be written; what the command did stays done.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _hush(sys.stdout)
+    except OSError as fault:
+        _hush(sys.stdout)
+        reason = fault.strerror or str(fault)
+        raise StorageError(
+            f"the answer could not be written to standard output: {reason}", "the command itself was done"
+        ) from fault
+
+
+def warn(text: str) -> None:
+    """One warning line on standard error."""
+    say(f"warning: {one_line(text)}")
+
+
+def say(line: str) -> None:
+    """One line on standard error; nobody listening there is no fault."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(f"{visible(line)}\n")
+        sys.stderr.flush()
+    except OSError:
+        _hush(sys.stderr)
+
+
+def settle() -> None:
+    """Flush what is left; a stream that is gone stays quiet, so that the exit code is the command's own."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except OSError:
+            _hush(stream)
+
+
+def error_line(message: str, hint: str = "", limit: int | None = ERROR_LENGTH) -> str:
+    """`vt: what, which item; what to type next` on one line; too long a message loses its middle, never its hint."""
+    flat, advice = one_line(message), one_line(hint, ERROR_LENGTH // 2 if limit else None)
+    room = (limit or sys.maxsize) - len("vt: ; ") - len(advice)
+    if len(flat) > room:
+        head = room * 3 // 5
+        flat = f"{flat[:head].rstrip()}…{flat[len(flat) - (room - head - 1) :].lstrip()}"
+    return f"vt: {flat}; {advice}" if advice else f"vt: {flat}"
+
+
+@contextmanager
+def progress(title: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error for what takes over a second, where a person watches; call it with (done, all)."""
+    if not _is_terminal(sys.stderr):
+        yield _unseen
+        return
+    bar = _Bar(title)
+    try:
+        yield bar.show
+    finally:
+        bar.close()
+
+
+class _Bar:
+    """A progress bar that is not drawn before it is worth it."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._since = time.monotonic()
+        self._bar: Progress | None = None
+
+    def show(self, done: int, total: int) -> None:
+        if self._bar is None:
+            if time.monotonic() - self._since < SLOW:
+                return
+            self._bar = _started_bar(self._title)
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _started_bar(title: str) -> Progress:
+    from rich.console import Console  # rich takes 30 ms, and only what is slow anyway draws a bar
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(file=sys.stderr)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console, transient=True)
+    bar.add_task(title, total=None)
+    bar.start()
+    return bar
+
+
+def _unseen(done: int, total: int) -> None:
+    """Progress that nobody watches."""
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and not stream.closed and stream.isatty()
+
+
+def _stale(freshness: Any) -> Iterator[str]:
+    if freshness.withheld:
+        yield freshness.withheld
+    if freshness.behind:
+        yield f"{freshness.behind} changed notes are not in the index yet: `vt reindex`"
+    if freshness.stale:
+        shown = ", ".join(freshness.stale[:3]) + (" and others" if len(freshness.stale) > 3 else "")
+        yield f"answered as last committed, because the file cannot be read now: {shown}; see `vt doctor`"
+
+
+def _write_rich(blocks: Iterable[Block]) -> None:
+    """The same answer for a terminal, in colour unless NO_COLOR or TERM=dumb say otherwise."""
+    from rich.console import Console  # 30 ms, which a pipe or a program need not pay
+
+    buffer = io.StringIO()
+    screen = Console()
+    console = Console(
+        file=buffer,
+        width=screen.width,
+        force_terminal=True,
+        color_system=screen.color_system,  # type: ignore[arg-type]
+        no_color=screen.no_color,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    if screen.is_dumb_terminal or screen.legacy_windows or screen.color_system is None:
+        write("".join(f"{line}\n" for line in plain(blocks)))
+        return
+    for block in blocks:
+        _draw(console, block)
+    write(buffer.getvalue())
+
+
+def _draw(console: Console, block: Block) -> None:
+    from rich.text import Text  # loaded with the console already
+
+    match block:
+        case Table(rows=rows) if rows:
+            console.print(_rich_table(block))
+        case Heading():
+            console.print(Text("\n".join(plain_block(block)), style="bold"))
+        case Diff(text):
+            for line in visible(text).split("\n"):
+                console.print(Text(line, style=_DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+        case Body(text):
+            console.print(Text(visible(text)), soft_wrap=True)
+        case Fields(pairs):
+            broad = max((len(name) for name, _ in pairs), default=0) + 1
+            for name, value in pairs:
+                console.print(Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", value), soft_wrap=True)
+        case _:
+            console.print(Text("\n".join(plain_block(block))), soft_wrap=True)
+
+
+def _rich_table(block: Table) -> Any:
+    from rich.table import Table as RichTable  # loaded for terminals only
+    from rich.text import Text
+
+    drawn = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for index, name in enumerate(block.columns):
+        drawn.add_column(
+            Text(name),
+            justify="right" if name in block.right else "left",
+            style="cyan" if name == "id" else "",
+            no_wrap=index == 0 or name in block.right,
+            overflow="fold",
+        )
+    for row in block.rows:
+        drawn.add_row(*map(Text, row))
+    return drawn
+
+
+def _plain_value(value: object) -> object:
+    """What JSON has no word for: sets in order, mappings as objects, the rest (paths) as text."""
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {str(key): value[key] for key in value.keys()}  # noqa: SIM118  (any mapping, not only a dict)
+    return str(value)
+
+
+def _to_json_slowly(value: object) -> str:
+    """JSON of what orjson declines: file names that are not text, and whole numbers past 64 bits."""
+    import json  # rarely needed
+    from dataclasses import fields, is_dataclass
+
+    def spelt(item: object) -> object:
+        if is_dataclass(item) and not isinstance(item, type):
+            return {field.name: getattr(item, field.name) for field in fields(item)}
+        return _plain_value(item)
+
+    return json.dumps(value, default=spelt, indent=2) + "\n"
+
+
+def _hush(stream: TextIO) -> None:
+    """Send the rest of a broken stream nowhere, so that the interpreter's last flush stays quiet."""
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, io.UnsupportedOperation):
+        stream.close()

@@ -1,0 +1,90 @@
+"""Commands that make pages out of memories: decay scores, CORE.md, REFLECTION.md."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import click
+
+from vault_tool.belief.decay import Standing
+from vault_tool.cli.blocks import Block, Body, fields, table
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.saved import commit_of
+from vault_tool.errors import Exit
+from vault_tool.verbs import pages
+
+
+@command("decay", "vt decay --limit 20", "vt decay --standing fading --standing dormant")
+@click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to show; else all.")
+@click.option("--standing", "standings", type=click.Choice(list(Standing)), multiple=True, help="Only these.")
+def decay(call: Call, limit: int | None, standings: tuple[str, ...]) -> Exit:
+    """Show how far memories have faded, best first."""
+    with call.open_vault() as vault, call.progress("scoring") as progress:
+        return call.emit(pages.decay(vault, limit=limit, standings=standings, progress=progress), _decay, vault)
+
+
+@command("core", "vt core", "vt core --print --budget 8000")
+@click.option("--budget", type=click.IntRange(1), help="Most characters; else the setting core_budget.")
+@click.option("--print", "preview", is_flag=True, help="Only print it, as of now.")
+def core(call: Call, budget: int | None, preview: bool) -> Exit:
+    """Make CORE.md, the page that a prompt loads.
+
+    It is committed if more than its date changed.
+    """
+    with call.open_vault() as vault:
+        return call.emit(pages.core(vault, budget=budget, preview=preview), _text if preview else _page, vault)
+
+
+@command("reflection", "vt reflection", "vt reflection --print")
+@click.option("--print", "preview", is_flag=True, help="Only print it.")
+def reflection(call: Call, preview: bool) -> Exit:
+    """Make REFLECTION.md: themes and patterns.
+
+    It is committed if more than its date changed.
+    """
+    with call.open_vault() as vault:
+        return call.emit(pages.reflection(vault, preview=preview), _text if preview else _page, vault)
+
+
+@command("reflect", "vt reflect", "vt reflect --dry-run")
+@click.option("--dry-run", is_flag=True, help="Write nothing that is tracked.")
+def reflect(call: Call, dry_run: bool) -> Exit:
+    """Score, make both pages, say what moved."""
+    with call.open_vault() as vault, call.progress("reflecting") as progress:
+        return call.emit(pages.reflect(vault, dry_run=dry_run, progress=progress), _reflected, vault)
+
+
+def _decay(found: pages.Decay, short: Short) -> Iterator[Block]:
+    rows = [
+        (
+            short(one.id),
+            one.type,
+            one.title,
+            "pinned" if one.pinned else f"{one.decay_score:.2f}",
+            one.standing,
+            str(one.access_count),
+        )
+        for one in found.results
+    ]
+    yield table(("id", "type", "title", "score", "standing", "used"), rows, right=("score", "used"), empty="no memories")
+    yield _standings(found.counts)
+
+
+def _standings(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
+
+
+def _text(page: pages.Page, short: Short) -> Iterator[Block]:
+    yield Body(page.text.rstrip("\n"))
+
+
+def _page(page: pages.Page, short: Short) -> Iterator[Block]:
+    yield f"{page.path}: {page.characters} characters, {'changed' if page.changed else 'nothing but the date would change'}"
+    yield fields(("commit", commit_of(page)))
+
+
+def _reflected(done: pages.Reflection, short: Short) -> Iterator[Block]:
+    yield f"{done.memories} memories: {_standings(done.counts)}"
+    verb = "would change" if done.dry_run else "changed"
+    yield fields((verb, done.pages or "nothing"), ("commit", commit_of(done)))
+    yield from done.moved

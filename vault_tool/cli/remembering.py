@@ -1,0 +1,123 @@
+"""Commands that write memories: observations, links, pins and entries of the day's log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import TEXT, Call, Short, authored, command
+from vault_tool.cli.saved import saved_as
+from vault_tool.errors import Exit
+from vault_tool.verbs import memories
+from vault_tool.verbs.remember import RememberedObservation
+from vault_tool.verbs.remember import remember as remember_verb
+
+SHARE = click.FloatRange(0, 1)
+
+
+@command(
+    "remember",
+    "vt remember 'Redis drops idle connections after 300 s' --subject Redis --kind fact",
+    "git diff | vt remember - --title 'Keepalive for Redis' --kind solution --problem a1b2c3",
+)
+@click.argument("content", type=TEXT, help="The text, or - for standard input.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
+@click.option("--kind", "-k", default="general", show_default=True, metavar="TYPE", help="Its type, e.g. fact, decision.")
+@click.option("--title", default="", help="Its title; else the first sentence.")
+@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
+@click.option("--importance", type=SHARE, help="0 to 1; else by type.")
+@click.option("--confidence", type=SHARE, help="0 to 1: how sure its writer is.")
+@click.option("--related-to", type=MEMORY, multiple=True, help="An understanding that this is direct evidence for.")
+@click.option("--problem", type=MEMORY, default="", help="The problem that a solution or failed tactic is for.")
+@click.option("--failure-mode", default="", help="How a tactic failed.")
+@click.option("--changes", "change_targets", type=MEMORY, multiple=True, help="What a change makes untrue or unused.")
+@click.option("--evidence", multiple=True, metavar="REF", help="E.g. file:src/redis.py@9f3c1e2 or commit:9f3c1e2.")
+@click.option("--rationale", default="", help="Why it is worth keeping.")
+@click.option("--observed-at", metavar="TIME", help="When it was so; else now.")
+@click.option("--expires", metavar="TIME", help="When it stops being an answer.")
+@click.option("--turn", default="", help="The turn of the conversation.")
+@click.option("--step", "steps", multiple=True, help="A step of a procedure.")
+@click.option("--precondition", "preconditions", multiple=True, help="What a procedure needs before it.")
+@click.option("--postcondition", "postconditions", multiple=True, help="What holds after a procedure.")
+@click.option("--pin", "pinned", is_flag=True, help="Keep it from fading.")
+@authored
+def remember(call: Call, **given: Any) -> Exit:
+    """Append what was seen, done, decided or learnt.
+
+    This is evidence: it is never rewritten, only added to. Subjects that do not exist yet are made. The same text of
+    the same type, project and user is stored once.
+    """
+    with call.open_vault() as vault:
+        return call.emit(remember_verb(vault, **given), _remembered, vault)
+
+
+@command("link", "vt link a1b2c3 SOLVES 5f0c2d 'It removes the cause, not the symptom.' --strength 0.8")
+@click.argument("from_id", type=MEMORY, metavar="FROM", help="The memory that it starts from.")
+@click.argument("type", metavar="TYPE", help="SOLVES, CAUSES, BUILDS_ON, REQUIRES, RELATED_TO, ...")
+@click.argument("to_id", type=MEMORY, metavar="TO", help="The memory that it leads to.")
+@click.argument("why", type=TEXT, default="", help="Why, in prose; - for standard input.")
+@click.option("--strength", type=SHARE, help="0 to 1.")
+@click.option("--confidence", type=SHARE, help="0 to 1.")
+@click.option("--evidence", multiple=True, metavar="REF", help="What shows it, e.g. commit:9f3c1e2.")
+@authored
+def link(call: Call, **given: Any) -> Exit:
+    """Link two memories, and say why.
+
+    The link is a note of its own, with a type and a text. Subjects are related by memories tagged with both, not by links.
+    """
+    with call.open_vault() as vault:
+        return call.emit(memories.link(vault, **given), _linked, vault)
+
+
+@command("pin", "vt pin a1b2c3", "vt pin a1b2c3 --off")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
+@click.option("--off", is_flag=True, help="Let it fade again.")
+def pin(call: Call, memory_id: str, off: bool) -> Exit:
+    """Keep a memory from fading, or let it fade."""
+    with call.open_vault() as vault:
+        return call.emit(memories.pin(vault, memory_id, off=off), _pinned, vault)
+
+
+@command("episode", "vt episode 'Moved the lab to the new rack' 'Two hours of downtime.' --tag homelab")
+@click.argument("title", help="What happened.")
+@click.argument("summary", type=TEXT, default="", help="More of it on one line; - for standard input.")
+@click.option("--type", default="", metavar="TYPE", help="A type for the entry.")
+@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
+@click.option("--memory", type=MEMORY, default="", help="The memory that it is about.")
+def episode(call: Call, **given: Any) -> Exit:
+    """Add an entry to the day's log."""
+    with call.open_vault() as vault:
+        return call.emit(memories.episode(vault, **given), _logged, vault)
+
+
+def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
+    yield from saved_as(
+        made.id,
+        f"{made.title}{' (known already, nothing was written)' if made.duplicate_of else ''}",
+        made.path,
+        short,
+        made,
+        ("type", made.type),
+        ("subjects", made.subject_names),
+        ("new subjects", made.subjects_created),
+    )
+    for name, near in made.similar_subjects.items():
+        yield f"{name} is new, and there is: {', '.join(near)}"
+
+
+def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
+    known = " (linked already, nothing was written)" if made.duplicate_of else ""
+    yield from saved_as(made.id, f"{made.from_title} {made.type} {made.to_title}{known}", made.path, short, made)
+
+
+def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:
+    state = "pinned" if made.pinned else "not pinned"
+    yield from saved_as(made.id, f"{made.title} is {state}{'' if made.changed else ' already'}", made.path, short, made)
+
+
+def _logged(made: memories.Logged, short: Short) -> Iterator[Block]:
+    yield from saved_as("", f"{made.at}  {made.title}", "", short, made)

@@ -1,0 +1,34 @@
+"""How the results of writes look: what was saved, under which id, in which commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.options import Short
+from vault_tool.model.problems import Problem
+from vault_tool.verbs.operation import Saved
+
+SHOWN_COMMIT = 10
+
+
+def saved_as(identity: str, title: str, path: str, short: Short, saved: Saved, *more: tuple[str, object]) -> Iterator[Block]:
+    """One line that names the memory, then where it is and what else there is to say of it."""
+    yield f"{short(identity)}  {title}" if identity else title
+    yield fields(*more, ("path", path), ("commit", commit_of(saved)))
+
+
+def commit_of(saved: Saved) -> str:
+    """The commit that holds the write, as short as people type it."""
+    return (saved.commit or "")[:SHOWN_COMMIT]
+
+
+def short_ids(identities: Sequence[str], short: Short) -> str:
+    """Several ids on one line."""
+    return ", ".join(map(short, identities))
+
+
+def problem_table(problems: Sequence[Problem], empty: str) -> Block:
+    """Problems by file and line, each with what to do about it."""
+    rows = [(p.severity.value, f"{p.path}:{p.line}" if p.line else p.path, p.message, p.hint) for p in problems]
+    return table(("severity", "where", "what", "what to do"), rows, empty=empty)

@@ -1,0 +1,124 @@
+"""Commands that make a vault, set it up, and let a person write in it by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import Call, Short, command, usual_origin
+from vault_tool.cli.saved import commit_of, problem_table, saved_as
+from vault_tool.errors import Exit
+from vault_tool.verbs import drafts, setup
+
+
+@command("init", "vt init ~/memory --name 'My memory'", "vt init --separate")
+@click.argument("folder", type=click.Path(file_okay=False), default="", metavar="[DIR]", help="The folder; else this one.")
+@click.option("--name", default="", help="The vault's name; else the folder's.")
+@click.option("--description", default="", help="What it is for.")
+@click.option("--separate", is_flag=True, help="A repository of its own, also inside another one.")
+@click.option("--no-git", is_flag=True, help="Run no `git init`.")
+def init(call: Call, folder: str, name: str, description: str, separate: bool, no_git: bool) -> Exit:
+    """Make a folder a vault.
+
+    What is there already stays as it is: a second run adds what is missing. Git is started unless the folder is in a
+    work tree already.
+    """
+    who = call.origin or usual_origin()
+    path = folder or call.vault or "."
+    made = setup.init(path, name=name, description=description, separate=separate, no_git=no_git, who=who)
+    return call.emit(made, _initialised)
+
+
+@command("config", "vt config", "vt config core_budget 8000")
+@click.argument("name", metavar="[NAME]", default="", help="One setting; none for all.")
+@click.argument("value", metavar="[VALUE]", required=False, help="What to set it to.")
+def config(call: Call, name: str, value: str | None) -> Exit:
+    """Show the vault's settings, or set one.
+
+    They are in vault.toml, which keeps every other byte.
+    """
+    with call.open_vault() as vault:
+        return call.emit(setup.config(vault, name, value), _settings, vault)
+
+
+@command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")
+@click.argument("type", metavar="TYPE", help="Of what type: decision, fact, subject, ...")
+@click.option("--title", default="", help="Its title.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about.")
+def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Exit:
+    """Write a note in your editor.
+
+    It is checked and committed; a note that cannot be used is kept as a draft.
+    """
+    with call.open_vault() as vault:
+        return call.emit(drafts.new(vault, type, _editor, title=title, subject_names=subject_names), _written, vault)
+
+
+@command("edit", "vt edit a1b2c3")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The note.")
+def edit(call: Call, memory_id: str) -> Exit:
+    """Edit a note; it counts as reviewed.
+
+    It is checked and committed; one that cannot be read any more is kept as you left it, and not committed.
+    """
+    with call.open_vault() as vault:
+        return call.emit(drafts.edit(vault, memory_id, _editor), _written, vault)
+
+
+@command("adopt", "vt adopt vault/inbox/idea.md --type insight")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(), help="Pages below vault/.")
+@click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of observation they become.")
+def adopt(call: Call, paths: tuple[str, ...], type: str) -> Exit:
+    """Make records of pages.
+
+    A page is a markdown file whose head lacks an id or a type; only those lines are added.
+    """
+    with call.open_vault() as vault:
+        return call.emit(drafts.adopt(vault, paths, type=type), _adopted, vault)
+
+
+def _editor(path: Path) -> None:
+    """Open a file in $VISUAL or $EDITOR and wait."""
+    click.edit(filename=str(path))
+
+
+def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
+    yield f"{made.name} is a vault at {made.root}"
+    yield fields(
+        ("written", f"{len(made.created)} files" if made.created else "nothing: all was there"),
+        ("repository", made.repository),
+        ("commit", commit_of(made)),
+    )
+
+
+def _settings(found: setup.Settings, short: Short) -> Iterator[Block]:
+    rows = [(one.name, _said(one.value), "" if one.value == one.default else "set", one.sentence) for one in found.results]
+    yield table(("setting", "value", "", "meaning"), rows)
+    yield fields(("path", found.path), ("commit", commit_of(found)))
+
+
+def _said(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(value)
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _written(made: drafts.Written, short: Short) -> Iterator[Block]:
+    if not made.changed:
+        yield "nothing was changed"
+        return
+    yield from saved_as(made.id or "", made.title, made.path, short, made, ("type", made.type))
+    if made.problems:
+        yield problem_table(made.problems, "")
+
+
+def _adopted(made: drafts.Adopted, short: Short) -> Iterator[Block]:
+    rows = [(short(one.id or ""), one.type, one.title, one.path) for one in made.results]
+    yield table(("id", "type", "title", "path"), rows)
+    yield fields(("commit", commit_of(made)))

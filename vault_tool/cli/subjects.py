@@ -1,0 +1,190 @@
+"""Commands about subjects and the understandings that stand on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import TEXT, Call, Short, authored, command
+from vault_tool.cli.saved import commit_of, saved_as, short_ids
+from vault_tool.errors import Exit, UsageError
+from vault_tool.verbs import subjects, understandings
+
+SHARE = click.FloatRange(0, 1)
+
+
+@command(
+    "create-subjects",
+    "vt create-subjects Redis --summary 'The cache of the lab' --tag infrastructure",
+    """vt create-subjects --from '[{"name": "Redis", "role": "project"}, {"name": "Homelab"}]'""",
+)
+@click.argument("names", nargs=-1, help="Names, each of a new subject.")
+@click.option("--summary", default="", help="One line on what it is.")
+@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
+@click.option("--alias", "aliases", multiple=True, help="Another name for it.")
+@click.option("--key", default="", help="A stable key: the subject that has it already is that one.")
+@click.option("--role", default="", help="E.g. project, person, location.")
+@click.option("--from", "listed", type=TEXT, metavar="JSON", help="A list of objects with these fields; - for standard input.")
+def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **given: Any) -> Exit:
+    """Make subjects, to tag memories with.
+
+    A subject is a named region, without evidence of its own. Nothing is made if one of the names, or an alias, is taken.
+    """
+    wanted = [*({**given, "name": name} for name in names), *_listed(listed)]
+    if len(names) > 1 and any(given.values()):
+        raise UsageError("these options describe one subject, and several are named", "make them one by one, or pass --from")
+    with call.open_vault() as vault:
+        return call.emit(subjects.create_subjects(vault, wanted), _created, vault)
+
+
+@command("get-subjects", "vt get-subjects", "vt get-subjects Redis Homelab --json")
+@click.argument("names", nargs=-1, type=SUBJECT, help="Names, aliases or ids; none for all.")
+def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
+    """Show subjects with what hangs on them."""
+    with call.open_vault() as vault:
+        return call.emit(subjects.get_subjects(vault, names), _cards if names else _listing, vault)
+
+
+@command(
+    "create-understanding", "vt create-understanding - --subject Redis --summary 'Redis is the cache, never the store' < redis.md"
+)
+@click.argument("content", type=TEXT, help="The text, or - for standard input.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject that it is of.")
+@click.option("--summary", required=True, help="The one line that stands for it.")
+@click.option("--kind", "-k", metavar="TYPE", help="Else single_subject or, of several subjects, relationship.")
+@click.option("--title", default="", help="Its title; else the summary's first sentence.")
+@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
+@click.option("--source", "source_observation_ids", type=MEMORY, multiple=True, help="An observation that it is made from.")
+@click.option("--reason", default="", help="Why it is written now.")
+@click.option("--importance", type=SHARE, help="0 to 1; else by kind.")
+@click.option("--confidence", type=SHARE, help="0 to 1.")
+@authored
+def create_understanding(call: Call, **given: Any) -> Exit:
+    """Write what one or several subjects come to.
+
+    An understanding is the current best synthesis. An active one of the same kind and subjects is superseded, and named.
+    """
+    with call.open_vault() as vault:
+        return call.emit(understandings.create_understanding(vault, **given), _understood, vault)
+
+
+@command("update-understanding", "vt update-understanding a1b2c3 - --summary 'Redis is the store too, since May' < redis.md")
+@click.argument("understanding_id", type=MEMORY, metavar="ID", help="The understanding to revise.")
+@click.argument("new_content", type=TEXT, metavar="CONTENT", help="The new text, or - for standard input.")
+@click.option("--summary", "new_summary", required=True, help="The one line that stands for it.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject; else those of the old one.")
+@click.option("--kind", "-k", metavar="TYPE", help="Else that of the old one.")
+@click.option("--title", default="", help="Else that of the old one.")
+@click.option("--reason", default="", help="What changed.")
+@click.option("--source", "source_observation_ids", type=MEMORY, multiple=True, help="An observation that it is made from.")
+@click.option("--join", is_flag=True, help="Supersede all present heads: settles a contested understanding.")
+@authored
+def update_understanding(call: Call, subject_names: tuple[str, ...], **given: Any) -> Exit:
+    """Revise an understanding by superseding it.
+
+    The old one stays as it is.
+    """
+    with call.open_vault() as vault:
+        made = understandings.update_understanding(vault, subject_names=subject_names or None, **given)
+        return call.emit(made, _revised, vault)
+
+
+@command(
+    "set-structural-understanding", "vt set-structural-understanding Redis 'Part of Homelab; merged from redis-cache in May.'"
+)
+@click.argument("subject_name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
+@click.argument("content", type=TEXT, help="The text, or - for standard input.")
+@click.option("--summary", default="", help="One line; else the first sentence.")
+@click.option("--reason", default="", help="Why it is written now.")
+@authored
+def set_structural_understanding(call: Call, **given: Any) -> Exit:
+    """Write the note on a subject's own place.
+
+    That is: its aliases, what contains it, what was merged into it, exceptions.
+    """
+    with call.open_vault() as vault:
+        return call.emit(understandings.set_structural_understanding(vault, **given), _structured, vault)
+
+
+def _listed(text: str | None) -> list[Mapping[str, Any]]:
+    """The subjects that a JSON list describes."""
+    import json  # 4 ms, and only `--from` needs it
+
+    try:
+        found = json.loads(text) if text else []
+    except ValueError as fault:
+        raise UsageError(f"--from is not JSON: {fault}", """write it like '[{"name": "Redis"}]'""") from fault
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise UsageError("--from is not a list of objects", """write it like '[{"name": "Redis"}]'""")
+    return found
+
+
+def _created(made: subjects.CreatedSubjects, short: Short) -> Iterator[Block]:
+    rows = [(short(one.id), one.name, "known" if one.existed else "new", one.path) for one in made.results]
+    yield table(("id", "name", "", "path"), rows)
+    yield fields(("commit", commit_of(made)))
+    for one in made.results:
+        if one.similar_subjects:
+            yield f"{one.name} is near to {', '.join(one.similar_subjects)}"
+
+
+def _listing(found: subjects.Subjects, short: Short) -> Iterator[Block]:
+    rows = [
+        (short(one.id), one.name, str(one.observation_count), str(one.understanding_count), one.summary or "")
+        for one in found.results
+    ]
+    numbers = ("observations", "understandings")
+    yield table(("id", "name", *numbers, "summary"), rows, right=numbers, empty="no subjects yet; `vt create-subjects NAME`")
+
+
+def _cards(found: subjects.Subjects, short: Short) -> Iterator[Block]:
+    for number, one in enumerate(found.results):
+        yield from [""] if number else []
+        yield Heading(one.name)
+        yield fields(
+            ("id", short(one.id)),
+            ("summary", one.summary),
+            ("aliases", one.aliases),
+            ("tags", one.tags),
+            ("role", one.role),
+            ("observations", one.observation_count),
+            ("understandings", one.understanding_count),
+            ("last observation", one.last_observation_at),
+            ("understanding", _pointer(one.single_subject_understanding, short)),
+            ("structure", _pointer(one.structural_understanding, short)),
+            ("path", one.path),
+        )
+        yield from [Body(one.body)] if one.body else []
+
+
+def _pointer(pointer: subjects.Pointer | None, short: Short) -> str:
+    return f"{short(pointer.id)}  {pointer.summary}" if pointer else ""
+
+
+def _understood(made: understandings.CreatedUnderstanding, short: Short) -> Iterator[Block]:
+    yield from saved_as(
+        made.id,
+        made.title,
+        made.path,
+        short,
+        made,
+        ("kind", made.kind),
+        ("subjects", made.subject_names),
+        ("new subjects", made.subjects_created),
+        ("supersedes", short_ids(made.superseded, short)),
+    )
+
+
+def _revised(made: understandings.UpdatedUnderstanding, short: Short) -> Iterator[Block]:
+    replaced = f"supersedes {short_ids(made.superseded, short)}"
+    subjects_of = ("subjects", made.subject_names)
+    yield from saved_as(made.new_understanding_id, replaced, made.path, short, made, subjects_of)
+
+
+def _structured(made: understandings.StructuralUnderstanding, short: Short) -> Iterator[Block]:
+    replaced = ("supersedes", short_ids(made.superseded, short))
+    yield from saved_as(made.understanding_id, made.subject_name, made.path, short, made, replaced)

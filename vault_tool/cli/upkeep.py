@@ -1,0 +1,84 @@
+"""Commands that look after a vault: its state, its problems, its indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, Heading, fields
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.saved import problem_table
+from vault_tool.errors import Exit
+from vault_tool.verbs import upkeep
+
+
+@command("status", "vt status", "vt status --json")
+def status(call: Call) -> Exit:
+    """Show what the vault holds and needs."""
+    with call.open_vault() as vault:
+        return call.emit(upkeep.status(vault), _status, vault)
+
+
+@command("doctor", "vt doctor", "vt doctor --fix")
+@click.option("--fix", is_flag=True, help="Adopt pages, and make edges of `relations:` lists.")
+def doctor(call: Call, fix: bool) -> Exit:
+    """Show every problem by file and line.
+
+    The exit code is 1 where one is a warning or an error.
+    """
+    with call.open_vault() as vault:
+        found = upkeep.doctor(vault, fix=fix)
+        outcome = call.emit(found, _diagnosis, vault)
+        return Exit.FINDINGS if found.findings and outcome is Exit.DONE else outcome
+
+
+@command("reindex", "vt reindex", "vt reindex --full")
+@click.option("--full", is_flag=True, help="Build the indexes anew.")
+@click.option("--confirm", is_flag=True, help="It is meant that many notes are gone.")
+def reindex(call: Call, full: bool, confirm: bool) -> Exit:
+    """Take in what changed in the files.
+
+    Every command does so by itself; this one says what was found, and can build the indexes anew.
+    """
+    with call.open_vault() as vault, call.progress("indexing") as progress:
+        done = upkeep.reindex(vault, full=full, confirm=confirm, progress=progress)
+        return call.emit(done, _reindexed, vault)
+
+
+def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
+    yield Heading(found.name)
+    git = found.git
+    yield fields(
+        ("root", found.root),
+        *((f"{kind}s" if not kind.endswith("s") else kind, count) for kind, count in found.counts.items()),
+        ("pages", found.pages),
+        ("generation", found.generation),
+        ("git", git.absence or f"{git.branch or 'no branch'} {(git.commit or 'without commits')[:10]}"),
+        ("uncommitted", git.uncommitted),
+        ("in conflict", git.conflicted),
+        ("remotes", git.remotes),
+        ("problems", ", ".join(f"{count} {severity}s" for severity, count in found.problems.items()) or "none"),
+        ("embeddings", found.embeddings),
+    )
+    for advice in found.next:
+        yield f"next: {advice}"
+
+
+def _diagnosis(found: upkeep.Diagnosis, short: Short) -> Iterator[Block]:
+    for line in found.fixed:
+        yield f"fixed: {line}"
+    yield problem_table(found.problems, "no problems")
+
+
+def _reindexed(done: upkeep.Reindexed, short: Short) -> Iterator[Block]:
+    yield f"{done.count} notes in {done.seconds:.2f} s"
+    yield fields(
+        ("added", done.added),
+        ("modified", done.modified),
+        ("removed", done.removed),
+        ("unchanged", done.unchanged),
+        ("problems", done.problems),
+        ("as last committed", done.stale),
+        ("not removed", done.withheld),
+    )

@@ -1,0 +1,107 @@
+"""A day's log as markdown: `## HH:MM - title` entries with their lines, and back.
+
+A second entry of one minute is headed `## 10:30 #2 - title`. Texts are put on one line each, so that nothing in
+them can begin another entry; what a person wrote between the lines is kept by never rewriting the file.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from urllib.parse import quote, unquote
+
+from vault_tool.files.layout import journal_date
+from vault_tool.model.problems import Problem, warning
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import one_line
+
+_HEADING = re.compile(r"## (\d{2}:\d{2})(?: ?#(\d+))? - (.*)", re.ASCII)
+_MINUTE = re.compile(r"^## (\d{2}:\d{2})(?: ?#\d+)? - ", re.ASCII | re.MULTILINE)
+_LINE = re.compile(r"- \*\*(Type|Tags|Memory|Summary):\*\* (.*)")
+_LINK = re.compile(r"\[.*\]\(([^)\s]+)\)")
+_NOT_IN_LINK = re.compile(r"[\s()<>%\\\[\]#?]")
+_NOT_IN_LABEL = re.compile(r"[\[\]\\]")
+_COMMA = re.compile(r"(?<!\\),")
+
+
+@dataclass(slots=True)
+class _Open:
+    """An entry whose lines are still being read."""
+
+    at: str
+    title: str
+    lines: dict[str, str] = field(default_factory=dict)
+
+
+def day_heading(day: str) -> str:
+    """The first line of a new file."""
+    return f"# {day}\n"
+
+
+def entry_text(entry: EpisodeEntry, path: str, before: str) -> str:
+    """The lines of one entry for the file at `path`, which holds `before` so far."""
+    minute = entry.at[11:16]
+    number = 1 + sum(1 for found in _MINUTE.findall(before) if found == minute)
+    repeat = f" #{number}" if number > 1 else ""
+    lines = [f"## {minute}{repeat} - {one_line(entry.title) or 'untitled'}"]
+    if entry.type:
+        lines.append(f"- **Type:** {one_line(entry.type)}")
+    if entry.tags:
+        lines.append(f"- **Tags:** {', '.join(_tag(tag) for tag in entry.tags)}")
+    if entry.path:
+        lines.append(f"- **Memory:** {_link(entry.path, path)}")
+    if entry.summary.strip():
+        lines.append(f"- **Summary:** {one_line(entry.summary)}")
+    return "\n" + "\n".join(lines) + "\n"
+
+
+def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Problem]]:
+    """The entries of one file in its order, and a problem for each heading that is none."""
+    day = journal_date(path)
+    problems: list[Problem] = []
+    if data and not data.endswith(b"\n"):
+        message = "the last line has no newline: a write was cut short"
+        problems.append(warning(path, data.count(b"\n") + 1, "torn-line", message, "mend the end of the file in an editor"))
+    entries: list[_Open] = []
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        line = raw.decode("utf-8", "replace").rstrip("\r")
+        if line.startswith("## "):
+            heading = _HEADING.fullmatch(line)
+            moment = parse_time(f"{day}T{heading[1]}:00+00:00") if heading else None
+            if heading is None or moment is None:
+                message = "a heading that is no entry: `## HH:MM - title` is one"
+                problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
+            else:
+                entries.append(_Open(stamp(moment), heading[3].strip()))
+        elif entries and (found := _LINE.fullmatch(line)):
+            entries[-1].lines.setdefault(found[1], found[2].strip())
+    return [_entry(one, path) for one in entries], problems
+
+
+def _entry(found: _Open, path: str) -> EpisodeEntry:
+    link = _LINK.fullmatch(found.lines.get("Memory", ""))
+    tags = found.lines.get("Tags", "")
+    return EpisodeEntry(
+        at=found.at,
+        title=found.title,
+        type=found.lines.get("Type", ""),
+        tags=tuple(tag.strip().replace("\\,", ",") for tag in _COMMA.split(tags) if tag.strip()),
+        path=_absolute(unquote(link[1]), path) if link else "",
+        summary=found.lines.get("Summary", ""),
+    )
+
+
+def _tag(tag: str) -> str:
+    return one_line(tag).replace(",", "\\,")
+
+
+def _link(target: str, path: str) -> str:
+    label = _NOT_IN_LABEL.sub("", posixpath.basename(target).removesuffix(".md"))
+    relative = posixpath.relpath(target, posixpath.dirname(path) or ".")
+    return f"[{one_line(label)}]({_NOT_IN_LINK.sub(lambda found: quote(found[0], safe=''), relative)})"
+
+
+def _absolute(relative: str, path: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), relative))

@@ -1,0 +1,128 @@
+"""What git remembers of the vault: earlier texts, the log, and differences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from vault_tool.errors import NotFound
+from vault_tool.files.git.repo import Repo, checked, head, resolve
+from vault_tool.files.git.run import output
+from vault_tool.files.git.status import without_filters
+
+_QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+_TRAILERS = ("Vault-Op", "Vault-Session", "Vault-Ids")
+_FORM = ("%H", "%at", "%an", "%s", *(f"%(trailers:key={key},valueonly,unfold,separator=%x20)" for key in _TRAILERS))
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One commit: `at` is the author's time in UTC (ISO 8601); `op`, `session` and `ids` are "" or () on foreign commits.
+
+    `paths` are the files of the vault that the commit touched, relative to its root; one alone in a log that follows it.
+    """
+
+    commit: str
+    at: str
+    author: str
+    subject: str
+    op: str
+    session: str
+    ids: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
+def show(repo: Repo, rev: str, path: str) -> bytes | None:
+    """A file's bytes as a commit holds them; None when it holds no such file."""
+    return show_many(repo, rev, [path]).get(path)
+
+
+def show_many(repo: Repo, rev: str, paths: Iterable[str]) -> dict[str, bytes]:
+    """The bytes of several files as one commit holds them, from one process; files that it lacks are left out."""
+    named = list(dict.fromkeys(paths))
+    asked = b"".join(f"{checked(rev)}:{repo.inside(path)}\n".encode(errors="surrogateescape") for path in named)
+    if not named:
+        return {}
+    out = output(repo.work_tree, f"read {rev}", "cat-file", "--batch=%(objecttype) %(objectsize)", feed=asked)
+    return dict(_blobs(out, named))
+
+
+def log(repo: Repo, *, paths: Iterable[str] = (), limit: int = 20, follow: bool = False) -> list[LogEntry]:
+    """The newest commits that touched these paths (the vault, when none is given), newest first, at most `limit`.
+
+    `follow` goes on past a rename, and counts for a single path only.
+    """
+    if head(repo).commit is None:
+        return []
+    places = repo.places(paths)
+    mark = os.urandom(16).hex()
+    # What touched other files as well is told whole, but git cannot do that and follow.
+    reach = ("--follow",) if follow and len(places) == 1 else ("--no-follow", "--no-renames", "--full-diff")
+    form = "--format=" + "%x00".join([mark, *_FORM]) + "%x00"
+    args = ("-z", "--name-only", f"--max-count={limit}", "--encoding=UTF-8", "--no-show-signature", *_QUIET, *reach, form)
+    out = output(repo.work_tree, "read the log", "log", *args, "HEAD", "--", *places)
+    texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
+    return [_entry(repo, text.split("\0")) for text in texts]
+
+
+def diff(repo: Repo, *, since: str | None = None, paths: Iterable[str] = (), color: bool = False) -> str:
+    """How the files of the vault differ from HEAD, or from the commit `since`, as a patch; untracked files are not in it.
+
+    Raises `NotFound` when `since` names no commit.
+    """
+    base = head(repo).commit if since is None else resolve(repo, since)
+    if base is None and since is not None:
+        raise NotFound(f"no commit is called '{since}'", "vt log lists the commits")
+    if base is None:
+        base = output(repo.work_tree, "compare", "hash-object", "-t", "tree", "--stdin").decode().strip()
+    shade = "--color=always" if color else "--no-color"
+    args = ("diff", *_QUIET, shade, "--find-renames", base, "--", *repo.places(paths))
+    return output(repo.work_tree, "compare the files", *args, config=without_filters(repo)).decode(errors="replace")
+
+
+def changed_between(repo: Repo, old: str, new: str) -> dict[str, str]:
+    """What became of the vault's files from one commit to another: path to `A`, `M` or `D`; a move is both A and D."""
+    bases = [resolve(repo, old), resolve(repo, new)]
+    for rev, base in zip((old, new), bases, strict=True):
+        if base is None:
+            raise NotFound(f"no commit is called '{rev}'", "vt log lists the commits")
+    args = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", *_QUIET, *(base for base in bases if base))
+    parts = output(repo.work_tree, "compare the commits", *args, "--", *repo.places(())).decode(errors="surrogateescape")
+    names = parts.split("\0")[:-1]
+    pairs = zip(names[::2], names[1::2], strict=True)
+    return {path: "M" if code == "T" else code for code, name in pairs if (path := repo.relative(name))}
+
+
+def _blobs(out: bytes, named: list[str]) -> Iterator[tuple[str, bytes]]:
+    at = 0
+    for path in named:
+        end = out.index(b"\n", at)
+        answer = out[at:end].split(b" ")
+        at = end + 1
+        if not answer[-1].isdigit():
+            continue
+        size = int(answer[-1])
+        if answer[0] == b"blob":
+            yield path, out[at : at + size]
+        at += size + 1
+
+
+def _entry(repo: Repo, parts: list[str]) -> LogEntry:
+    commit, at, author, subject, op, session, ids, *names = parts
+    touched = (repo.relative(name.lstrip("\n")) for name in names if name.strip("\n"))
+    return LogEntry(
+        commit=commit,
+        at=datetime.fromtimestamp(int(at), UTC).isoformat(),
+        author=_text(author),
+        subject=_text(subject),
+        op=op.strip(),
+        session=session.strip(),
+        ids=tuple(ids.split()),
+        paths=tuple(path for path in touched if path),
+    )
+
+
+def _text(raw: str) -> str:
+    return raw.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,70 @@
+"""A commit built aside by `git fast-import` and published by compare-and-swap of HEAD."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from os import fsencode
+
+from vault_tool.errors import GitError
+from vault_tool.files.git.index import Target
+from vault_tool.files.git.repo import Head, Repo, head
+from vault_tool.files.git.run import call, one_line
+from vault_tool.files.git.survey import Survey
+
+
+def build(repo: Repo, before: Survey, targets: Mapping[str, Target], message: str) -> str:
+    """Write the commit and its objects, which no ref names yet; returns its id."""
+    feed = b"".join(_stream(before, targets, message))
+    result = call(repo.work_tree, "fast-import", "--quiet", "--date-format=raw", feed=feed)
+    if result.code:
+        with suppress(OSError):
+            (repo.git_dir / f"fast_import_crash_{result.pid}").unlink()
+        raise result.failure("write the commit")
+    return result.out.decode().strip()
+
+
+def publish(repo: Repo, seen: Head, made: str, message: str) -> bool:
+    """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen."""
+    first = "" if seen.commit else " (initial)"
+    note = f"commit{first}: {one_line(message.partition(chr(10))[0])}"
+    result = call(repo.work_tree, "update-ref", "-m", note, "HEAD", made, seen.commit or "")
+    if result.code == 0:
+        return True
+    if head(repo) != seen:
+        return False
+    raise result.failure("move the branch to the commit")
+
+
+def keep_tidy(repo: Repo, made: str) -> None:
+    """Let git pack its objects when it finds them too many, after about one commit in 256, as `git commit` does after each."""
+    if made.startswith("00"):
+        with suppress(GitError):
+            call(repo.work_tree, "maintenance", "run", "--auto", "--quiet")
+
+
+def _stream(before: Survey, targets: Mapping[str, Target], message: str) -> Iterator[bytes]:
+    """The fast-import stream: one commit on a ref that the same stream takes away again, and a question for its id."""
+    ref = f"refs/vault-tool/{os.urandom(16).hex()}".encode()
+    settings = before.settings
+    yield b"feature done\ncommit " + ref + b"\nmark :1\n"
+    yield b"author " + fsencode(settings.author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
+    yield _data(message.encode(errors="replace"))
+    if before.head.commit:
+        yield b"from " + before.head.commit.encode() + b"\n"
+    # Removals first, so that a folder may take the place of a file.
+    yield from (b"D " + _quoted(name) + b"\n" for name, target in targets.items() if target.entry is None)
+    for name, target in targets.items():
+        if target.entry is not None and target.content is not None:
+            yield b"M " + target.entry.mode.encode() + b" inline " + _quoted(name) + b"\n" + _data(target.content)
+    zero = b"0" * (64 if settings.sha256 else 40)
+    yield b"\nreset " + ref + b"\nfrom " + zero + b"\n\nget-mark :1\ndone\n"
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n" % len(content) + content + b"\n"
+
+
+def _quoted(name: str) -> bytes:
+    return b'"' + fsencode(name).replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'

@@ -1,0 +1,169 @@
+"""Where a vault lies in git: its work tree, its branch, and what stands in the way of a commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import fsdecode, fsencode
+from pathlib import Path
+
+from vault_tool.errors import GitError, Refused
+from vault_tool.files.git.run import Result, call, first_line, one_line, output
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """A vault's place in git. `prefix` is the vault's root relative to the work tree: "" or like `notes/`."""
+
+    root: Path
+    work_tree: Path
+    git_dir: Path
+    common_dir: Path
+    prefix: str
+
+    def inside(self, path: str) -> str:
+        """A path relative to the vault's root as git names it; `Refused` for one that could leave the vault."""
+        parts = path.split("/")
+        if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts) or _CONTROL.search(path):
+            raise Refused(f"'{one_line(path)}' is no path of a file in the vault")
+        return self.prefix + path
+
+    def places(self, paths: Iterable[str]) -> list[str]:
+        """Arguments for git that mean these paths, or the whole vault when there are none."""
+        given = [self.inside(path) for path in paths]
+        return given or ([self.prefix.rstrip("/")] if self.prefix else [])
+
+    def relative(self, name: str) -> str | None:
+        """A path that git named, relative to the vault's root; None when it lies outside the vault."""
+        return name[len(self.prefix) :] if name.startswith(self.prefix) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where HEAD is: an unborn branch has no commit, a detached HEAD has no branch."""
+
+    branch: str | None
+    commit: str | None
+
+
+def find(root: Path) -> Repo | None:
+    """The repository whose work tree holds `root`, from one git call; None where there is none (`why_absent` says why).
+
+    Raises `Refused` for a repository that another user owns, with the command by which git trusts it.
+    """
+    found, _ = _look(root)
+    return found
+
+
+def why_absent(root: Path) -> str:
+    """One line saying why `find` gives None for this folder and what to type; "" when it gives a repository."""
+    found, reason = _look(root)
+    return "" if found else reason
+
+
+def init(root: Path) -> Repo:
+    """Make `root` a repository of its own (`git init`), also inside the work tree of another."""
+    output(root, "make a repository", "init", "--quiet")
+    made = find(root)
+    if made is None:
+        raise GitError(f"git made no work tree in {root}: {why_absent(root)}")
+    return made
+
+
+def head(repo: Repo) -> Head:
+    """Where HEAD is now."""
+    result = call(repo.work_tree, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
+    if result.code == 0:
+        commit, name = result.out.decode().split()
+        return Head(None if name == "HEAD" else name.removeprefix("refs/heads/"), commit)
+    name = output(repo.work_tree, "read HEAD", "symbolic-ref", "HEAD").decode().strip()
+    return Head(name.removeprefix("refs/heads/"), None)
+
+
+_UNDER_WAY = (
+    ("rebase-merge", "a rebase", "git rebase --continue, or git rebase --abort"),
+    ("rebase-apply/applying", "a git am", "git am --continue, or git am --abort"),
+    ("rebase-apply", "a rebase", "git rebase --continue, or git rebase --abort"),
+    ("MERGE_HEAD", "a merge", "git merge --continue, or git merge --abort"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick", "git cherry-pick --continue, or git cherry-pick --abort"),
+    ("REVERT_HEAD", "a revert", "git revert --continue, or git revert --abort"),
+    ("sequencer", "a cherry-pick or revert of several commits", "git status, which says how to continue or abort"),
+    ("BISECT_LOG", "a bisect", "git bisect reset"),
+)
+
+
+def obstacle(repo: Repo) -> str | None:
+    """What is under way in this work tree that a commit of ours would disturb: one line with what to type, or None.
+
+    Looks at files alone, so that it costs no process.
+    """
+    for mark, what, command in _UNDER_WAY:
+        if (repo.git_dir / mark).exists():
+            return f"{what} is in progress in {repo.work_tree}; finish it first: {command}"
+    return None
+
+
+def remotes(repo: Repo) -> list[str]:
+    """The names of the repository's remotes."""
+    return output(repo.work_tree, "list the remotes", "remote").decode(errors="replace").split()
+
+
+def identity(repo: Repo) -> str | None:
+    """Who git would name as the committer, `Name <email>`; None when it does not know."""
+    result = call(repo.work_tree, "var", "GIT_COMMITTER_IDENT")
+    return None if result.code else result.out.decode(errors="replace").rpartition(">")[0] + ">"
+
+
+def resolve(repo: Repo, rev: str) -> str | None:
+    """The commit that a name stands for, as a full id; None when there is none. An option-like name is `Refused`."""
+    result = call(repo.work_tree, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{checked(rev)}^{{commit}}")
+    return result.out.decode().strip() or None if result.code == 0 else None
+
+
+def checked(rev: str) -> str:
+    """`rev` itself, when it can only mean a revision; `Refused` when it reads as an option, a path or a range."""
+    if not rev or rev.startswith("-") or _CONTROL.search(rev) or ":" in rev or ".." in rev:
+        raise Refused(f"'{one_line(rev)}' is no revision", "give a commit id, a branch or a tag")
+    return rev
+
+
+def lines(names: Iterable[str]) -> bytes:
+    """Paths as git reads them with `-z`: NUL after each."""
+    return b"".join(fsencode(name) + b"\0" for name in names)
+
+
+def fields(out: bytes) -> list[str]:
+    """What git printed with `-z`, taken apart at the NULs."""
+    return [fsdecode(field) for field in out.split(b"\0")[:-1]]
+
+
+def _look(root: Path) -> tuple[Repo | None, str]:
+    if not root.is_dir():
+        return None, f"{root} is no folder"
+    try:
+        result = call(root, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
+    except GitError as error:
+        return None, str(error)
+    answer = fsdecode(result.out).split("\n")
+    if result.code or len(answer) != 5:
+        return None, _absence(root, result)
+    top, git_dir, common, prefix, _ = answer
+    work_tree = Path(top)
+    if not root.resolve().is_relative_to(work_tree.resolve()):
+        return None, f"the repository of {root} keeps its files elsewhere ({one_line(top)})"
+    return Repo(root.absolute(), work_tree, Path(git_dir), (root / common).resolve(), prefix), ""
+
+
+def _absence(root: Path, result: Result) -> str:
+    said = result.err
+    if "safe.directory" in said:
+        command = next((line.strip() for line in said.splitlines() if "--add safe.directory" in line), "")
+        raise Refused(first_line(said), f"if you trust it: {command}" if command else "")
+    if "safe.bareRepository" in said or "must be run in a work tree" in said:
+        return f"{root} is a bare repository or a folder of git's own, not a work tree"
+    if "not a git repository" in said:
+        return f"{root} is in no git repository; type: git init"
+    return f"git cannot use the repository of {root}: {first_line(said) or 'it has no work tree'}"

@@ -1,0 +1,220 @@
+"""How git is started: fixed argument lists, an environment of our own, no prompts, and a time limit on each call."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_tool.errors import GitError
+
+CALL_LIMIT = 30.0
+"""Seconds that one git call may take."""
+
+_KEPT = (
+    "GIT_AUTHOR_",
+    "GIT_COMMITTER_",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_KEY_",
+    "GIT_CONFIG_VALUE_",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+)
+_DROPPED = ("GPG_TTY", "GPG_AGENT_INFO", "PINENTRY_USER_DATA", "DISPLAY", "WAYLAND_DISPLAY", "SSH_ASKPASS", "PAGER", "EDITOR")
+
+# A repository's own config can name programs for git to run; these settings take each such place on the calls that we make.
+_INERT = (
+    ("core.fsmonitor", "false"),
+    ("core.hooksPath", os.devnull),
+    ("safe.bareRepository", "explicit"),
+    ("core.quotePath", "false"),
+    ("log.showSignature", "false"),
+    ("submodule.recurse", "false"),
+)
+
+_PREFIX = re.compile(r"^(fatal: |error: |update_ref failed for ref 'HEAD': )+")
+
+Config = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One git call to be made: its arguments, what it is fed, and settings for it alone.
+
+    `inert` takes from the config every place that names a program; only a call that reads the config itself goes without.
+    """
+
+    args: tuple[str, ...]
+    feed: bytes = b""
+    config: Config = ()
+    literal: bool = True
+    inert: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a git call gave: exit code, output, error text and the number of the process that ran."""
+
+    code: int
+    out: bytes
+    err: str
+    pid: int
+
+    def failure(self, doing: str) -> GitError:
+        """The error for this result; `doing` says what was tried."""
+        return GitError(f"git could not {doing}: {first_line(self.err) or f'exit code {self.code}'}")
+
+
+def one_line(text: str, limit: int = 160) -> str:
+    """`text` as one printable line: whitespace runs are one space, control characters gone, cut at `limit` characters."""
+    line = " ".join("".join(char if shows(char) else " " for char in text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def shows(char: str) -> bool:
+    """Whether a character may stand in a message: printable, or a joiner that emoji and many scripts need."""
+    return char.isprintable() or char in "\u200c\u200d"
+
+
+def first_line(err: str) -> str:
+    """The first line of git's error text that says what went wrong, without `fatal:`; "" when it said nothing."""
+    lines = [line.strip() for line in err.splitlines() if line.strip() and not line.startswith("hint:")]
+    telling = [line for line in lines if not line.startswith("warning:")] or lines
+    return one_line(_PREFIX.sub("", telling[0]), 240) if telling else ""
+
+
+def call(folder: Path, *args: str, feed: bytes = b"", config: Config = ()) -> Result:
+    """Run one git call in `folder` and wait for it. Raises `GitError` when there is no git or the time is up."""
+    return together(folder, [Call(args, feed, config)])[0]
+
+
+def output(folder: Path, doing: str, *args: str, feed: bytes = b"", config: Config = ()) -> bytes:
+    """The output of a git call that has to succeed; `doing` names it in the `GitError` when it does not."""
+    result = call(folder, *args, feed=feed, config=config)
+    if result.code:
+        raise result.failure(doing)
+    return result.out
+
+
+def together(folder: Path, calls: Iterable[Call]) -> list[Result]:
+    """Run independent git calls at the same time; the results are in the order of the calls."""
+    started: list[tuple[Call, subprocess.Popen[bytes]]] = []
+    try:
+        started.extend((each, _start(folder, each)) for each in calls)
+        return [_finish(each, process) for each, process in started]
+    finally:
+        for _, process in started:
+            _end(process)
+
+
+def honouring_hooks(folder: Path, *args: str, feed: bytes, limit: float) -> Result:
+    """Run a git call as the person would, hooks and signing included, but without a terminal and for `limit` seconds.
+
+    A call that takes longer is ended with everything it started, and its result says so.
+    """
+    import tempfile  # 8 ms, and only repositories with hooks need it
+
+    env = _environment(())
+    env |= {"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "SSH_ASKPASS_REQUIRE": "never"}
+    # Files, not pipes: what a hook leaves in the background holds a pipe open long after git has gone.
+    with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as said:
+        fed.write(feed)
+        fed.seek(0)
+        try:
+            process = subprocess.Popen(
+                ["git", "--no-pager", *args],
+                cwd=folder,
+                env=env,
+                stdin=fed,
+                stdout=subprocess.DEVNULL,
+                stderr=said,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise _absent(error) from error
+        late = _outlasts(process, limit)
+        said.seek(0)
+        err = said.read(65536).decode(errors="replace")
+    if late:
+        return Result(-1, b"", f"a hook or the signing took longer than {limit:g} s and was stopped", process.pid)
+    return Result(process.returncode, b"", err, process.pid)
+
+
+def _environment(config: Config) -> dict[str, str]:
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _DROPPED and (not name.startswith("GIT_") or name.startswith(_KEPT))
+    }
+    env |= {"GIT_TERMINAL_PROMPT": "0", "GCM_INTERACTIVE": "never"}
+    given = env.get("GIT_CONFIG_COUNT", "0")
+    count = int(given) if given.isdecimal() else 0
+    for number, (key, value) in enumerate(config, count):
+        env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return env | {"GIT_CONFIG_COUNT": str(count + len(config))}
+
+
+def _start(folder: Path, each: Call) -> subprocess.Popen[bytes]:
+    env = _environment((*(_INERT if each.inert else ()), *each.config))
+    env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+    if each.literal:
+        env["GIT_LITERAL_PATHSPECS"] = "1"
+    try:
+        return subprocess.Popen(
+            ["git", "--no-pager", *each.args],
+            cwd=folder,
+            env=env,
+            stdin=subprocess.PIPE if each.feed else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _absent(error) from error
+
+
+def _absent(error: OSError) -> GitError:
+    if isinstance(error, FileNotFoundError) and error.filename == "git":
+        return GitError("git is not installed", "install it from https://git-scm.com")
+    return GitError(f"git could not be started: {error}")
+
+
+def _finish(each: Call, process: subprocess.Popen[bytes]) -> Result:
+    try:
+        out, err = process.communicate(each.feed or None, timeout=CALL_LIMIT)
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"git {each.args[0]} took longer than {CALL_LIMIT:g} s and was stopped") from error
+    return Result(process.returncode, out, err.decode(errors="replace"), process.pid)
+
+
+def _outlasts(process: subprocess.Popen[bytes], limit: float) -> bool:
+    try:
+        process.wait(limit)
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        _end(process)
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process that still runs, and all that it started; asked first, so that git can take its own locks away."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            break
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe:
+            with suppress(OSError):
+                pipe.close()

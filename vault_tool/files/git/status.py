@@ -1,0 +1,121 @@
+"""What git knows of the vault's files now: tracked, ignored, not yet committed, in conflict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_tool.files.git.repo import Repo, fields, lines
+from vault_tool.files.git.run import Call, Config, call, output, together
+
+State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
+PATHS_A_CALL = 500
+"""More paths than this are not given to git as arguments; what it says of the whole vault is narrowed down instead."""
+
+_CONFLICTS = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A file of the vault that differs from HEAD; `was` is the old path of a renamed one."""
+
+    path: str
+    state: State
+    was: str = ""
+
+
+def tracked(repo: Repo, paths: Iterable[str] = ()) -> set[str]:
+    """Which of these files (or folders' files; of the whole vault, when none is given) git's index holds."""
+    named = list(paths)
+    out = output(repo.work_tree, "list the tracked files", "ls-files", "-z", "--cached", "--", *_few(repo, named))
+    return _chosen(repo, fields(out), named)
+
+
+def in_conflict(repo: Repo) -> set[str]:
+    """The vault's files that a merge left unmerged."""
+    out = output(repo.work_tree, "list the conflicts", "ls-files", "-z", "--unmerged", "--", *repo.places(()))
+    return _chosen(repo, (line.partition("\t")[2] for line in fields(out)), ())
+
+
+def ignored(repo: Repo, paths: Iterable[str]) -> set[str]:
+    """Which of these paths the ignore rules name, whether they are tracked or not."""
+    # `check-ignore` knows no literal pathspecs, and would read a leading colon as magic.
+    named = {f"./{repo.inside(path)}": path for path in paths}
+    if not named:
+        return set()
+    query = Call(("check-ignore", "--no-index", "-z", "--stdin"), lines(named), literal=False)
+    result = together(repo.work_tree, [query])[0]
+    if result.code > 1:
+        raise result.failure("apply the ignore rules")
+    return {named[name] for name in fields(result.out)}
+
+
+def uncommitted(repo: Repo, paths: Iterable[str] = ()) -> list[Pending]:
+    """The vault's files that differ from HEAD, untracked ones one by one, sorted by path; ignored files are left out."""
+    named = list(paths)
+    out = output(
+        repo.work_tree,
+        "compare the files",
+        *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--find-renames"),
+        *("--", *_few(repo, named)),
+        config=without_filters(repo),
+    )
+    found = {pending.path: pending for pending in _merged(_pending(repo, fields(out)))}
+    chosen = _chosen(repo, (repo.prefix + path for path in found), named)
+    return [found[path] for path in sorted(chosen)]
+
+
+def without_filters(repo: Repo) -> Config:
+    """Settings that keep the clean filters and conversion programs of the config from running during a comparison."""
+    result = call(repo.work_tree, "config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(clean|process|required)$")
+    return [(key, "false" if key.endswith(".required") else "") for key in fields(result.out)]
+
+
+def _few(repo: Repo, paths: list[str]) -> list[str]:
+    return repo.places(paths if len(paths) <= PATHS_A_CALL else ())
+
+
+def _chosen(repo: Repo, names: Iterable[str], paths: Iterable[str]) -> set[str]:
+    own = {path for name in names if (path := repo.relative(name))}
+    wanted = set(paths)
+    if not wanted:
+        return own
+    return {path for path in own if path in wanted or any(folder in wanted for folder in _folders(path))}
+
+
+def _folders(path: str) -> Iterator[str]:
+    parts = path.split("/")[:-1]
+    return ("/".join(parts[: end + 1]) for end in range(len(parts)))
+
+
+def _pending(repo: Repo, names: list[str]) -> Iterator[Pending]:
+    entries = iter(names)
+    for entry in entries:
+        code, path = entry[:2], repo.relative(entry[3:])
+        was = repo.relative(next(entries)) if "R" in code or "C" in code else None
+        # A name that ends in a slash is a repository within the vault, whose files are its own.
+        if path and not path.endswith("/"):
+            yield Pending(path, _state(code, bool(was)), was or "" if "R" in code else "")
+
+
+def _state(code: str, moved_within: bool) -> State:
+    if code in _CONFLICTS:
+        return "conflicted"
+    if code[1] == "D":
+        return "deleted"
+    if "R" in code and moved_within:
+        return "renamed"
+    if code == "??" or code[0] in "ARC" or code[1] in "ARC":
+        return "new"
+    return "deleted" if code[0] == "D" else "modified"
+
+
+def _merged(found: Iterable[Pending]) -> Iterator[Pending]:
+    """A path that is both deleted in the index and there untracked has been modified."""
+    seen: dict[str, Pending] = {}
+    for pending in found:
+        other = seen.get(pending.path)
+        twice = other is not None and {other.state, pending.state} == {"deleted", "new"}
+        seen[pending.path] = Pending(pending.path, "modified") if twice else pending
+    return iter(seen.values())

@@ -1,0 +1,226 @@
+"""Where each kind of file lives in a vault, what is derived, ignored or reserved, and which paths are never touched."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path, PurePosixPath
+
+from vault_tool.errors import Refused
+from vault_tool.model.records import Consolidation, Edge, Observation, Record, Subject, Understanding, Workspace
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import one_line, slug
+
+VAULT = "vault"
+CACHE = "_cache"
+LOCAL = "_local"
+TEMPLATES = "templates"
+INDEX_FILE = "_index.json"
+STATE_FILE = "_state.json"
+EMBEDDINGS_FILE = "_embeddings.json"
+CONFIG_FILE = "_config.json"
+SETTINGS_FILE = "vault.toml"
+CORE_FILE = "CORE.md"
+REFLECTION_FILE = "REFLECTION.md"
+WORKSPACE_FILE = f"{VAULT}/workspace.md"
+
+GIT_FILES = (".gitignore", ".gitattributes")
+"""The two hidden files that belong to a vault, at its root alone."""
+
+DERIVED = (INDEX_FILE, STATE_FILE, EMBEDDINGS_FILE, CACHE)
+"""What may be deleted at any time without losing a thing."""
+
+UNTRACKED = (*DERIVED, CONFIG_FILE, LOCAL)
+"""What git is told to ignore."""
+
+NAME_BYTES = 200
+LONGEST_PART = 255
+
+_END_BYTES = 56
+_EPISODE = re.compile(rf"{VAULT}/episodes/(\d{{4}}-\d{{2}}-\d{{2}})\.([A-Za-z0-9_-]+)\.md", re.ASCII)
+_SIGNALS = re.compile(rf"{VAULT}/signals/(\d{{4}}-\d{{2}})\.([A-Za-z0-9_-]+)\.jsonl", re.ASCII)
+_CONFLICT = re.compile(r".*\.conflict-\d{8}T\d{6}Z-[^/]+\.md", re.IGNORECASE | re.ASCII | re.DOTALL)
+_IGNORED_FOLDERS = frozenset({"node_modules"})
+_IGNORED_ENDS = (".swp", ".swx", ".swo", ".tmp", "~")
+_DRIVE = re.compile(r"[A-Za-z]:", re.ASCII)
+_DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE | re.ASCII)
+_NOT_TYPE = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+class FileKind(Enum):
+    """What a file of the vault is, by its place and name alone."""
+
+    NOTE = "note"
+    EPISODE = "episode"
+    SIGNALS = "signals"
+    CONFLICT = "conflict"
+    OTHER = "other"
+
+
+def file_kind(path: str) -> FileKind | None:
+    """The kind of the file at `path` (relative to the root, `/` between its parts); None for one that is ignored.
+
+    A note is any markdown file under `vault/` that is no journal: whether it is a record or a page, its head says.
+    """
+    folders, _, name = path.rpartition("/")
+    if ignored_name(name) or any(ignored_folder(part) for part in folders.split("/") if part):
+        return None
+    if not path.startswith(f"{VAULT}/"):
+        return FileKind.OTHER
+    if name.endswith(".jsonl"):
+        return FileKind.SIGNALS if _SIGNALS.fullmatch(path) else FileKind.OTHER
+    if not name.lower().endswith(".md"):
+        return FileKind.OTHER
+    if ".conflict-" in name and _CONFLICT.fullmatch(name):
+        return FileKind.CONFLICT
+    return FileKind.EPISODE if _EPISODE.fullmatch(path) else FileKind.NOTE
+
+
+def ignored_folder(name: str) -> bool:
+    """Whether a folder of this name is not looked into."""
+    return name.startswith(".") or name in _IGNORED_FOLDERS
+
+
+def ignored_name(name: str) -> bool:
+    """Whether a file of this name is hidden, or an editor's swap, backup or temporary file."""
+    return name.startswith((".", "#")) or name.endswith(_IGNORED_ENDS) or name == "4913"
+
+
+def episode_path(day: str, writer: str) -> str:
+    """Where the log of one day (`2026-11-20`) by one writer is kept."""
+    return f"{VAULT}/episodes/{day}.{writer}.md"
+
+
+def signals_path(month: str, writer: str) -> str:
+    """Where the signals of one month (`2026-11`) by one writer are kept."""
+    return f"{VAULT}/signals/{month}.{writer}.jsonl"
+
+
+def journal_date(path: str) -> str:
+    """The day of an episode file or the month of a signals file, from its name; empty for another file."""
+    match = _EPISODE.fullmatch(path) or _SIGNALS.fullmatch(path)
+    return match.group(1) if match else ""
+
+
+def place(record: Record, names: Mapping[str, str], taken: Callable[[str], bool]) -> str:
+    """The path for a new record: its class's folder, a file name of at most 200 bytes made of its title and id.
+
+    `names` gives the names of an edge's ends by id (its own `from_title` and `to_title` are asked next). `taken`
+    says whether a path exists, comparing without case; while it does, more of the id and then a number is added.
+    """
+    folder, stem = _folder_and_stem(record, names)
+    named_by_title = isinstance(record, (Subject, Workspace))
+    for suffix in _suffixes(record.id, bare=named_by_title):
+        path = f"{folder}/{_fit(stem, suffix)}{suffix}.md"
+        if not taken(path):
+            return path
+    raise AssertionError("unreachable: the suffixes never end")
+
+
+def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str]:
+    match record:
+        case Subject():
+            return f"{VAULT}/subjects", slug(record.name, "subject")
+        case Observation():
+            made = parse_time(record.created or "") or parse_time(record.observed or "")
+            months = f"/{made:%Y/%m}" if made else ""
+            return f"{VAULT}/observations{months}", slug(record.title)
+        case Understanding():
+            return f"{VAULT}/understandings", slug(record.title or record.summary)
+        case Edge():
+            ends = (names.get(record.from_id) or record.from_title, names.get(record.to_id) or record.to_title)
+            start, end = (_cut(slug(name, "memory"), _END_BYTES) for name in ends)
+            return f"{VAULT}/edges", f"{start}--{_cut(_NOT_TYPE.sub('_', record.type), _END_BYTES) or 'LINK'}--{end}"
+        case Consolidation():
+            made = parse_time(record.created or "")
+            return f"{VAULT}/consolidations", f"{made:%Y%m%dT%H%M%SZ}" if made else "pass"
+        case Workspace():
+            return VAULT, "workspace"
+    return VAULT, slug(record.label)
+
+
+def _suffixes(record_id: str, bare: bool) -> Iterator[str]:
+    letters = slug(record_id, "note")
+    if bare:
+        yield ""
+    yield from (f"-{letters[:length]}".rstrip("-") for length in (6, 8, 13, 36))
+    yield from (f"-{letters[:6].rstrip('-')}-{number}" for number in itertools.count(2))
+
+
+def _fit(stem: str, suffix: str) -> str:
+    return _cut(stem, NAME_BYTES - len(suffix.encode()) - len(".md"))
+
+
+def _cut(text: str, limit: int) -> str:
+    return text.encode("utf-8", "ignore")[:limit].decode("utf-8", "ignore").rstrip("-")
+
+
+def conflict_name(name: str, utc: str, who: str, number: int = 1) -> str:
+    """The name beside `name` for a text that was kept (`utc` like `20261120T100000Z`); `number` from 2 avoids a taken one."""
+    stem = name[:-3] if name.lower().endswith(".md") else name
+    tail = f".conflict-{utc}-{who}{f'-{number}' if number > 1 else ''}.md"
+    return _cut(stem, LONGEST_PART - len(tail.encode())) + tail
+
+
+def name_key(name: str) -> str:
+    """The form under which names meet on disks that ignore case or Unicode composition."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def inside(root: Path, path: str) -> Path:
+    """The absolute path of `path` (relative to the root), links in it unfollowed.
+
+    Refused for what is absolute, hidden or reserved, climbs, holds control characters or backslashes, is too long
+    for a file system, or leads out of the root through a link.
+    """
+    fault = path_fault(path)
+    if fault:
+        raise Refused(f"{one_line(path, 80)!r} cannot be a path in the vault: {fault}", "name a file below the vault's folder")
+    target = root / path
+    real_parts(root, path)
+    return target
+
+
+def real_parts(root: Path, path: str) -> tuple[str, ...]:
+    """The parts below the root of what `path` stands for once links are followed; Refused where they leave the root."""
+    base = root.resolve()
+    try:
+        real = (base / path).resolve()
+    except (OSError, RuntimeError) as fault:
+        raise Refused(f"{path} cannot be followed: its links lead in a circle", "mend the link") from fault
+    if not real.is_relative_to(base) or real == base:
+        raise Refused(f"{path} leads out of the vault through a link", "replace the link by a file")
+    parts = real.relative_to(base).parts
+    hidden = next((part for part in parts if part.startswith(".")), None)
+    if hidden is not None and parts not in [(name,) for name in GIT_FILES]:
+        raise Refused(f"{path} leads to the hidden {hidden}", "replace the link by a file")
+    return parts
+
+
+def path_fault(path: str) -> str:
+    """Why `path` can be no path of the vault's, in words; empty when it can."""
+    if path in GIT_FILES:
+        return ""
+    if not path or path.startswith("/") or _DRIVE.match(path):
+        return "it must be relative to the vault's root"
+    if "\\" in path:
+        return "it holds a backslash"
+    if any(unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING for c in path):
+        return "it holds a control character"
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return "it has an empty part or climbs"
+    return next((fault for part in PurePosixPath(path).parts if (fault := _part_fault(part))), "")
+
+
+def _part_fault(part: str) -> str:
+    if part.startswith("."):
+        return f"{part} is hidden"
+    if len(part.encode()) > LONGEST_PART:
+        return "a part of it is longer than 255 bytes"
+    if _DEVICE.fullmatch(part.split(".", 1)[0].rstrip(" ")):
+        return f"{part} is a device's name on Windows"
+    return ""

@@ -1,0 +1,212 @@
+"""What belongs to this machine: writer token, journal states, use not yet shared, operations not yet committed."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import uuid
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files.layout import LOCAL
+from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.folder import Folder, opened
+
+TOKEN_LENGTH = 8
+
+_TOKEN_FILE = "writer"
+_JOURNALS_FILE = "journals.json"
+_USE = "use"
+_PENDING = "pending"
+_TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
+_OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+_KEPT_JOURNALS = 100
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class PendingOperation:
+    """An operation begun and not known to be committed: `files` are paths with the hash they get (None: removed)."""
+
+    id: str
+    verb: str
+    title: str
+    session: str = ""
+    ids: tuple[str, ...] = ()
+    files: tuple[tuple[str, str | None], ...] = ()
+    at: str = ""
+
+
+class Local:
+    """The folder `_local/` of the vault at `root`, made (for its owner alone) when something is first kept there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def token(self) -> str:
+        """The writer token of this machine, by which its journals are named; made at random the first time."""
+        found = (self._read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
+        return found if _TOKEN.fullmatch(found) else self.new_token()
+
+    def new_token(self) -> str:
+        """Take another writer token: the journals of the old one are left as they are from now on."""
+        token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
+        self._write(_TOKEN_FILE, f"{token}\n".encode())
+        return token
+
+    def journal_states(self, path: str) -> tuple[str | None, ...]:
+        """The content hashes that the journal at `path` may have if nobody else touched it; none if it is not known.
+
+        Two around an append, so that a crash on either side of it is no reason for a new token; None is "not there".
+        """
+        states = self._journals().get(path, ())
+        return tuple(states) if isinstance(states, list) else ()
+
+    def expect_journal(self, path: str, *states: str | None) -> None:
+        """Remember the hashes that the journal at `path` may have from now on."""
+        journals = self._journals()
+        journals.pop(path, None)
+        kept = dict([*journals.items(), (path, list(states))][-_KEPT_JOURNALS:])
+        # Not waited for: losing it to a power cut costs a new token, never a line.
+        self._write(_JOURNALS_FILE, json.dumps(kept).encode(), durable=False)
+
+    def note_use(self, use: Use) -> None:
+        """Add one access to the log of its day; not fsynced, for a use lost in a crash is no text lost."""
+        line = json.dumps({"at": use.at, "target": use.target, "session": use.session})
+        with self._folder(_USE) as folder:
+            folder.append(f"{use.at[:10]}.jsonl", f"{line}\n".encode(), durable=False, mode=_PRIVATE_FILE)
+
+    def uses(self) -> list[Use]:
+        """All accesses that no commit carries yet, oldest first; a torn line is passed over."""
+        return sorted((use for day in self._days() for use in self._uses_of(day)), key=lambda use: (use.at, use.target))
+
+    def roll_up(self, before_day: str) -> list[Signal]:
+        """The uses of days before `before_day` (`2026-11-20`), summed as one signal a memory and day.
+
+        The log keeps them until `drop_uses`. The ids follow from the uses, so that rolling up again after a
+        crash repeats the same signals, which readers drop.
+        """
+        return [signal for day in self._days() if day < before_day for signal in _day_sums(day, self._uses_of(day))]
+
+    def drop_uses(self, before_day: str) -> None:
+        """Forget the uses of days before `before_day`: their signals are in a journal."""
+        with self._folder(_USE) as folder:
+            for day in self._days():
+                if day < before_day:
+                    folder.discard(f"{day}.jsonl")
+
+    def begin(self, operation: PendingOperation) -> None:
+        """Write an operation down before its first file is written (again, with more files, as they become known)."""
+        if not _OPERATION.fullmatch(operation.id):
+            raise ValueError(f"not an operation's id: {operation.id!r}")
+        self._write(f"{operation.id}.json", json.dumps(asdict(operation)).encode(), _PENDING)
+
+    def done(self, operation_id: str) -> None:
+        """Strike an operation off: it is committed, or nothing of it was written."""
+        with self._folder(_PENDING) as folder:
+            folder.discard(f"{operation_id}.json")
+
+    def pending(self) -> tuple[PendingOperation, ...]:
+        """The operations that were begun and not struck off, oldest first; an unreadable one is left where it is."""
+        found = (_operation(self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
+        return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
+
+    def _journals(self) -> dict[str, Any]:
+        found = _json(self._read(_JOURNALS_FILE))
+        return found if isinstance(found, dict) else {}
+
+    def _days(self) -> list[str]:
+        days = (name.removesuffix(".jsonl") for name in self._names(_USE) if name.endswith(".jsonl"))
+        return sorted(day for day in days if _DAY.fullmatch(day))
+
+    def _uses_of(self, day: str) -> Iterator[Use]:
+        for line in (self._read(f"{day}.jsonl", _USE) or b"").split(b"\n"):
+            found = _json(line)
+            if isinstance(found, dict) and isinstance(found.get("at"), str) and isinstance(found.get("target"), str):
+                yield Use(at=found["at"], target=found["target"], session=str(found.get("session") or ""))
+
+    @contextmanager
+    def _folder(self, *below: str) -> Iterator[Folder]:
+        where = "/".join((LOCAL, *below))
+        with storage(where), opened(self.root, (LOCAL, *below), create=True, mode=_PRIVATE_FOLDER) as folder:
+            yield folder
+
+    def _names(self, *below: str) -> list[str]:
+        try:
+            with opened(self.root, (LOCAL, *below)) as folder:
+                return folder.names()
+        except FileNotFoundError:
+            return []
+
+    def _read(self, name: str, *below: str) -> bytes | None:
+        with storage(f"{LOCAL}/{name}", doing="read"):
+            try:
+                with opened(self.root, (LOCAL, *below)) as folder:
+                    return folder.read(name)
+            except FileNotFoundError:
+                return None
+
+    def _write(self, name: str, data: bytes, *below: str, durable: bool = True) -> None:
+        with self._folder(*below) as folder:
+            temporary = write_temporary(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
+            folder.rename(temporary, name)
+            if durable:
+                folder.sync()
+
+
+def _day_sums(day: str, uses: Iterator[Use]) -> Iterator[Signal]:
+    moments: dict[str, list[str]] = defaultdict(list)
+    sessions: dict[str, Counter[str]] = defaultdict(Counter)
+    for use in uses:
+        moments[use.target].append(use.at)
+        sessions[use.target][use.session] += 1
+    for target, found in sorted(moments.items()):
+        name = "\n".join((day, target, *sorted(found), *sorted(sessions[target])))
+        yield Signal(
+            id=str(uuid.uuid5(uuid.NAMESPACE_OID, name)),
+            at=max(found),
+            target=target,
+            kind=SignalKind.USE,
+            value=float(len(found)),
+            session=_only(sessions[target]),
+        )
+
+
+def _only(sessions: Mapping[str, int]) -> str:
+    return next(iter(sessions)) if len(sessions) == 1 else ""
+
+
+def _operation(data: bytes | None) -> PendingOperation | None:
+    found = _json(data)
+    try:
+        return PendingOperation(
+            id=str(found["id"]),
+            verb=str(found["verb"]),
+            title=str(found["title"]),
+            session=str(found["session"]),
+            ids=tuple(str(one) for one in found["ids"]),
+            files=_files(found["files"]),
+            at=str(found["at"]),
+        )
+    except (TypeError, KeyError, ValueError):
+        return None
+
+
+def _files(found: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]:
+    return tuple((str(path), None if content is None else str(content)) for path, content in found)
+
+
+def _json(data: bytes | None) -> Any:
+    try:
+        return json.loads(data) if data else None
+    except ValueError:
+        return None

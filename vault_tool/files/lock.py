@@ -1,0 +1,93 @@
+"""The write lock of a vault: one writer at a time among all processes, a bounded wait, and a name for who holds it."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files.layout import LOCAL
+from vault_tool.util.atomic import storage
+from vault_tool.util.folder import opened
+from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+LOCK_FILE = "write.lock"
+HOLDER_FILE = "write.holder"
+WAIT = 10.0
+
+_PRIVATE_FOLDER = 0o700
+_POLL_SECONDS = 0.01
+
+
+@contextmanager
+def lock(root: Path, wait: float = WAIT, holder: str = "write") -> Iterator[bool]:
+    """Hold the write lock of the vault at `root` (reentrant within a thread); `holder` is the verb that asks.
+
+    Yields whether the holder before this one died with the lock in its hands, so that what it left can be swept.
+    Raises Busy after `wait` seconds, naming the process that holds it, and StorageError where no lock can be made.
+    """
+    with storage(f"{LOCAL}/{LOCK_FILE}"), opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER):
+        guard = _guard(os.path.realpath(root))
+    if guard.is_locked:
+        with guard:
+            yield False
+        return
+    _acquire(guard, root, wait)
+    try:
+        died = _sign(root, holder)
+        yield died
+        # Only a clean end takes the signature off: what an interrupted one left is swept by the next.
+        with suppress(OSError):
+            (root / LOCAL / HOLDER_FILE).unlink()
+    finally:
+        guard.release()
+
+
+@cache
+def _guard(real_root: str) -> FileLock:
+    from filelock import FileLock  # 33 ms (it brings asyncio), and reading needs no lock
+
+    return FileLock(Path(real_root) / LOCAL / LOCK_FILE, poll_interval=_POLL_SECONDS)
+
+
+def _acquire(guard: FileLock, root: Path, wait: float) -> None:
+    from filelock import Timeout  # as above
+
+    try:
+        guard.acquire(timeout=wait)
+    except Timeout as fault:
+        raise Busy(f"{_who_holds(root)}; waited {wait:g} s", "nothing was changed; try again when it is done") from fault
+    except (OSError, NotImplementedError) as fault:
+        raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {fault}", "the vault's disk must be writable") from fault
+
+
+def _sign(root: Path, holder: str) -> bool:
+    """Write down who holds the lock now; true when the one before never took its own name off."""
+    line = json.dumps({"pid": os.getpid(), "host": platform.node(), "verb": holder, "since": time.time()})
+    with storage(f"{LOCAL}/{HOLDER_FILE}"), opened(root, (LOCAL,)) as folder:
+        died = folder.exists(HOLDER_FILE)
+        if died:
+            folder.remove(HOLDER_FILE)
+        folder.append(HOLDER_FILE, line.encode(), durable=False)
+    return died
+
+
+def _who_holds(root: Path) -> str:
+    try:
+        found = json.loads((root / LOCAL / HOLDER_FILE).read_bytes())
+        held = max(0.0, time.time() - float(found["since"]))
+        return one_line(
+            f"process {int(found['pid'])} on {found['host']} (`{found['verb']}`) has held the write lock for {held:.0f} s", 200
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return f"another process holds {LOCAL}/{LOCK_FILE}"

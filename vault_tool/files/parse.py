@@ -1,0 +1,272 @@
+"""From a file's bytes to a typed head, a body and problems with their lines; the inverse of `files.render`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from vault_tool.files import frontmatter
+from vault_tool.files.frontmatter import Plain, Raw
+from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
+from vault_tool.model.ids import canonical
+from vault_tool.model.problems import Problem, Severity, error, warning
+from vault_tool.model.records import Head, Record, from_head
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass, Registry, is_type_name
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
+
+PREVIEW_LENGTH = 200
+
+_NULLS = frozenset({"null", "Null", "NULL", "~"})
+_TRUE = frozenset({"true", "yes", "on"})
+_FALSE = frozenset({"false", "no", "off"})
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_CANONICAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
+_WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a file's text says.
+
+    `record_class` is None for a page (no head of ours). `readable` is false when the text cannot be used as it
+    stands: bytes that are not text, a broken head, conflict markers; then only `problems` says anything.
+    """
+
+    record_class: RecordClass | None
+    head: Head
+    body: str
+    title: str
+    problems: tuple[Problem, ...] = ()
+    readable: bool = True
+
+
+def parse(path: str, data: bytes, registry: Registry) -> Parsed:
+    """Read one markdown file; whatever is wrong with it is in `problems`, and nothing is raised."""
+    markers = tuple(_conflict_markers(path, data))
+    if markers:
+        return Parsed(None, {}, "", "", markers, readable=False)
+    head, body, faults = frontmatter.read(data)
+    problems = [Problem(path, f.line, f.code, _severity(f), f.message, f.hint) for f in faults]
+    if any(fault.fatal for fault in faults):
+        return Parsed(None, {}, body, "", tuple(problems), readable=False)
+    values = head.values if head is not None else {}
+    spec_name, identity = _text(values.get("type")), canonical(_text(values.get("id")) or "")
+    if head is None or identity is None or not spec_name or not is_type_name(spec_name):
+        title = _text(values.get("title")) or first_sentence(body) or PurePosixPath(path).stem
+        return Parsed(None, _untyped(values), body, title, tuple(problems))
+    record_class = registry.spec(spec_name).record_class
+    typed = _typed(path, record_class, head, problems)
+    typed["id"] = identity
+    problems.extend(_missing(path, record_class, typed, body))
+    return Parsed(record_class, typed, body, _title(path, record_class, typed, body), tuple(problems))
+
+
+def record(path: str, data: bytes, registry: Registry) -> Record | None:
+    """The record in a file's bytes, or None for a page or what cannot be read."""
+    parsed = parse(path, data, registry)
+    return from_head(parsed.record_class, parsed.head, parsed.body) if parsed.record_class else None
+
+
+def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool = False) -> Entry:
+    """The index's row of a parsed record; `parsed.record_class` must not be None."""
+    assert parsed.record_class is not None
+    return Entry(
+        path=path,
+        id=str(parsed.head["id"]),
+        record_class=parsed.record_class,
+        type=str(parsed.head["type"]),
+        title=parsed.title,
+        head=parsed.head,
+        preview=one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH),
+        body_hash=body_hash(parsed.body),
+        links=tuple(dict.fromkeys(wikilinks(parsed.body))),
+        size=len(data),
+        mtime_ns=mtime_ns,
+        hash=content_hash(data),
+        stale=stale,
+    )
+
+
+def _severity(fault: frontmatter.Fault) -> Severity:
+    return Severity.ERROR if fault.fatal else Severity.WARNING
+
+
+def _conflict_markers(path: str, data: bytes) -> Iterator[Problem]:
+    """Git's markers at the beginning of a line: anywhere in a head, outside fenced code in a body."""
+    if b"<<<<<<< " not in data or b">>>>>>> " not in data:
+        return
+    parts = frontmatter.split(data)
+    before = data[: parts.body_start].decode("utf-8", "replace")
+    body = data[parts.body_start :].decode("utf-8", "replace")
+    offset = before.count("\n")
+    lines = [*enumerate(before.split("\n")[:-1], 1), *((offset + n, line) for n, line in prose_lines(body))]
+    opened = [number for number, line in lines if line.startswith("<<<<<<< ")]
+    closed = [number for number, line in lines if line.startswith(">>>>>>> ")]
+    if opened and closed and opened[0] < closed[-1]:
+        for number in opened:
+            hint = "choose what to keep, remove the markers, then `git add` the file"
+            yield error(path, number, "conflict-markers", "the note holds both sides of a merge conflict", hint)
+
+
+def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problems: list[Problem]) -> Head:
+    """Type each field by the class's schema; what does not fit is a problem and left out, the file keeps it."""
+    schema = SCHEMA[record_class]
+    typed: Head = {}
+    for key, raw in head.values.items():
+        field = schema.get(key)
+        if field is None:
+            typed[key] = _guess(raw)
+            continue
+        if raw is None or (isinstance(raw, Plain) and raw in _NULLS):
+            continue
+        value = _READERS[field.kind](raw)
+        if value is _WRONG:
+            line = head.lines.get(key, 1)
+            hint = "mend the value in the file"
+            problems.append(warning(path, line, "wrong-kind", f"`{key}` must be {field.kind.value}, not {_shown(raw)}", hint))
+        else:
+            typed[key] = value
+    return typed
+
+
+def _missing(path: str, record_class: RecordClass, head: Head, body: str) -> Iterator[Problem]:
+    for field in SCHEMA[record_class].values():
+        if field.required and not head.get(field.name):
+            hint = f"add a line `{field.name}: ...` to the head"
+            yield error(path, 1, "missing-field", f"a record of type {head['type']} needs `{field.name}`", hint)
+    if record_class in BODY_REQUIRED and not body.strip():
+        yield error(path, 1, "empty-body", f"a record of type {head['type']} needs a body", "write what it says below the head")
+
+
+def _title(path: str, record_class: RecordClass, head: Head, body: str) -> str:
+    """Never empty: the title or name, an edge's two ends, the first sentence, the file's name."""
+    if record_class is RecordClass.EDGE:
+        ends = (head.get("from_title") or head.get("from_id", "?")), (head.get("to_title") or head.get("to_id", "?"))
+        return one_line(f"{ends[0]} {head['type']} {ends[1]}")
+    named = head.get("name") if record_class in (RecordClass.SUBJECT, RecordClass.WORKSPACE) else head.get("title")
+    return one_line(str(named or "")) or first_sentence(body) or PurePosixPath(path).stem
+
+
+_WRONG: Any = object()
+
+
+def _text(raw: Raw) -> str | None:
+    return str(raw) if isinstance(raw, str) and not (isinstance(raw, Plain) and raw in _NULLS) else None
+
+
+def _read_text(raw: Raw) -> Any:
+    return str(raw) if isinstance(raw, str) else _WRONG
+
+
+def _read_texts(raw: Raw) -> Any:
+    if isinstance(raw, str):
+        # `tags: a, b` is an old way of writing a list; a quoted scalar is one item.
+        return [part for part in (p.strip() for p in raw.split(",")) if part] if isinstance(raw, Plain) else [str(raw)]
+    if not isinstance(raw, list):
+        return _WRONG
+    items = [_item(item) for item in raw if item is not None and not (isinstance(item, Plain) and item in _NULLS)]
+    return _WRONG if _WRONG in items else items
+
+
+def _item(raw: Raw) -> Any:
+    if isinstance(raw, str):
+        return str(raw)
+    # An unquoted wikilink in a list, `[[[Redis]]]` or `- [[Redis]]`, is a list in a list to YAML.
+    while isinstance(raw, list) and len(raw) == 1:
+        raw = raw[0]
+        if isinstance(raw, str):
+            return f"[[{raw}]]"
+    return _WRONG
+
+
+def _read_subjects(raw: Raw) -> Any:
+    if isinstance(raw, Plain):
+        return [unwrap_link(raw)]
+    if isinstance(raw, list) and len(raw) == 1 and isinstance(raw[0], list) and len(raw[0]) == 1:
+        raw = raw[0]
+    items = _read_texts(raw)
+    return items if items is _WRONG else [name for name in map(unwrap_link, items) if name]
+
+
+def _read_unit(raw: Raw) -> Any:
+    if not isinstance(raw, str) or not _NUMBER.fullmatch(raw):
+        return _WRONG
+    number = float(raw)
+    return number if 0.0 <= number <= 1.0 else _WRONG
+
+
+def _read_count(raw: Raw) -> Any:
+    return int(raw) if isinstance(raw, str) and _WHOLE.fullmatch(raw) else _WRONG
+
+
+def _read_flag(raw: Raw) -> Any:
+    word = raw.lower() if isinstance(raw, str) else ""
+    return True if word in _TRUE else False if word in _FALSE else _WRONG
+
+
+def _read_time(raw: Raw) -> Any:
+    moment = parse_time(raw) if isinstance(raw, str) else None
+    return stamp(moment) if moment else _WRONG
+
+
+def _read_id(raw: Raw) -> Any:
+    return _reference(raw) or _WRONG
+
+
+def _read_ids(raw: Raw) -> Any:
+    items = _read_texts(raw)
+    if items is _WRONG:
+        return _WRONG
+    ids = [_reference(item) for item in items]
+    return _WRONG if None in ids else ids
+
+
+def _reference(raw: Raw) -> str | None:
+    return canonical(unwrap_link(raw)) if isinstance(raw, str) else None
+
+
+_READERS: Mapping[FieldKind, Callable[[Raw], Any]] = {
+    FieldKind.TEXT: _read_text,
+    FieldKind.TEXTS: _read_texts,
+    FieldKind.SUBJECTS: _read_subjects,
+    FieldKind.UNIT: _read_unit,
+    FieldKind.COUNT: _read_count,
+    FieldKind.FLAG: _read_flag,
+    FieldKind.TIME: _read_time,
+    FieldKind.ID: _read_id,
+    FieldKind.IDS: _read_ids,
+}
+
+
+def _untyped(values: Mapping[str, Raw]) -> Head:
+    return {key: _guess(raw) for key, raw in values.items()}
+
+
+def _guess(raw: Raw) -> Any:
+    """The value of a field that has no schema: text, unless it is plain and true, false, null or a canonical number."""
+    if isinstance(raw, Plain):
+        if raw in ("true", "false"):
+            return raw == "true"
+        if raw == "null":
+            return None
+        if _CANONICAL.fullmatch(raw) and raw != "-0" and len(raw) <= 17:
+            return float(raw) if "." in raw else int(raw)
+        return str(raw)
+    if isinstance(raw, list):
+        return [_guess(item) for item in raw]
+    if isinstance(raw, dict):
+        return {key: _guess(value) for key, value in raw.items()}
+    return raw if raw is None else str(raw)
+
+
+def _shown(raw: Raw) -> str:
+    if isinstance(raw, dict):
+        return "a map"
+    if isinstance(raw, list):
+        return "a list"
+    return f"`{one_line(str(raw), 40)}`"

@@ -1,0 +1,253 @@
+"""What is on disk: a walk that follows no link, and reads that stay inside the vault."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as kinds
+import time
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from vault_tool.errors import Refused
+from vault_tool.files.layout import VAULT, ignored_folder, name_key
+from vault_tool.model.problems import Problem, error, note, warning
+from vault_tool.util.folder import Folder, opened
+from vault_tool.util.text import one_line
+
+Stat: TypeAlias = tuple[int, int, int, int]
+"""Size in bytes, mtime and ctime in nanoseconds, inode: what changes when a file does."""
+
+Listing: TypeAlias = dict[str, Stat]
+"""The files of one folder that may be the vault's, by name."""
+
+LARGEST = 10 * 1024 * 1024
+"""A larger file is named and not read: no note is that long, and a log put among notes must not stop a rebuild."""
+
+_ENDS = (".md", ".jsonl")
+_INODE = 2**63 - 1  # what fits a signed column: some file systems count further
+_OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+_BINARY: int = getattr(os, "O_BINARY", 0)
+_BY_DESCRIPTOR = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
+
+
+@dataclass(frozen=True)
+class Scan:
+    """The files of a vault as one walk saw them. `partial` says that some folder could not be looked into.
+
+    `folders` maps each folder's path (relative to the root) to its files; folders without any are left out.
+    """
+
+    folders: Mapping[str, Listing]
+    faults: tuple[Problem, ...] = ()
+    partial: bool = False
+    started_ns: int = 0
+
+    @cached_property
+    def files(self) -> dict[str, Stat]:
+        """All files by path, in the order of their paths."""
+        return dict(sorted((f"{folder}/{name}", stat) for folder, names in self.folders.items() for name, stat in names.items()))
+
+    @property
+    def count(self) -> int:
+        """The number of files."""
+        return sum(map(len, self.folders.values()))
+
+
+class TooLarge(Refused):
+    """A file is longer than what is read into memory for a note."""
+
+
+def scan(root: Path) -> Scan:
+    """Walk `vault/`: no link is followed and nothing is opened but folders; what cannot be indexed is a fault."""
+    started = time.time_ns()
+    walk = _Walk(root)
+    walk.run()
+    return Scan(walk.folders, tuple(sorted(walk.faults)), walk.partial, started)
+
+
+class _Walk:
+    """One walk under way."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.folders: dict[str, Listing] = {}
+        self.faults: list[Problem] = []
+        self.partial = False
+
+    def run(self) -> None:
+        """Look into every folder that is not ignored."""
+        waiting = [VAULT]
+        while waiting:
+            path = waiting.pop()
+            try:
+                with opened(self.root, path.split("/")) as folder:
+                    listing, below = self._look(folder, path)
+            except (OSError, Refused) as fault:
+                self._unreadable(path, fault)
+                continue
+            if listing:
+                self.folders[path] = listing
+                self.faults.extend(_twins(path, listing))
+            waiting.extend(f"{path}/{name}" for name in below)
+
+    def _look(self, folder: Folder, path: str) -> tuple[Listing, list[str]]:
+        listing: Listing = {}
+        below: list[str] = []
+        base = None if _BY_DESCRIPTOR else str(folder.path)
+        for name in folder.names():
+            if name[0] in ".#":
+                continue
+            try:
+                found = os.stat(name if base is None else f"{base}/{name}", dir_fd=folder.descriptor, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            mode = found.st_mode
+            if kinds.S_ISREG(mode):
+                if name.lower().endswith(_ENDS) and (name.isascii() or self._sayable(path, name)):
+                    listing[name] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE)
+            elif kinds.S_ISDIR(mode):
+                if not ignored_folder(name):
+                    below.append(name)
+            else:
+                self._odd(path, name, mode)
+        return listing, below
+
+    def _odd(self, path: str, name: str, mode: int) -> None:
+        """A link, pipe, socket or device: named where it looks like a note or a folder of notes, never opened."""
+        if name.lower().endswith(_ENDS) or ("." not in name and kinds.S_ISLNK(mode)):
+            what = "a link" if kinds.S_ISLNK(mode) else "no regular file"
+            shown = f"{path}/{_shown(name)}"
+            self.faults.append(note(shown, 0, "not-a-file", f"it is {what}, so it is not read", "put the file itself there"))
+
+    def _sayable(self, path: str, name: str) -> bool:
+        if _is_unicode(name):
+            return True
+        hint = "give the file a name in UTF-8"
+        self.faults.append(warning(f"{path}/{_shown(name)}", 0, "odd-name", "its name is not Unicode, so it is not read", hint))
+        return False
+
+    def _unreadable(self, path: str, fault: OSError | Refused) -> None:
+        gone = isinstance(fault, FileNotFoundError)
+        if gone and path != VAULT:
+            return
+        self.partial = self.partial or not gone
+        reason = (os.strerror(fault.errno or 0) if isinstance(fault, OSError) else fault.message).lower()
+        hint = "make the folder readable; until then nothing below it is forgotten"
+        self.faults.append(error(_shown(path), 0, "unreadable-folder", f"the folder cannot be looked into: {reason}", hint))
+
+
+def _twins(path: str, listing: Listing) -> Iterator[Problem]:
+    """Names that are one on disks which ignore case or Unicode composition: a clone there would lose one of them."""
+    if len({name.lower() for name in listing}) == len(listing) and all(map(str.isascii, listing)):
+        return
+    meeting: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(listing):
+        meeting[name_key(name)].append(name)
+    for first, *others in meeting.values():
+        for other in others:
+            message = f"its name differs from `{first}` only in case or in how letters are composed"
+            yield warning(f"{path}/{other}", 0, "twin-names", message, "rename one: some disks cannot hold both")
+
+
+class Reader:
+    """Reads files of one vault, folder by folder, reaching each through its open folder so that no link can lead out."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._stack = ExitStack()
+        self._path = ""
+        self._folder: Folder | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    def stat(self, path: str) -> Stat:
+        """How the file at `path` stands now; raises OSError, and Refused for what is no regular file."""
+        folder, name = self._at(path)
+        found = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
+        if not kinds.S_ISREG(found.st_mode):
+            raise Refused(f"{path} is a link, a pipe or a device, not a file", "put the file itself there")
+        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE
+
+    def read(self, path: str, size: int = 0) -> bytes:
+        """The bytes of a regular file (`size`: how many are expected); raises OSError, Refused, and TooLarge."""
+        folder, name = self._at(path)
+        if size > LARGEST:
+            raise _too_large(path)
+        try:
+            descriptor = os.open(name, _OPEN | _BINARY, dir_fd=folder.descriptor)
+        except OSError as fault:
+            if fault.errno in (errno.ELOOP, errno.ENXIO):
+                raise Refused(f"{path} is a link, a pipe or a device, not a file", "put the file itself there") from fault
+            raise
+        try:
+            return _read_all(descriptor, path, size)
+        finally:
+            os.close(descriptor)
+
+    def _at(self, path: str) -> tuple[Folder, str]:
+        folder, _, name = path.rpartition("/")
+        if self._folder is None or folder != self._path:
+            self._stack.close()
+            self._folder = None
+            self._folder = self._stack.enter_context(opened(self._root, folder.split("/") if folder else ()))
+            self._path = folder
+        if self._folder.descriptor is None:
+            name = str(self._folder.path / name)
+        return self._folder, name
+
+
+def read(root: Path, path: str) -> bytes:
+    """The bytes of one file of the vault; raises OSError, Refused for what is no regular file, and TooLarge."""
+    with Reader(root) as reader:
+        return reader.read(path)
+
+
+def present(root: Path, paths: Iterable[str]) -> dict[str, Stat]:
+    """How those of `paths` that are regular files stand now."""
+    found: dict[str, Stat] = {}
+    with Reader(root) as reader:
+        for path in sorted(paths):
+            try:
+                found[path] = reader.stat(path)
+            except (OSError, Refused):
+                continue
+    return found
+
+
+def _read_all(descriptor: int, path: str, size: int) -> bytes:
+    first = os.read(descriptor, size + 1 if size else 65536)
+    if size and len(first) == size:
+        return first
+    if not first and not kinds.S_ISREG(os.fstat(descriptor).st_mode):
+        raise Refused(f"{path} is a pipe or a device, not a file", "put the file itself there")
+    parts, length = [first], len(first)
+    while parts[-1]:
+        parts.append(os.read(descriptor, 1 << 20))
+        length += len(parts[-1])
+        if length > LARGEST:
+            raise _too_large(path)
+    return b"".join(parts)
+
+
+def _too_large(path: str) -> TooLarge:
+    return TooLarge(f"{path} is longer than {LARGEST // 2**20} MiB, so it is not read", "split it, or move it out of the vault")
+
+
+def _is_unicode(name: str) -> bool:
+    return not any(unicodedata.category(c) == "Cs" for c in name)
+
+
+def _shown(name: str) -> str:
+    return one_line(name.encode("utf-8", "replace").decode("utf-8"), 120)

@@ -1,0 +1,117 @@
+"""Signals as text: one JSON object a line, and back with every bad line named."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from vault_tool.model.problems import Problem, warning
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.util.clock import parse_time, stamp
+
+_TEXTS = ("rationale", "problem", "session", "model", "origin")
+_KINDS = {kind.value: kind for kind in SignalKind}
+_UNIT_KINDS = frozenset({SignalKind.TRUTH, SignalKind.UTILITY})
+_BAD_HINT = "mend or delete the line in an editor"
+
+
+def signal_line(signal: Signal) -> str:
+    """The line of one signal, without its newline; what is empty is left out."""
+    line: dict[str, Any] = {"id": signal.id, "at": signal.at, "target": signal.target, "kind": signal.kind.value}
+    line["value"] = signal.value
+    if signal.confidence is not None:
+        line["confidence"] = signal.confidence
+    if signal.evidence:
+        line["evidence"] = list(signal.evidence)
+    line.update({name: getattr(signal, name) for name in _TEXTS if getattr(signal, name)})
+    # ASCII escapes keep U+2028 and lone surrogates from breaking a line or the encoding, but make CJK unreadable.
+    text = json.dumps(line, ensure_ascii=False, allow_nan=False)
+    return text if text.isprintable() else json.dumps(line, allow_nan=False)
+
+
+def read_signals(path: str, data: bytes) -> tuple[list[Signal], list[Problem]]:
+    """The signals of one journal in the order of its lines, and a problem for each line that is none.
+
+    Keys that are not ours are passed over; a last line without its newline is torn (a write was cut short), and
+    counts only if it is whole JSON.
+    """
+    signals: list[Signal] = []
+    problems: list[Problem] = []
+    lines = data.split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        torn = number == len(lines)
+        try:
+            signals.append(_signal(json.loads(line)))
+        except (ValueError, RecursionError) as fault:
+            code = "torn-line" if torn else "bad-signal"
+            reason = "its end is missing" if torn else _reason(fault)
+            problems.append(warning(path, number, code, f"not a signal: {reason}", _BAD_HINT))
+            continue
+        if torn:
+            problems.append(warning(path, number, "torn-line", "the last line has no newline", "the next append mends it"))
+    return signals, problems
+
+
+def merge(signals: Iterable[Signal]) -> list[Signal]:
+    """All signals sorted by `(at, id)`, each id once: the first of those that share one."""
+    seen: dict[str, Signal] = {}
+    for signal in sorted(signals, key=lambda one: (one.at, one.id)):
+        seen.setdefault(signal.id, signal)
+    return list(seen.values())
+
+
+def _signal(found: Any) -> Signal:
+    """The signal of a parsed line; ValueError says what is wrong with it."""
+    if not isinstance(found, dict):
+        raise ValueError("it is no JSON object")
+    kind = _KINDS.get(str(found.get("kind")))
+    if kind is None:
+        raise ValueError(f"its kind {found.get('kind')!r} is unknown")
+    at = _utc(_text(found, "at", required=True))
+    evidence = found.get("evidence") or []
+    if not isinstance(evidence, list) or not all(isinstance(item, str) for item in evidence):
+        raise ValueError("its evidence is no list of texts")
+    return Signal(
+        id=_text(found, "id", required=True),
+        at=at,
+        target=_text(found, "target", required=True),
+        kind=kind,
+        value=_number(found.get("value", 1.0), "value", 1.0 if kind in _UNIT_KINDS else math.inf),
+        confidence=None if found.get("confidence") is None else _number(found["confidence"], "confidence", 1.0),
+        evidence=tuple(evidence),
+        **{name: _text(found, name) for name in _TEXTS},
+    )
+
+
+@lru_cache(maxsize=4096)
+def _utc(text: str) -> str:
+    moment = parse_time(text)
+    if moment is None:
+        raise ValueError(f"its time {text!r} is no time")
+    return stamp(moment)
+
+
+def _text(found: dict[str, Any], name: str, required: bool = False) -> str:
+    value = found.get(name)
+    if value is None and not required:
+        return ""
+    if not isinstance(value, str) or (required and not value):
+        raise ValueError(f"its {name} is {'missing' if value in (None, '') else 'no text'}")
+    return value
+
+
+def _number(value: Any, name: str, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"its {name} is no number")
+    if not 0 <= value <= most or not math.isfinite(value):
+        raise ValueError(f"its {name} {value} is out of range")
+    return float(value)
+
+
+def _reason(fault: Exception) -> str:
+    return "it is no JSON" if isinstance(fault, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)) else str(fault)

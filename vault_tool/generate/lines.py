@@ -1,0 +1,47 @@
+"""The parts that the lines of generated pages are made of: link, tags, and where a memory comes from."""
+
+from __future__ import annotations
+
+from vault_tool.generate.escape import inline, link_path, words
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.clock import parse_time
+
+TITLE_LENGTH = 120
+TAG_LENGTH = 30
+MOST_TAGS = 6
+MODEL_LENGTH = 40
+
+_ORIGINS = frozenset({"owner", "agent", "import"})
+
+
+def origin(entry: Entry) -> str:
+    """Who wrote it: `owner` (also a file that does not say), `agent`, `import`, or `unknown` for any other word."""
+    said = entry.text("origin") or "owner"
+    return said if said in _ORIGINS else "unknown"
+
+
+def vouched(entry: Entry, reviewed: bool) -> bool:
+    """Whether a person stands behind it: its owner wrote it, or somebody reviewed it."""
+    return reviewed or origin(entry) == "owner"
+
+
+def link(entry: Entry, limit: int = TITLE_LENGTH) -> str:
+    """`[title](path)`."""
+    return f"[{inline(entry.title, limit) or entry.id}]({link_path(entry.path)})"
+
+
+def tags(entry: Entry) -> str:
+    """` (one, two)` or nothing."""
+    shown = [tag for tag in (words(tag, TAG_LENGTH) for tag in entry.texts("tags")[:MOST_TAGS]) if tag]
+    return f" ({', '.join(shown)})" if shown else ""
+
+
+def provenance(entry: Entry, reviewed: bool) -> str:
+    """`agent claude-opus, 2026-11-20 (not reviewed)`: origin, model, date, and the mark of what no person vouches for."""
+    who = " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
+    return f"{who}, {_day(entry)}{'' if vouched(entry, reviewed) else ' (not reviewed)'}"
+
+
+def _day(entry: Entry) -> str:
+    moments = (parse_time(entry.text("created")), parse_time(entry.text("observed")))
+    return next((moment.date().isoformat() for moment in moments if moment), "undated")

@@ -1,0 +1,176 @@
+"""REFLECTION.md: themes, use and what needs attention, in one pass over the entries; values in, text out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from heapq import nlargest, nsmallest
+from itertools import combinations
+
+from vault_tool.generate.escape import inline, words
+from vault_tool.generate.lines import link, provenance
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name
+
+THEMES = 8
+EXAMPLES = 3
+PATTERNS = 20
+PROJECTS_SHOWN = 6
+MOST_ACCESSED = 10
+INSIGHTS = 10
+PASSES_SHOWN = 5
+CONCERNS = 20
+PREVIEW = 80
+TITLE = 60
+TAG = 30
+
+_TAGS_READ = 16
+_EVERYWHERE = frozenset({"", "global"})
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """What needs somebody's attention: `kind` (contested, questionable, uncovered, stale), which entries, and why."""
+
+    kind: str
+    entries: tuple[Entry, ...]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tagged:
+    """A memory with its tags in the form in which they are compared, each once, and its project."""
+
+    entry: Entry
+    tags: tuple[str, ...]
+    project: str
+
+
+def reflection_page(
+    entries: Sequence[Entry],
+    access: Mapping[str, int],
+    concerns: Sequence[Concern],
+    *,
+    as_of: date,
+    last_reflection: str,
+    reflections: int,
+    merges: int,
+    reviewed: Callable[[str], bool] = lambda _: False,
+) -> str:
+    """The page as of a UTC date; `entries` are the records that nothing supersedes and the passes.
+
+    `access` counts accesses by id, `reflections` the reflections so far (`last_reflection` is the date of the last, or
+    empty), `merges` the subjects merged; `reviewed` says of an id whether a person reviewed it. The cost grows with the
+    number of entries (of a note with more than 16 tags only 16 are read), the page does not.
+    """
+    memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
+    memories.sort(key=_age, reverse=True)
+    tagged = _tagged(memories)
+    passes = sorted((e for e in entries if e.record_class is RecordClass.CONSOLIDATION), key=_age, reverse=True)
+    insights = [entry for entry in memories if entry.type == "insight"][:INSIGHTS]
+    dates = f"Last updated: {as_of.isoformat()} | Last reflection: {last_reflection or 'never'}"
+    parts = (
+        f"# Reflection Summary (auto-generated)\n\n> {dates} | Total reflections: {reflections}\n",
+        _section("Themes", "Tags that stand together most often:", _themes(tagged)),
+        _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged)),
+        _section("Most Accessed", "By number of accesses:", _accessed(memories, access)),
+        _section("Recent Insights", "The newest first:", [_insight(entry, reviewed(entry.id)) for entry in insights]),
+        _section("Consolidation History", "", _history(passes, merges)),
+        _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
+    )
+    return "\n".join(parts)
+
+
+def _age(entry: Entry) -> tuple[str, str]:
+    return entry.text("created"), entry.id
+
+
+def _section(title: str, intro: str, lines: Iterable[str]) -> str:
+    body = "\n".join(lines)
+    said = f"{intro}\n\n{body}" if body and intro else body or "Nothing yet."
+    return f"## {title}\n\n{said}\n"
+
+
+def _tagged(memories: Iterable[Entry]) -> list[_Tagged]:
+    known: dict[str, str] = {}
+
+    def normal(text: str) -> str:
+        if text not in known:
+            known[text] = normal_name(text)
+        return known[text]
+
+    found = []
+    for entry in memories:
+        tags = tuple(dict.fromkeys(tag for tag in map(normal, entry.texts("tags")[:_TAGS_READ]) if tag))
+        found.append(_Tagged(entry, tags, normal(entry.text("project"))))
+    return found
+
+
+def _themes(tagged: Sequence[_Tagged]) -> list[str]:
+    """The pairs of tags that two or more memories share, with the newest of these."""
+    pairs = Counter(pair for one in tagged for pair in combinations(sorted(one.tags), 2))
+    top = nsmallest(THEMES, ((-count, pair) for pair, count in pairs.items() if count > 1))
+    examples: dict[tuple[str, str], list[str]] = {pair: [] for _, pair in top}
+    for one in tagged:
+        for pair, titles in examples.items():
+            if len(titles) < EXAMPLES and pair[0] in one.tags and pair[1] in one.tags:
+                titles.append(f'"{_title(one.entry)}"')
+    return [
+        f"- **{words(pair[0], TAG)} + {words(pair[1], TAG)}**: {-count} memories ({', '.join(examples[pair])})"
+        for count, pair in top
+    ]
+
+
+def _title(entry: Entry) -> str:
+    return inline(entry.title.replace('"', "'"), TITLE)
+
+
+def _patterns(tagged: Sequence[_Tagged]) -> list[str]:
+    """Tags in two projects or more; a tag that is called like a project puts its memory into that project too."""
+    projects = {one.project for one in tagged} - _EVERYWHERE
+    spans: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in tagged:
+        places = ({one.project} - _EVERYWHERE) | projects.intersection(one.tags)
+        for tag in one.tags:
+            if tag not in projects:
+                spans[tag].update(places)
+    wide = ((-len(places), -places.total(), tag) for tag, places in spans.items() if len(places) > 1)
+    return [f"- **{words(tag, TAG)}**: appears in {_places(spans[tag])}" for _, _, tag in nsmallest(PATTERNS, wide)]
+
+
+def _places(places: Counter[str]) -> str:
+    ordered = sorted(places.items(), key=lambda place: (-place[1], place[0]))
+    shown = ", ".join(f"{words(name, TAG)} ({count})" for name, count in ordered[:PROJECTS_SHOWN])
+    more = len(ordered) - PROJECTS_SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _accessed(memories: Iterable[Entry], access: Mapping[str, int]) -> list[str]:
+    used = ((access.get(entry.id, 0), entry.id, entry.path, entry) for entry in memories)
+    top = nlargest(MOST_ACCESSED, (row for row in used if row[0] > 0), key=lambda row: row[:3])
+    return [f"{place}. {link(entry)} - {count} accesses" for place, (count, _, _, entry) in enumerate(top, 1)]
+
+
+def _insight(entry: Entry, reviewed: bool) -> str:
+    return f"- {link(entry)} - {inline(entry.preview, PREVIEW)} — {provenance(entry, reviewed)}"
+
+
+def _history(passes: Sequence[Entry], merges: int) -> list[str]:
+    shown = [f"  - {link(one)} — {provenance(one, True)}" for one in passes[:PASSES_SHOWN]]
+    return [f"- Total passes: {len(passes)}", *shown, f"- Total merges performed: {merges}"]
+
+
+def _attention(concerns: Sequence[Concern]) -> list[str]:
+    lines = [_concern(concern) for concern in concerns[:CONCERNS]]
+    more = len(concerns) - CONCERNS
+    return [*lines, f"- and {more} more (`vt get-consolidation-report`)"] if more > 0 else lines
+
+
+def _concern(concern: Concern) -> str:
+    shown = ", ".join(link(entry, TITLE) for entry in concern.entries[:EXAMPLES])
+    more = len(concern.entries) - EXAMPLES
+    why = f" - {inline(concern.why, PREVIEW)}" if concern.why else ""
+    return f"- **{words(concern.kind, TAG)}**: {shown}{f' and {more} more' if more > 0 else ''}{why}"

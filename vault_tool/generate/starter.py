@@ -1,0 +1,36 @@
+"""What a new vault begins with: texts for its soul, protocol and orientation, and its content policy; a person rewrites them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+_TEXTS = Path(__file__).parent / "texts"
+
+
+@dataclass(frozen=True, slots=True)
+class Starter:
+    """The first understanding of one of the kept types."""
+
+    type: str
+    title: str
+    summary: str
+    body: str
+
+
+def starters() -> tuple[Starter, ...]:
+    """Soul, protocol and orientation, in the order in which they are read."""
+    return (
+        Starter("soul", "Soul", "The state from which the rest follows: care for what is so, and for the person.", _text("soul")),
+        Starter("protocol", "Protocol", "How this memory is used well: naming, tagging, evidence, revision.", _text("protocol")),
+        Starter("orientation", "Orientation", "A new vault: nothing is known yet.", _text("orientation")),
+    )
+
+
+def content_policy() -> str:
+    """The text of `templates/content-policy.md`."""
+    return _text("content-policy")
+
+
+def _text(name: str) -> str:
+    return (_TEXTS / f"{name}.md").read_text(encoding="utf-8")

@@ -1,0 +1,281 @@
+"""The working catalogue in SQLite: entries by id, prefix, name and body, relations both ways, problems and signals."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files.reader import Listing
+from vault_tool.files.signal_lines import merge
+from vault_tool.index import schema
+from vault_tool.index.lexical_text import Text
+from vault_tool.index.manifest import is_busy
+from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
+from vault_tool.model.problems import Problem
+from vault_tool.model.signals import Signal
+from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.supersession import longest_chain
+from vault_tool.model.types import RecordClass
+
+_E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
+_BUSY_SECONDS = 5.0
+_MANY = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A markdown file that is no record: searchable as text."""
+
+    path: str
+    title: str
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a file's content: its kind, its size in bytes and its hash (empty: it could not be read)."""
+
+    kind: str
+    size: int
+    hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the vault holds; `notes` is every markdown file that is no journal and no conflict copy."""
+
+    notes: int
+    entries: int
+    pages: int
+    signals: int
+    problems: int
+    stale: int
+
+
+class Catalog:
+    """One open catalogue. Every answer is of the last refresh; lookups cost O(log n)."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+        self._snapshot: tuple[str, Snapshot] | None = None
+        self._known: tuple[str, dict[str, Listing]] | None = None
+        self._counts: tuple[str, Counts] | None = None
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open an existing catalogue; raises sqlite3.DatabaseError for what is none."""
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            # A crash costs a rebuild at worst, but a page must not be older than the seal that vouches for it.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
+            connection.execute("PRAGMA mmap_size = 0")
+            connection.execute("SELECT count(*) FROM meta").fetchone()
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
+        return cls(connection, path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query; raises Busy or StorageError, never an error of SQLite's."""
+        try:
+            return self.connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as fault:
+            raise failure(fault) from fault
+
+    def meta(self, key: str) -> str:
+        """One of the catalogue's own facts, or the empty string."""
+        found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(found[0][0]) if found else ""
+
+    def seq(self) -> str:
+        """What changes with every write to the catalogue, also by another process."""
+        return self.meta("seq")
+
+    def get(self, record_id: str) -> tuple[Entry, ...]:
+        """The entries of one whole id: none, one, or every copy of it in the order of their paths."""
+        return self._entries("id = ? ORDER BY path", (record_id,))
+
+    def by_prefix(self, prefix: str, limit: int = 20) -> tuple[Entry, ...]:
+        """The entries whose id begins with `prefix`, in the order of their ids."""
+        return self._entries("id >= ? AND id < ? ORDER BY id, path LIMIT ?", (prefix, prefix + "g", limit))
+
+    def neighbours(self, record_id: str) -> tuple[str, ...]:
+        """The ids just before and after one: all that can share its longest prefix."""
+        before = self.rows("SELECT id FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1", (record_id,))
+        after = self.rows("SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT 1", (record_id,))
+        return tuple(row[0] for row in (*before, *after))
+
+    def by_path(self, path: str) -> Entry | None:
+        """The entry of one file, or None for one that is no record."""
+        return next(iter(self._entries("path = ?", (path,))), None)
+
+    def by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of several files."""
+        found: dict[str, Entry] = {}
+        for some in _batches(paths):
+            found.update((entry.path, entry) for entry in self._entries(f"path IN ({_marks(some)})", some))
+        return found
+
+    def by_body(self, body_hash: str) -> tuple[Entry, ...]:
+        """The entries with exactly this body after normalisation."""
+        return self._entries("body_hash = ? AND body_hash <> '' ORDER BY path", (body_hash,))
+
+    def of_class(self, record_class: RecordClass, *types: str) -> tuple[Entry, ...]:
+        """The entries of one class, of any type or of these, in the order of their paths."""
+        if not types:
+            return self._entries("class = ? ORDER BY path", (record_class.value,))
+        return self._entries(f"class = ? AND type IN ({_marks(types)}) ORDER BY path", (record_class.value, *types))
+
+    def subject_named(self, normal: str) -> tuple[Entry, ...]:
+        """The subjects that answer to a normalised name or alias; more than one is a problem."""
+        return self._joined("names j ON j.n = e.n WHERE j.normal = ? ORDER BY e.path", (normal,))
+
+    def subject_names(self) -> dict[str, tuple[str, ...]]:
+        """Every normalised name and alias with the ids of the subjects that answer to it."""
+        found: dict[str, tuple[str, ...]] = {}
+        for normal, record_id in self.rows("SELECT j.normal, e.id FROM names j JOIN entries e ON e.n = j.n ORDER BY 1, e.path"):
+            found[normal] = (*found.get(normal, ()), record_id)
+        return found
+
+    def tagged(self, subjects: Sequence[str | Collection[str]]) -> tuple[Entry, ...]:
+        """The records tagged with all of the subjects, in the order of their paths.
+
+        Each subject is a normalised name, or several (its name and aliases) of which any will do.
+        """
+        groups = [[one] if isinstance(one, str) else list(dict.fromkeys(one)) for one in subjects]
+        if not groups or not all(groups):
+            return ()
+        within = " AND ".join(f"e.n IN (SELECT n FROM memberships WHERE normal IN ({_marks(names)}))" for names in groups)
+        return self._joined(f"(SELECT 1) j ON {within} ORDER BY e.path", [name for names in groups for name in names])
+
+    def tag_counts(self) -> dict[str, int]:
+        """How many records are tagged with each normalised subject name."""
+        return dict(self.rows("SELECT normal, count(*) FROM memberships GROUP BY normal"))
+
+    def pointing_at(self, record_id: str, fields: Collection[str] | None = None) -> tuple[tuple[str, Entry], ...]:
+        """The records that name this id in their heads: pairs of the field and the record, in the order of their paths."""
+        limited = f" AND j.field IN ({_marks(fields)})" if fields is not None else ""
+        query = (
+            f"SELECT j.field, {_E} FROM relations j JOIN entries e ON e.n = j.n WHERE j.target = ?{limited} ORDER BY e.path, 1"
+        )
+        return tuple((row[0], entry_of(row[1:])) for row in self.rows(query, (record_id, *(fields or ()))))
+
+    def pairs(self, field: str) -> tuple[tuple[str, str], ...]:
+        """Who names whom in one field of their heads: pairs of the record's id and the id that it names."""
+        query = "SELECT e.id, j.target FROM relations j JOIN entries e ON e.n = j.n WHERE j.field = ? ORDER BY e.path, j.target"
+        return tuple(self.rows(query, (field,)))
+
+    def signals(self, target: str | None = None) -> list[Signal]:
+        """All signals, or those of one memory, in their order, each id once."""
+        where, values = ("WHERE target = ?", (target,)) if target is not None else ("", ())
+        return merge([signal_of(row[0]) for row in self.rows(f"SELECT data FROM signals {where} ORDER BY at, id, path", values)])
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong in the files, in order."""
+        return tuple(
+            sorted(problem_of(row) for row in self.rows("SELECT path, line, code, severity, message, hint FROM problems"))
+        )
+
+    def pages(self) -> tuple[Page, ...]:
+        """The markdown files that are no records, in the order of their paths."""
+        return tuple(Page(*row) for row in self.rows("SELECT path, title, preview FROM pages ORDER BY path"))
+
+    def page(self, path: str) -> Page | None:
+        """One page."""
+        return next((Page(*row) for row in self.rows("SELECT path, title, preview FROM pages WHERE path = ?", (path,))), None)
+
+    def of_kind(self, kind: str) -> tuple[str, ...]:
+        """The paths of the files of one kind: record, page, unreadable, episode, signals, conflict."""
+        return tuple(row[0] for row in self.rows("SELECT path FROM files WHERE kind = ? ORDER BY path", (kind,)))
+
+    def stale_paths(self) -> tuple[str, ...]:
+        """The notes that are served as HEAD has them."""
+        return tuple(row[0] for row in self.rows("SELECT path FROM entries WHERE stale = 1 ORDER BY path"))
+
+    def counts(self) -> Counts:
+        """How much the vault holds, kept until the catalogue changes."""
+        seq = self.seq()
+        if self._counts is None or self._counts[0] != seq:
+            self._counts = seq, self._counted()
+        return self._counts[1]
+
+    def _counted(self) -> Counts:
+        kinds = dict(self.rows("SELECT kind, count(*) FROM files GROUP BY kind"))
+        entries = self.rows("SELECT count(*) FROM entries")[0][0]
+        stale = self.rows("SELECT count(*) FROM entries WHERE stale = 1")[0][0]
+        signals = self.rows("SELECT count(*) FROM signals")[0][0]
+        problems = self.rows("SELECT count(*) FROM problems")[0][0]
+        notes = sum(kinds.get(kind, 0) for kind in ("record", "page", "unreadable"))
+        return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale)
+
+    def generation(self) -> int:
+        """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
+        return longest_chain({entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)})
+
+    def snapshot(self) -> Snapshot:
+        """Everything at once, kept until the catalogue changes."""
+        seq = self.seq()
+        if self._snapshot is None or self._snapshot[0] != seq:
+            entries = self._entries("1 ORDER BY path")
+            self._snapshot = seq, Snapshot(entries, tuple(page.path for page in self.pages()), self.problems())
+        return self._snapshot[1]
+
+    def known(self) -> Mapping[str, Listing]:
+        """The files of each folder with the stats that they had when they were last read, kept until the catalogue changes."""
+        seq = self.seq()
+        if self._known is None or self._known[0] != seq:
+            rows = self.rows("SELECT path, names, stats FROM folders")
+            self._known = seq, {path: schema.listing_of(names, stats) for path, names, stats in rows}
+        return self._known[1]
+
+    def adopt_known(self, seq: str, known: dict[str, Listing]) -> None:
+        """Keep listings that were just written, so that they need not be read back."""
+        self._known = seq, known
+
+    def files(self, paths: Iterable[str]) -> dict[str, Known]:
+        """The kind, size and content hash under which files are known."""
+        found: dict[str, Known] = {}
+        for some in _batches(list(paths)):
+            query = f"SELECT path, kind, size, hash FROM files WHERE path IN ({_marks(some)})"
+            found.update((path, Known(kind, size, hash_)) for path, kind, size, hash_ in self.rows(query, some))
+        return found
+
+    def all_files(self) -> dict[str, Known]:
+        """Every file with what is known of its content."""
+        return {row[0]: Known(*row[1:]) for row in self.rows("SELECT path, kind, size, hash FROM files")}
+
+    def pending(self) -> dict[str, Text | None]:
+        """The documents that wait to be written to the full-text index (None: to be removed), by path."""
+        return {path: text_of(data) for path, data in self.rows("SELECT path, document FROM lexical_pending ORDER BY path")}
+
+    def _entries(self, where: str, values: Sequence[Any] = ()) -> tuple[Entry, ...]:
+        return tuple(map(entry_of, self.rows(f"SELECT {ENTRY} FROM entries WHERE {where}", values)))
+
+    def _joined(self, join: str, values: Sequence[Any]) -> tuple[Entry, ...]:
+        return tuple(map(entry_of, self.rows(f"SELECT DISTINCT {_E} FROM entries e JOIN {join}", values)))
+
+
+def failure(fault: sqlite3.Error) -> Busy | StorageError:
+    """What an error of SQLite's means to a person."""
+    if is_busy(fault):
+        return Busy("another process is writing the index", "try again in a moment")
+    return StorageError(f"the index cannot be used: {fault}", "it is derived: `vt reindex --full` makes it again")
+
+
+def _batches(items: Collection[str]) -> Iterable[list[str]]:
+    listed = list(items)
+    return (listed[start : start + _MANY] for start in range(0, len(listed), _MANY))
+
+
+def _marks(items: Collection[str]) -> str:
+    return ",".join("?" * len(items))

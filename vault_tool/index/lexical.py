@@ -1,0 +1,252 @@
+"""The full-text index: BM25 over titles, names and bodies in any script. The only importer of tantivy."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import tantivy
+from tantivy import Filter, Occur, Query, Tokenizer
+
+from vault_tool.index.lexical_text import Clause, Text, read_query, searchable
+
+BOOSTS = {"title": 3.0, "names": 2.0, "body": 1.0}
+"""How much a word weighs by where it stands."""
+
+NO_STEMMING = "none"
+
+_K1 = 1.2
+_LONGEST_TOKEN = 255
+_MOST_ENDINGS = 50
+_FIELDS = tuple(BOOSTS)
+_ONE_WRITER = 15_000_000
+_REBUILD_WRITER = 100_000_000
+_REBUILD_THREADS = 2
+_ANALYZER = "vault"
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalHit:
+    """One file that a query found; `score` is BM25, comparable within one answer only."""
+
+    path: str
+    score: float
+
+
+class Analyzer:
+    """Text to tokens: lower case, accents off Latin letters, word endings off by language."""
+
+    def __init__(self, language: str) -> None:
+        self.built = _analyzer(language)
+
+    def __call__(self, text: str) -> tuple[str, ...]:
+        return tuple(self.built.analyze(text))
+
+
+def knows(language: str) -> bool:
+    """Whether word endings of this language can be taken off."""
+    try:
+        Filter.stemmer(language)
+    except ValueError:
+        return False
+    return True
+
+
+class Builder:
+    """A new index in an empty folder: documents are taken one by one while other work goes on, then finished once."""
+
+    def __init__(self, folder: Path, language: str) -> None:
+        folder.mkdir(parents=True)
+        self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
+
+    def add(self, text: Text) -> None:
+        """Take one document."""
+        self._writer.add_document(_document(text))
+
+    def finish(self) -> None:
+        """Put everything on disk."""
+        self._writer.commit()
+        self._writer.wait_merging_threads()
+
+
+class Lexical:
+    """An index that answers. Raises OSError or ValueError for a folder that holds none."""
+
+    def __init__(self, folder: Path, language: str) -> None:
+        self._index = _open(folder, language, new=False)
+        self._analyze = Analyzer(language)
+        self._searcher = self._index.searcher()
+
+    @property
+    def count(self) -> int:
+        """The number of documents."""
+        return self._searcher.num_docs
+
+    def reload(self) -> None:
+        """See what was committed since."""
+        self._index.reload()
+        self._searcher = self._index.searcher()
+
+    def apply(self, changes: Mapping[str, Text | None]) -> None:
+        """Replace the documents of these files (None: remove); the caller holds the lexical lock."""
+        writer = self._index.writer(_ONE_WRITER, 1)
+        for path, text in changes.items():
+            writer.delete_documents_by_term("path", path)
+            if text is not None:
+                writer.add_document(_document(text))
+        writer.commit()
+        writer.wait_merging_threads()
+        self.reload()
+
+    def search(
+        self,
+        text: str,
+        limit: int,
+        classes: Collection[str] | None = None,
+        types: Collection[str] | None = None,
+        pending: Mapping[str, Text | None] | None = None,
+    ) -> list[LexicalHit]:
+        """The best files for a person's text, best first; never fails on what it says.
+
+        `pending` holds files that changed since the index was written (None: gone): they are answered from here.
+        """
+        clauses = read_query(text, self._analyze)
+        if not clauses or limit <= 0:
+            return []
+        hidden = pending or {}
+        hits = [hit for hit in self._found(clauses, limit + len(hidden), classes, types) if hit.path not in hidden]
+        for path, waiting in hidden.items():
+            if waiting is not None and _meant(waiting, classes, types):
+                score = self._score(waiting, clauses)
+                if score > 0:
+                    hits.append(LexicalHit(path, score))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.path))[:limit]
+
+    def attainable(self, text: str) -> float:
+        """The score that a document of average length would reach which holds every word of `text` once in its title.
+
+        An absolute scale for scores: the query's words weighted by their rarity (BM25's idf) and the title's boost.
+        """
+        tokens = {token for clause in read_query(text, self._analyze) for token in clause.tokens}
+        return BOOSTS["title"] * sum(self._rarity("body", token) for token in tokens)
+
+    def _found(
+        self, clauses: Iterable[Clause], limit: int, classes: Collection[str] | None, types: Collection[str] | None
+    ) -> list[LexicalHit]:
+        wanted = [(Occur.Must if clause.needed else Occur.Should, self._query(clause)) for clause in clauses]
+        parts = [(Occur.Must, Query.boolean_query(wanted))]
+        for field, values in (("class", classes), ("type", types)):
+            if values is not None:
+                parts.append((Occur.Must, self._filter(field, values)))
+        # More than asked, so that ties at the limit fall the same way whatever order the documents were written in.
+        found = self._searcher.search(Query.boolean_query(parts), limit * 2 + 20, count=False).hits
+        return [LexicalHit(str(self._searcher.doc(address)["path"][0]), score) for score, address in found]
+
+    def _filter(self, field: str, values: Collection[str]) -> Query:
+        return Query.const_score_query(Query.term_set_query(_SCHEMA, field, sorted(values)), 0.0)
+
+    def _query(self, clause: Clause) -> Query:
+        options: list[tuple[Occur, Query]] = []
+        for field, boost in BOOSTS.items():
+            options.extend((Occur.Should, Query.boost_query(query, boost)) for query in self._in_field(field, clause))
+        return Query.boolean_query(options)
+
+    def _in_field(self, field: str, clause: Clause) -> Iterable[Query]:
+        *before, last = clause.tokens
+        if clause.prefix and not before:
+            endings = self._searcher.terms_with_prefix(field, last, limit=_MOST_ENDINGS)
+            for token in dict.fromkeys([last, *(term for term, _ in endings)]):
+                yield Query.term_query(_SCHEMA, field, token)
+        elif clause.prefix:
+            yield Query.phrase_prefix_query(_SCHEMA, field, list(clause.tokens))
+        elif before:
+            yield Query.phrase_query(_SCHEMA, field, list(clause.tokens))
+        else:
+            yield Query.term_query(_SCHEMA, field, last)
+        if clause.together:
+            yield from (Query.term_query(_SCHEMA, field, token) for token in dict.fromkeys(clause.tokens))
+
+    def _rarity(self, field: str, token: str) -> float:
+        """BM25's inverse document frequency."""
+        frequency = self._searcher.doc_freq(field, token)
+        total = max(self._searcher.num_docs, frequency)
+        return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+
+    def _score(self, text: Text, clauses: Iterable[Clause]) -> float:
+        """About what the index would say of a document that it does not hold yet (as of average length); 0: not found."""
+        fields = {field: self._analyze(searchable(getattr(text, field))) for field in _FIELDS}
+        total = 0.0
+        for clause in clauses:
+            score = sum(boost * self._clause_score(field, fields[field], clause) for field, boost in BOOSTS.items())
+            if clause.needed and score == 0:
+                return 0.0
+            total += score
+        return total
+
+    def _clause_score(self, field: str, tokens: tuple[str, ...], clause: Clause) -> float:
+        counts = Counter(tokens)
+        found = _occurrences(tokens, clause)
+        score = sum(self._rarity(field, token) for token in clause.tokens) * _saturated(found)
+        if clause.together:
+            score += sum(self._rarity(field, token) * _saturated(counts[token]) for token in set(clause.tokens))
+        return score
+
+
+def _occurrences(tokens: tuple[str, ...], clause: Clause) -> int:
+    *before, last = clause.tokens
+    ends: Callable[[str], bool] = (lambda token: token.startswith(last)) if clause.prefix else last.__eq__
+    length = len(clause.tokens)
+    if length == 1:
+        return sum(map(ends, tokens))
+    starts = range(len(tokens) - length + 1)
+    return sum(list(tokens[at : at + length - 1]) == before and ends(tokens[at + length - 1]) for at in starts)
+
+
+def _saturated(count: int) -> float:
+    return count * (_K1 + 1) / (count + _K1)
+
+
+def _meant(text: Text, classes: Collection[str] | None, types: Collection[str] | None) -> bool:
+    return (classes is None or text.record_class in classes) and (types is None or text.type in types)
+
+
+def _schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("path", stored=True, tokenizer_name="raw", index_option="basic")
+    for field in _FIELDS:
+        builder.add_text_field(field, tokenizer_name=_ANALYZER)
+    for field in ("class", "type"):
+        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
+    return builder.build()
+
+
+_SCHEMA = _schema()
+
+
+def _open(folder: Path, language: str, new: bool = True) -> tantivy.Index:
+    index = tantivy.Index(_SCHEMA, path=str(folder)) if new else tantivy.Index.open(str(folder))
+    index.register_tokenizer(_ANALYZER, _analyzer(language))
+    index.config_reader("manual")
+    return index
+
+
+def _analyzer(language: str) -> tantivy.TextAnalyzer:
+    builder = tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_TOKEN))
+    builder = builder.filter(Filter.lowercase()).filter(Filter.ascii_fold())
+    if language != NO_STEMMING and knows(language):
+        builder = builder.filter(Filter.stemmer(language))
+    return builder.build()
+
+
+def _document(text: Text) -> tantivy.Document:
+    document = tantivy.Document()
+    document.add_text("path", text.path)
+    for field, value in (("title", text.title), ("names", text.names), ("body", text.body)):
+        if value:
+            document.add_text(field, searchable(value))
+    document.add_text("class", text.record_class)
+    document.add_text("type", text.type)
+    return document

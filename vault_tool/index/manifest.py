@@ -1,0 +1,152 @@
+"""How derived files are kept honest: locks between processes, and seals that show what is not as we left it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.util import atomic
+
+FORMAT = 1
+"""The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read."""
+
+
+class State(Enum):
+    """How a derived file is found."""
+
+    INTACT = "intact"
+    INTERRUPTED = "interrupted"
+    SPOILT = "spoilt"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One derived file or folder and the seal that vouches for it: the stat that it had after our last write.
+
+    A file that was cut, edited, copied, replaced or deleted has another stat, so that one look tells. The seal is
+    broken before a write and renewed after it: a process that dies between the two leaves it broken (INTERRUPTED).
+    `nonce` says which build the file belongs to.
+    """
+
+    path: Path
+    seal: Path
+
+    def state(self, nonce: str | None = None) -> State:
+        """Whether it can be trusted; with `nonce`, whether it is also of that build."""
+        kept = self.kept()
+        if kept is None or (nonce is not None and kept.get("nonce") != nonce):
+            return State.SPOILT
+        if kept.get("open"):
+            return State.INTERRUPTED
+        return State.INTACT if kept.get("print") == self.print() else State.SPOILT
+
+    def nonce(self) -> str:
+        """The build that the seal names, or the empty string."""
+        kept = self.kept() or {}
+        return str(kept.get("nonce", ""))
+
+    def kept(self) -> dict[str, Any] | None:
+        """What the seal says, or None where there is none of this version."""
+        try:
+            said = orjson.loads(self.seal.read_bytes())
+        except (OSError, ValueError):
+            return None
+        return said if isinstance(said, dict) and said.get("version") == FORMAT else None
+
+    def print(self) -> list[list[Any]]:
+        """The stats of the file, or of the files of the folder (locks aside); nothing where there is none."""
+        try:
+            if self.path.is_dir():
+                with os.scandir(self.path) as found:
+                    return sorted([item.name, *_stat(item.stat())] for item in found if not item.name.endswith(".lock"))
+            return [["", *_stat(self.path.stat())]]
+        except OSError:
+            return []
+
+    def close_seal(self, nonce: str) -> None:
+        """Vouch for it as it is now."""
+        self._say({"version": FORMAT, "nonce": nonce, "open": False, "print": self.print()})
+
+    @contextmanager
+    def writing(self, nonce: str) -> Iterator[None]:
+        """Break the seal, write, and renew it; a failed write leaves it broken."""
+        self._say({"version": FORMAT, "nonce": nonce, "open": True})
+        yield
+        self.close_seal(nonce)
+
+    def discard(self) -> None:
+        """Remove the file or folder and its seal."""
+        discard(self.path)
+        discard(self.seal)
+
+    def _say(self, seal: dict[str, Any]) -> None:
+        atomic.write(self.seal, orjson.dumps(seal), durable=False)
+
+
+@contextmanager
+def lock(path: Path, wait: float, what: str) -> Iterator[None]:
+    """Hold the lock at `path` against other processes; raises Busy after `wait` seconds.
+
+    SQLite's own file locks are used: they work alike on every system, and the kernel frees them when a process dies.
+    """
+    with closing(_locked(path, wait, what)):
+        yield
+
+
+def _locked(path: Path, wait: float, what: str) -> sqlite3.Connection:
+    try:
+        return _begin(path, wait)
+    except sqlite3.DatabaseError as fault:
+        if is_busy(fault):
+            hint = "nothing was changed; try again in a moment"
+            raise Busy(f"another process has held {what} for {wait:g} s", hint) from fault
+    except OSError as fault:
+        raise atomic.storage_error(path.name, fault) from fault
+    # What is there is no lock of ours (a foreign file, or a folder): it holds nothing that could be lost.
+    discard(path)
+    try:
+        return _begin(path, wait)
+    except (sqlite3.DatabaseError, OSError) as fault:
+        raise StorageError(f"cannot lock {path.name}: {fault}", "check that the vault's folder can be written") from fault
+
+
+def _begin(path: Path, wait: float) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        # `touch` says why a file cannot be made; SQLite only says that it cannot.
+        path.touch()
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
+    return connection
+
+
+def is_busy(fault: sqlite3.Error) -> bool:
+    """Whether a fault only says that another process is at it."""
+    return isinstance(fault, sqlite3.OperationalError) and "locked" in str(fault)
+
+
+def discard(path: Path) -> None:
+    """Remove a derived file or folder, whatever stands there; what cannot be removed is left."""
+    with suppress(OSError):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _stat(found: os.stat_result) -> tuple[int, int, int, int]:
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1)

@@ -1,0 +1,146 @@
+"""From a file to what the indexes hold of it: entry or page, document, signals, problems."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import orjson
+
+from vault_tool.errors import Refused
+from vault_tool.files import git
+from vault_tool.files.episode_text import read_episode
+from vault_tool.files.layout import FileKind, file_kind
+from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
+from vault_tool.files.reader import Reader, Stat
+from vault_tool.files.signal_lines import read_signals
+from vault_tool.index.catalog import Known, Page
+from vault_tool.index.lexical_text import Text, document, page
+from vault_tool.model.problems import Problem, error, warning
+from vault_tool.model.signals import Signal
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import Registry
+from vault_tool.util.text import content_hash, one_line
+
+RECORD, PAGE, UNREADABLE = "record", "page", "unreadable"
+NOTES = frozenset({RECORD, PAGE, UNREADABLE})
+
+_ESCAPES = (b"\\u", b"\\U")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one file says. `hash` is empty for a file that could not be read at all; `text` is what search reads."""
+
+    path: str
+    kind: str
+    stat: Stat
+    hash: str
+    entry: Entry | None = None
+    page: Page | None = None
+    text: Text | None = None
+    signals: tuple[Signal, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    added: bool = False
+    """Whether signals and problems come beside those known: the journal only grew."""
+
+
+class Vanished(Exception):
+    """A file that the walk saw is not there any more: the next walk will say what became of it."""
+
+
+def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known | None = None) -> Seen | None:
+    """Read and parse one file; whatever is wrong with it is in its problems. None: its content is the `known` one.
+
+    Raises Vanished alone.
+    """
+    try:
+        data = reader.read(path, stat[0])
+    except FileNotFoundError as fault:
+        raise Vanished(path) from fault
+    except Refused as fault:
+        return Seen(path, UNREADABLE, stat, "", problems=(error(path, 0, "not-read", fault.message, fault.hint),))
+    except OSError as fault:
+        reason = os.strerror(fault.errno or 0).lower()
+        found = error(path, 0, "not-read", f"the file cannot be read: {reason}", "check its permissions")
+        return Seen(path, UNREADABLE, stat, "", problems=(found,))
+    if known is not None:
+        if known.hash == content_hash(data):
+            return None
+        grown = _grown(path, data, stat, known) if known.kind == "signals" else None
+        if grown is not None:
+            return grown
+    return understand(path, data, stat, registry)
+
+
+def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
+    """What a file's bytes say, by the kind of file that it is."""
+    kind = file_kind(path)
+    if kind is FileKind.NOTE:
+        return _note(path, data, stat, registry)
+    found = content_hash(data)
+    if kind is FileKind.SIGNALS:
+        signals, problems = read_signals(path, data)
+        return Seen(path, "signals", stat, found, signals=tuple(signals), problems=tuple(problems))
+    if kind is FileKind.EPISODE:
+        return Seen(path, "episode", stat, found, problems=tuple(read_episode(path, data)[1]))
+    if kind is FileKind.CONFLICT:
+        hint = "take from it what you want to keep, then delete it"
+        problem = warning(path, 0, "conflict-copy", "a text that was kept because two writers met", hint)
+        return Seen(path, "conflict", stat, found, problems=(problem,))
+    return Seen(path, "other", stat, found)
+
+
+def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, registry: Registry) -> Iterator[Seen]:
+    """The same, where each note that cannot be used now is served as HEAD has it and marked stale."""
+    found = list(seen)
+    broken = [one.path for one in found if one.kind == UNREADABLE]
+    kept: Mapping[str, bytes] = git.show_many(repo, commit, broken) if broken and repo and commit else {}
+    for one in found:
+        yield _stale(one, kept[one.path], registry) if one.kind == UNREADABLE and one.path in kept else one
+
+
+def _grown(path: str, data: bytes, stat: Stat, known: Known) -> Seen | None:
+    """The signals that were added to a journal; None when it did more than grow, and must be read anew."""
+    old = data[: known.size]
+    if not known.size or len(data) <= known.size or not old.endswith(b"\n") or content_hash(old) != known.hash:
+        return None
+    signals, problems = read_signals(path, data[known.size :])
+    lines = old.count(b"\n")
+    moved = tuple(replace(problem, line=problem.line + lines) for problem in problems)
+    return Seen(path, "signals", stat, content_hash(data), signals=tuple(signals), problems=moved, added=True)
+
+
+def _stale(now: Seen, data: bytes, registry: Registry) -> Seen:
+    before = _note(now.path, data, now.stat, registry)
+    if before.kind == UNREADABLE:
+        return now
+    served = replace(before.entry, stale=True, mtime_ns=now.stat[1]) if before.entry else None
+    return replace(now, entry=served, page=before.page, text=before.text)
+
+
+def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
+    parsed = parse(path, data, registry)
+    if not parsed.readable:
+        return Seen(path, UNREADABLE, stat, content_hash(data), problems=parsed.problems)
+    # A quoted head value can spell half a surrogate pair, which is no text that could be stored or sent.
+    if any(escape in data for escape in _ESCAPES) and not _storable((parsed.head, parsed.title)):
+        hint = "take the \\ud800 to \\udfff out of the head"
+        found = error(path, 1, "not-text", "a value in the head is not Unicode text", hint)
+        return Seen(path, UNREADABLE, stat, content_hash(data), problems=(*parsed.problems, found))
+    if parsed.record_class is None:
+        shown = one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
+        one = Page(path, parsed.title, shown)
+        text = page(path, parsed.title, parsed.body)
+        return Seen(path, PAGE, stat, content_hash(data), page=one, text=text, problems=parsed.problems)
+    made = entry(path, data, parsed, stat[1])
+    return Seen(path, RECORD, stat, made.hash, made, text=document(made, parsed.body), problems=parsed.problems)
+
+
+def _storable(value: object) -> bool:
+    try:
+        orjson.dumps(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,291 @@
+"""The indexes of one vault: compared with the files before every answer, brought up to date, built anew when spoilt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vault_tool.config import Config
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files import git, reader
+from vault_tool.files.changes import Changes, compare, settled
+from vault_tool.files.layout import INDEX_FILE
+from vault_tool.files.reader import Scan
+from vault_tool.index import updating
+from vault_tool.index.building import Progress, build, faults_digest
+from vault_tool.index.catalog import Catalog, Known
+from vault_tool.index.export import write_index
+from vault_tool.index.lexical import LexicalHit
+from vault_tool.index.manifest import Part, State, discard, lock
+from vault_tool.index.reading import with_head
+from vault_tool.index.searching import Search, Spoilt
+from vault_tool.index.shelf import Replaced, Shelf
+from vault_tool.index.storing import Difference, apply
+from vault_tool.index.updating import Tally, Tip
+from vault_tool.util.clock import Clock, stamp
+
+__all__ = ["Index", "Progress", "Refresh"]
+
+_SMALL = 2000
+_EXPORT_SHARE = 0.05
+_ATTEMPTS = 5
+_NOTHING = Tally()
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """What a comparison with the files found and did. Counts are of notes; a moved note is one that was modified.
+
+    `withheld` says why vanished notes were not forgotten; `behind` counts files that left while we looked, which the
+    next comparison settles; `rebuilt` says that the indexes were built anew.
+    """
+
+    added: int = 0
+    modified: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    count: int = 0
+    problems: int = 0
+    stale: tuple[str, ...] = ()
+    withheld: str = ""
+    seconds: float = 0.0
+    behind: int = 0
+    rebuilt: bool = False
+
+
+class Index:
+    """The derived indexes of one vault. Every answer of `catalog` and `search` is of the last refresh."""
+
+    def __init__(self, root: Path, config: Config, repo: git.Repo | None, clock: Clock) -> None:
+        self._root = root
+        self._config = config
+        self._repo = repo
+        self._clock = clock
+        self._shelf = Shelf(root, config)
+        self._search = Search(self._shelf, config)
+
+    @classmethod
+    def open(cls, root: Path, config: Config, repo: git.Repo | None, clock: Clock) -> Index:
+        """The indexes of a vault; nothing is read or written before something is asked."""
+        return cls(root, config, repo, clock)
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self._search.close()
+        self._shelf.close()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalogue of the last refresh, built first when there is none that can be trusted."""
+        for _ in range(_ATTEMPTS):
+            catalog = self._shelf.ready()
+            if catalog is not None:
+                return catalog
+            self.refresh()
+        raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
+
+    def refresh(self, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Refresh:
+        """Compare all files with the indexes and take in what changed; `full` reads every file again.
+
+        When notes vanished in bulk nothing is forgotten unless git explains it or `confirm` says that it is meant.
+        Raises Busy when another process holds the indexes for longer than the bounded wait, and StorageError.
+        """
+        begun = time.perf_counter()
+        for _ in range(_ATTEMPTS):
+            try:
+                return _timed(self._refreshed(full, confirm, progress), begun)
+            except Replaced:
+                continue
+        raise Busy("other processes keep building the index", "try again in a moment")
+
+    def wrote(self, paths: Sequence[str]) -> Refresh:
+        """Take in just these files, which we wrote or removed ourselves: no walk."""
+        begun = time.perf_counter()
+        catalog = self._shelf.ready()
+        if catalog is None:
+            return self.refresh()
+        started = time.time_ns()
+        there = reader.present(self._root, paths)
+        known = catalog.files(paths)
+        gone = tuple(path for path in sorted(set(paths)) if path not in there and path in known)
+        try:
+            update = self._update(
+                catalog, Scan({}, started_ns=started), Changes(there, gone), known, updating.tip(self._repo, catalog)
+            )
+        except Replaced:
+            return self.refresh()
+        return _timed(update, begun)
+
+    def recheck(self, paths: Iterable[str]) -> Refresh:
+        """Compare just these files with the indexes: what a lookup by id does before it answers, without a walk."""
+        catalog = self.catalog
+        named = sorted(set(paths))
+        there = reader.present(self._root, named)
+        return self.wrote([path for path in named if there.get(path) != updating.stat_of(catalog, path)])
+
+    def search(
+        self, text: str, limit: int, classes: Collection[str] | None = None, types: Collection[str] | None = None
+    ) -> list[LexicalHit]:
+        """The best files for a person's text, best first, as of the last refresh; waiting changes are in the answer.
+
+        `classes` and `types` limit the answer (`page` is the class of pages). Raises Busy and StorageError.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._search.search(self.catalog, text, limit, classes, types)
+            except Spoilt:
+                self._mend_lexical()
+        raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
+
+    def attainable(self, text: str) -> float:
+        """The full-text score that a note with every word of `text` once in its title would have: a scale for `match`."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._search.attainable(self.catalog, text)
+            except Spoilt:
+                self._mend_lexical()
+        return 0.0
+
+    def export(self) -> None:
+        """Write `_index.json` as of the last refresh."""
+        catalog = self.catalog
+        part = self._exported
+        with lock(self._shelf.cache / "export.lock", self._config.lock_wait, INDEX_FILE):
+            if part.path.is_dir():
+                discard(part.path)
+            with part.writing(f"{catalog.meta('nonce')} {catalog.meta('changes')}"):
+                write_index(part.path, catalog, stamp(self._clock.now()))
+
+    def _refreshed(self, full: bool, confirm: bool, progress: Progress | None) -> Refresh:
+        self._shelf.borrow_if_unwritable()
+        catalog = self._shelf.ready()
+        scan = reader.scan(self._root)
+        if catalog is None:
+            return self._rebuild(scan, progress)
+        changes = compare(catalog.known(), scan)
+        where = updating.tip(self._repo, catalog)
+        if not full and len(changes.suspects) <= max(_SMALL, scan.count // 2):
+            known = catalog.files([*changes.suspects, *changes.gone]) if changes else {}
+            return self._walked(catalog, scan, changes, known, where, confirm)
+        known = catalog.files(scan.files)
+        if scan.partial or (not confirm and updating.withheld(catalog, changes.gone, (), self._repo, where)):
+            # Building anew would forget what is out of sight: read everything into the indexes that there are.
+            every = {path: was for path, was in known.items() if path not in scan.files} if full else known
+            return self._walked(catalog, scan, Changes(scan.files, changes.gone), every, where, confirm)
+        before = {**known, **catalog.files(changes.gone)}
+        return self._rebuild(scan, progress, before)
+
+    def _walked(
+        self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], where: Tip, confirm: bool
+    ) -> Refresh:
+        faults = faults_digest(scan.faults)
+        news = {} if catalog.meta("faults") == faults else {"faults": faults}
+        if not (changes or news or where.facts):
+            self._export_if_due(catalog)
+            return self._report(catalog)
+        return self._update(catalog, scan, changes, known, where, news, walked=True, confirm=confirm)
+
+    def _update(
+        self,
+        catalog: Catalog,
+        scan: Scan,
+        changes: Changes,
+        known: Mapping[str, Known],
+        where: Tip,
+        news: Mapping[str, str] | None = None,
+        *,
+        walked: bool = False,
+        confirm: bool = False,
+    ) -> Refresh:
+        """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are withheld."""
+        suspects, gone = dict(changes.suspects), changes.gone
+        if walked and gone:
+            # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
+            back = reader.present(self._root, gone) if not scan.partial else {}
+            suspects |= back
+            gone = tuple(path for path in gone if path not in back)
+        again = updating.unreadable(catalog) if where.moved else ()
+        suspects |= {
+            path: stat for path, stat in reader.present(self._root, set(again) - suspects.keys()).items() if path not in gone
+        }
+        found = updating.read(self._root, self._config, suspects, known, again)
+        seen = tuple(with_head(found.seen, self._repo, where.now, self._config.types))
+        reason = ""
+        if walked and gone:
+            if scan.partial:
+                gone, reason = (), "some folders could not be looked into, so nothing was forgotten"
+            elif not confirm:
+                reason = updating.withheld(catalog, gone, seen, self._repo, where)
+                gone = () if reason else gone
+        # While losses are withheld, HEAD stays where it was known: git may still explain them.
+        facts = {**(news or {}), **({} if reason else where.facts)}
+        stats, times = updating.to_remember(catalog, found.touched, scan.started_ns)
+        if not (seen or gone or stats or times or facts):
+            return replace(self._report(catalog), withheld=reason, behind=found.vanished)
+        before = catalog.files([*(one.path for one in seen), *gone])
+        stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
+        facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone))
+        with self._shelf.writing(catalog):
+            apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts))
+        self._export_if_due(catalog)
+        report = self._report(catalog, updating.tally(seen, gone, before))
+        return replace(report, withheld=reason, behind=found.vanished)
+
+    def _rebuild(self, scan: Scan, progress: Progress | None, before: Mapping[str, Known] | None = None) -> Refresh:
+        """Build everything anew beside what there is, and put it in its place.
+
+        `before` is what was known, when that is not the reason to build. Raises Replaced when another process built
+        it while we waited.
+        """
+        head = updating.head_now(self._repo)
+        signature = updating.head_signature(self._repo) if self._repo is not None else ""
+        facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature}
+        with self._shelf.building():
+            ready = self._shelf.ready() if before is None else None
+            if ready is not None and self._search.usable(ready):
+                raise Replaced
+            self._shelf.sweep()
+            built = build(self._root, self._shelf.cache, scan, self._config, self._repo, facts, progress)
+            self._search.part(built.nonce).close_seal(built.nonce)
+            self._shelf.publish(built.catalog, built.nonce)
+            self._shelf.sweep(built.nonce)
+        catalog = self.catalog
+        self._export_if_due(catalog)
+        notes = Tally(catalog.counts().notes) if before is None else updating.compared(before, catalog.all_files())
+        return replace(self._report(catalog, notes), behind=built.vanished, rebuilt=True)
+
+    def _mend_lexical(self) -> None:
+        self._shelf.borrow_if_unwritable()
+        with suppress(Replaced):
+            self._rebuild(reader.scan(self._root), None)
+
+    @property
+    def _exported(self) -> Part:
+        return Part(self._root / INDEX_FILE, self._shelf.cache / "index.seal")
+
+    def _export_if_due(self, catalog: Catalog) -> None:
+        """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size."""
+        part = self._exported
+        build_then, _, changes_then = part.nonce().partition(" ")
+        changed = int(catalog.meta("changes") or 0) - int(changes_then or 0)
+        size = catalog.counts().entries
+        current = part.state() is State.INTACT and build_then == catalog.meta("nonce")
+        if current and (not changed or (size > _SMALL and changed <= _EXPORT_SHARE * size)):
+            return
+        # Nothing reads it here, so an answer must not fail for it (a read-only folder, a full disk, another's lock).
+        with suppress(Busy, StorageError):
+            self.export()
+
+    def _report(self, catalog: Catalog, notes: Tally = _NOTHING) -> Refresh:
+        counts = catalog.counts()
+        unchanged = counts.notes - notes.added - notes.modified
+        return Refresh(
+            notes.added, notes.modified, notes.removed, unchanged, counts.notes, counts.problems, catalog.stale_paths()
+        )
+
+
+def _timed(refresh: Refresh, begun: float) -> Refresh:
+    return replace(refresh, seconds=time.perf_counter() - begun)

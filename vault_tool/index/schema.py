@@ -1,0 +1,166 @@
+"""The tables of the catalogue, and how values become rows and rows values."""
+
+from __future__ import annotations
+
+import sqlite3
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import orjson
+
+from vault_tool.files.reader import Listing
+from vault_tool.index.lexical_text import Text
+from vault_tool.model.fields import SCHEMA, FieldKind
+from vault_tool.model.problems import Problem, Severity
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name
+
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE folders (path TEXT PRIMARY KEY, names TEXT NOT NULL, stats BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE files (path TEXT PRIMARY KEY, kind TEXT NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entries (n INTEGER PRIMARY KEY, path TEXT NOT NULL, id TEXT NOT NULL, class TEXT NOT NULL, type TEXT NOT NULL,
+    title TEXT NOT NULL, head BLOB NOT NULL, preview TEXT NOT NULL, body_hash TEXT NOT NULL, links BLOB NOT NULL,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, hash TEXT NOT NULL, stale INTEGER NOT NULL);
+CREATE TABLE pages (path TEXT PRIMARY KEY, title TEXT NOT NULL, preview TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (normal TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (normal, n)) WITHOUT ROWID;
+CREATE TABLE memberships (normal TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (normal, n)) WITHOUT ROWID;
+CREATE TABLE relations (target TEXT NOT NULL, field TEXT NOT NULL, n INTEGER NOT NULL,
+    PRIMARY KEY (target, field, n)) WITHOUT ROWID;
+CREATE TABLE problems (path TEXT NOT NULL, line INTEGER NOT NULL, code TEXT NOT NULL, severity TEXT NOT NULL,
+    message TEXT NOT NULL, hint TEXT NOT NULL, scan INTEGER NOT NULL);
+CREATE TABLE signals (path TEXT NOT NULL, at TEXT NOT NULL, id TEXT NOT NULL, target TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE lexical_pending (path TEXT PRIMARY KEY, document BLOB, seq INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+INDEXES = """
+CREATE UNIQUE INDEX entries_by_path ON entries (path);
+CREATE INDEX entries_by_id ON entries (id);
+CREATE INDEX entries_by_body ON entries (body_hash) WHERE body_hash <> '';
+CREATE INDEX entries_by_class ON entries (class, type);
+CREATE INDEX entries_stale ON entries (path) WHERE stale = 1;
+CREATE INDEX files_by_kind ON files (kind);
+CREATE INDEX problems_by_path ON problems (path);
+CREATE INDEX signals_by_path ON signals (path);
+CREATE INDEX signals_by_target ON signals (target, at, id);
+"""
+
+ENTRY = "path, id, class, type, title, head, preview, body_hash, links, size, mtime_ns, hash, stale"
+
+_POINTING = (FieldKind.ID, FieldKind.IDS)
+
+REFERENCES: dict[RecordClass, tuple[tuple[str, bool], ...]] = {
+    record_class: tuple((f.name, f.kind is FieldKind.IDS) for f in fields.values() if f.kind in _POINTING and f.name != "id")
+    for record_class, fields in SCHEMA.items()
+}
+"""For each class the fields that point at other records, and whether they hold lists."""
+
+_CLASSES = {member.value: member for member in RecordClass}
+
+
+def entry_row(number: int, entry: Entry) -> tuple[Any, ...]:
+    """An entry as a row of `entries`; raises TypeError for a text that no database can hold (lone surrogates)."""
+    head = orjson.dumps(entry.head)
+    links = orjson.dumps(entry.links) if entry.links else b"[]"
+    return (
+        number, entry.path, entry.id, entry.record_class.value, entry.type, entry.title, head, entry.preview,
+        entry.body_hash, links, entry.size, entry.mtime_ns, entry.hash, int(entry.stale),
+    )  # fmt: skip
+
+
+def entry_of(row: Sequence[Any]) -> Entry:
+    """The entry of a row with the columns of ENTRY."""
+    path, id_, class_, type_, title, head, preview, body_hash, links, size, mtime_ns, hash_, stale = row
+    kept = tuple(orjson.loads(links)) if links != b"[]" else ()
+    return Entry(
+        path,
+        id_,
+        _CLASSES[class_],
+        type_,
+        title,
+        orjson.loads(head),
+        preview,
+        body_hash,
+        kept,
+        size,
+        mtime_ns,
+        hash_,
+        bool(stale),
+    )
+
+
+def names_of(entry: Entry) -> Iterator[str]:
+    """The normalised names that a subject answers to, each once."""
+    if entry.record_class is RecordClass.SUBJECT:
+        yield from {normal_name(name) for name in (entry.text("name"), *entry.texts("aliases"))} - {""}
+
+
+def memberships_of(entry: Entry) -> set[str]:
+    """The normalised names of the subjects that a record is tagged with."""
+    subjects = entry.head.get("subjects")
+    return {normal_name(str(name)) for name in subjects} - {""} if subjects else set()
+
+
+def relations_of(entry: Entry) -> set[tuple[str, str]]:
+    """What a record points at: pairs of target id and field."""
+    found: set[tuple[str, str]] = set()
+    head = entry.head
+    for field, many in REFERENCES[entry.record_class]:
+        value = head.get(field)
+        if value:
+            found.update((str(item), field) for item in (value if many else (value,)))
+    return found
+
+
+def problem_rows(problems: Iterable[Problem], scan: bool = False) -> Iterator[tuple[Any, ...]]:
+    """Problems as rows; `scan` marks what the walk found rather than a file's text."""
+    return ((p.path, p.line, p.code, p.severity.value, p.message, p.hint, int(scan)) for p in problems)
+
+
+def problem_of(row: Sequence[Any]) -> Problem:
+    """The problem of a row (its first six columns)."""
+    path, line, code, severity, message, hint = row
+    return Problem(path, line, code, Severity(severity), message, hint)
+
+
+def signal_row(path: str, signal: Signal) -> tuple[Any, ...]:
+    """A signal as a row."""
+    return path, signal.at, signal.id, signal.target, orjson.dumps(signal)
+
+
+def signal_of(data: bytes) -> Signal:
+    """The signal of a row's data."""
+    values = orjson.loads(data)
+    values["kind"] = SignalKind(values["kind"])
+    values["evidence"] = tuple(values["evidence"])
+    return Signal(**values)
+
+
+def text_of(data: bytes | None) -> Text | None:
+    """The document of a row, None where it says that there is none any more."""
+    return Text(**orjson.loads(data)) if data is not None else None
+
+
+def listing_row(path: str, listing: Listing) -> tuple[str, str, bytes]:
+    """A folder's files as a row: one row a folder, because 100,000 rows of stats take longer to load than to make."""
+    stats = array("q", [number for stat in listing.values() for number in stat])
+    return path, "/".join(listing), stats.tobytes()
+
+
+def listing_of(names: str, stats: bytes) -> Listing:
+    """The files of a row; empty when the row does not add up, so that all of them are read again."""
+    numbers = array("q")
+    numbers.frombytes(stats[: len(stats) - len(stats) % 32])
+    parts = names.split("/")
+    if len(numbers) != 4 * len(parts):
+        return {}
+    walk = iter(numbers)
+    return dict(zip(parts, zip(walk, walk, walk, walk, strict=True), strict=True))
+
+
+def make(connection: sqlite3.Connection) -> None:
+    """Create the tables."""
+    connection.executescript(TABLES)

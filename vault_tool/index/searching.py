@@ -1,0 +1,111 @@
+"""Full-text search that is never behind: waiting changes are written first, or answered from beside the index."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from typing import Any
+
+from vault_tool.config import Config
+from vault_tool.errors import Busy, StorageError
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.lexical import Lexical, LexicalHit
+from vault_tool.index.lexical_text import Text
+from vault_tool.index.manifest import Part, State
+from vault_tool.index.shelf import Replaced, Shelf
+from vault_tool.index.storing import transaction
+
+_QUICK_WAIT = 0.25
+"""Seconds to wait for another process's commit before answering beside the index."""
+
+
+class Spoilt(Exception):
+    """The full-text index cannot be trusted: it must be built anew."""
+
+
+class Search:
+    """The full-text index that belongs to a catalogue's build."""
+
+    def __init__(self, shelf: Shelf, config: Config) -> None:
+        self._shelf = shelf
+        self._config = config
+        self._open: tuple[Part, list[list[Any]], Lexical] | None = None
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._open = None
+
+    def part(self, nonce: str) -> Part:
+        """The folder of one build's index, and its seal."""
+        folder = self._shelf.cache / "lexical"
+        return Part(folder / nonce, folder / f"{nonce}.seal")
+
+    def search(
+        self, catalog: Catalog, text: str, limit: int, classes: Collection[str] | None, types: Collection[str] | None
+    ) -> list[LexicalHit]:
+        """The best files for a person's text as of the last refresh. Raises Spoilt when the index must be built anew."""
+        return self._index(catalog).search(text, limit, classes, types, self.caught_up(catalog))
+
+    def attainable(self, catalog: Catalog, text: str) -> float:
+        """See `Lexical.attainable`."""
+        return self._index(catalog).attainable(text)
+
+    def usable(self, catalog: Catalog) -> bool:
+        """Whether the index of this build can be trusted; the caller holds the build lock."""
+        try:
+            self._index(catalog, locked=True)
+        except Spoilt:
+            return False
+        return True
+
+    def caught_up(self, catalog: Catalog) -> Mapping[str, Text | None]:
+        """Write the waiting changes; returns those that must be answered beside it, because another process is at it."""
+        pending = catalog.pending()
+        if not pending:
+            return pending
+        try:
+            with self._shelf.building(_QUICK_WAIT):
+                self._commit(catalog)
+        except (Busy, Replaced, StorageError):
+            return pending
+        return {}
+
+    def _commit(self, catalog: Catalog) -> None:
+        nonce, seq = catalog.meta("nonce"), catalog.seq()
+        part, index = self.part(nonce), self._index(catalog, locked=True)
+        with part.writing(nonce):
+            index.apply(catalog.pending())
+        self._open = part, part.print(), index
+        with self._shelf.writing(catalog), transaction(catalog.connection):
+            catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
+
+    def _index(self, catalog: Catalog, locked: bool = False) -> Lexical:
+        """The open index, as it was last committed by whatever process."""
+        nonce = catalog.meta("nonce")
+        part = self.part(nonce)
+        state = part.state(nonce)
+        now = part.print()
+        if self._open is not None and self._open[0] == part and self._open[1] == now and state is State.INTACT:
+            return self._open[2]
+        if state is State.SPOILT and not locked:
+            state = self._looked_again(part, nonce)
+        self._open = None
+        try:
+            index = Lexical(part.path, self._config.language)
+        except (OSError, ValueError) as fault:
+            raise Spoilt from fault
+        if state is State.SPOILT or (state is State.INTERRUPTED and not self._adds_up(catalog, index)):
+            raise Spoilt
+        self._open = part, now, index
+        return index
+
+    def _looked_again(self, part: Part, nonce: str) -> State:
+        """The state once nobody is writing: what looks spoilt may be another process between its write and its seal."""
+        with suppress(Busy, StorageError), self._shelf.building(_QUICK_WAIT):
+            return part.state(nonce)
+        return part.state(nonce)
+
+    def _adds_up(self, catalog: Catalog, index: Lexical) -> bool:
+        """Whether an index that a crash interrupted holds all documents but those that still wait."""
+        counts = catalog.counts()
+        return abs(index.count - counts.entries - counts.pages) <= len(catalog.pending())

@@ -1,0 +1,181 @@
+"""Where a vault's derived files are kept: found intact, put right after a crash, or given up to be built anew."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vault_tool.config import Config
+from vault_tool.errors import StorageError
+from vault_tool.files.layout import CACHE
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.manifest import FORMAT, Part, State, discard, lock
+
+
+class Replaced(Exception):
+    """Another process put a new catalogue in the place of the one that was being used: begin again."""
+
+
+class Shelf:
+    """The cache folder of one vault and the catalogue in it; a temporary folder where the vault's cannot be written."""
+
+    def __init__(self, root: Path, config: Config) -> None:
+        self._own = root / CACHE
+        self._wait = config.lock_wait
+        self._settings = settings_print(config)
+        self._borrowed: tempfile.TemporaryDirectory[str] | None = None
+        self._catalog: tuple[tuple[int, int], Catalog] | None = None
+
+    @property
+    def cache(self) -> Path:
+        """The folder that derived files are kept in."""
+        return Path(self._borrowed.name) if self._borrowed is not None else self._own
+
+    @property
+    def part(self) -> Part:
+        """The catalogue's file; its name carries the format, so that another version's is never opened."""
+        return Part(self.cache / f"catalog-{FORMAT}.sqlite3", self.cache / "catalog.seal")
+
+    @property
+    def settings(self) -> str:
+        """The digest of the settings that decide what the indexes hold."""
+        return self._settings
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self.drop()
+        if self._borrowed is not None:
+            self._borrowed.cleanup()
+            self._borrowed = None
+
+    def drop(self) -> None:
+        """Let go of the open catalogue."""
+        if self._catalog is not None:
+            self._catalog[1].close()
+            self._catalog = None
+
+    def ready(self) -> Catalog | None:
+        """The catalogue, when it is as we or another process left it; None when it must be built."""
+        part = self.part
+        if part.state() is not State.INTACT and self._settled(part) is not State.INTACT:
+            self.drop()
+            return None
+        return self._opened(part)
+
+    @contextmanager
+    def writing(self, catalog: Catalog) -> Iterator[None]:
+        """Write to the catalogue: other processes wait, and the seal is broken meanwhile. Raises Busy, Replaced."""
+        part = self.part
+        with self.locked():
+            if self._opened(part) is not catalog:
+                raise Replaced
+            with part.writing(catalog.meta("nonce")):
+                yield
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the catalogue's lock: for short work only."""
+        with lock(self.cache / "catalog.lock", self._wait, "the index"):
+            yield
+
+    @contextmanager
+    def building(self, wait: float | None = None) -> Iterator[None]:
+        """Hold the lock under which indexes are built and the full-text index is written."""
+        with lock(self.cache / "build.lock", self._wait if wait is None else wait, "the full-text index"):
+            yield
+
+    def publish(self, made: Path, nonce: str) -> None:
+        """Put a new catalogue in the place of the old one and vouch for it."""
+        part = self.part
+        with self.locked():
+            self.drop()
+            if part.path.is_dir():
+                discard(part.path)
+            with part.writing(nonce):
+                discard(part.path.with_name(part.path.name + "-journal"))
+                made.replace(part.path)
+
+    def sweep(self, keep: str = "") -> None:
+        """Remove what earlier builds left; the caller holds the build lock. `keep` is the build that is in use."""
+        for left in self.cache.glob("catalog.*.tmp*"):
+            discard(left)
+        if keep:
+            for left in (self.cache / "lexical").glob("*"):
+                if not left.name.startswith(keep):
+                    discard(left)
+
+    def borrow_if_unwritable(self) -> None:
+        """Keep derived files in a temporary folder when the vault's own folder cannot be written (a read-only disk)."""
+        if self._borrowed is not None:
+            return
+        try:
+            if self._own.exists() and not self._own.is_dir():
+                discard(self._own)
+            self._own.mkdir(exist_ok=True)
+            writable = os.access(self._own, os.W_OK)
+        except OSError:
+            writable = False
+        if not writable:
+            self.drop()
+            self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", ignore_cleanup_errors=True)
+
+    def _opened(self, part: Part) -> Catalog | None:
+        identity = _identity(part.path)
+        if self._catalog is not None and self._catalog[0] == identity:
+            return self._catalog[1]
+        self.drop()
+        if identity is None:
+            return None
+        try:
+            catalog = Catalog.open(part.path)
+        except sqlite3.DatabaseError:
+            return None
+        if catalog.meta("settings") != self._settings:
+            catalog.close()
+            return None
+        self._catalog = identity, catalog
+        return catalog
+
+    def _settled(self, part: Part) -> State:
+        """The state once no other process is between a write and its seal; what a crash interrupted is examined."""
+        if part.kept() is None or not os.access(self.cache, os.W_OK):
+            return part.state()
+        with self.locked():
+            state = part.state()
+            if state is State.INTERRUPTED and self._is_sound(part.path):
+                part.close_seal(part.nonce())
+                return State.INTACT
+            return state
+
+    def _is_sound(self, path: Path) -> bool:
+        """Whether SQLite, having rolled back what was half done, finds nothing wrong."""
+        self.drop()
+        try:
+            catalog = Catalog.open(path)
+        except sqlite3.DatabaseError:
+            return False
+        try:
+            return bool(catalog.rows("PRAGMA quick_check") == [("ok",)] and catalog.meta("nonce"))
+        except StorageError:
+            return False
+        finally:
+            catalog.close()
+
+
+def settings_print(config: Config) -> str:
+    """A digest of the settings that decide what the indexes hold: types and language."""
+    said = repr((config.language, sorted(config.types.specs.items())))
+    return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

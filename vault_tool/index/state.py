@@ -1,0 +1,61 @@
+"""`_state.json`: each memory's use, decay, truth and utility, as verbs computed them; written whole, read only when intact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import orjson
+
+from vault_tool.files.layout import CACHE, STATE_FILE
+from vault_tool.index.manifest import Part, State, lock
+from vault_tool.util import atomic
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One memory's derived numbers; `last_accessed` is empty for one that was never used."""
+
+    access_count: int = 0
+    last_accessed: str = ""
+    decay_score: float = 0.0
+    truth: float = 0.0
+    utility: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """`_state.json` of one vault."""
+
+    root: Path
+
+    def write(self, entries: Mapping[str, Standing], updated: str, wait: float = 10.0) -> None:
+        """Replace the file and vouch for it; raises Busy and StorageError."""
+        values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
+        with lock(self.root / CACHE / "state.lock", wait, STATE_FILE):
+            data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
+            atomic.write(self._part.path, data, durable=False)
+            self._part.close_seal("")
+
+    def intact(self) -> bool:
+        """Whether the file is as we left it: else its entries must be computed again."""
+        return self._part.state() is State.INTACT
+
+    def read(self) -> dict[str, Standing] | None:
+        """The entries by id, or None for a file that is missing, torn, foreign or of another version."""
+        if not self.intact():
+            return None
+        try:
+            said = orjson.loads(self._part.path.read_bytes())
+            if said["version"] != VERSION:
+                return None
+            return {record_id: Standing(**values) for record_id, values in said["entries"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return None
+
+    @property
+    def _part(self) -> Part:
+        return Part(self.root / STATE_FILE, self.root / CACHE / "state.seal")

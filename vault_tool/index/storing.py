@@ -1,0 +1,211 @@
+"""How what was read gets into the catalogue: difference by difference, or all of it at once into a new one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from vault_tool.files.reader import Listing, Stat
+from vault_tool.index import schema
+from vault_tool.index.catalog import Catalog, failure
+from vault_tool.index.reading import Seen
+from vault_tool.index.schema import entry_of, entry_row, memberships_of, names_of, problem_rows, relations_of, signal_row
+from vault_tool.model.problems import Problem
+from vault_tool.model.snapshot import Entry
+
+_BATCH = 2000
+_ENTRY_MARKS = ",".join("?" * (1 + len(schema.ENTRY.split(","))))
+_ADD_ENTRY = f"INSERT INTO entries VALUES ({_ENTRY_MARKS})"
+_ADD_PROBLEM = "INSERT INTO problems VALUES (?,?,?,?,?,?,?)"
+_ADD_SIGNAL = "INSERT INTO signals VALUES (?,?,?,?,?)"
+_ADD_PAGE = "INSERT INTO pages VALUES (?,?,?)"
+_ADD_FILE = "INSERT OR REPLACE INTO files VALUES (?,?,?,?)"
+_ADD_FACT = "INSERT OR REPLACE INTO meta VALUES (?,?)"
+_ADD_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?,?,?)"
+_WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is to be applied: files seen anew, files whose content is as known under a new stat, and files that are gone.
+
+    `stats` is what to remember of each file that is there. `faults` are the walk's own findings (None: as they were).
+    """
+
+    seen: tuple[Seen, ...] = ()
+    stats: Mapping[str, Stat] = field(default_factory=dict)
+    touched: Mapping[str, Stat] = field(default_factory=dict)
+    gone: tuple[str, ...] = ()
+    faults: tuple[Problem, ...] | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; raises Busy or StorageError, never an error of SQLite's."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+    except sqlite3.DatabaseError as fault:
+        raise failure(fault) from fault
+
+
+def apply(catalog: Catalog, difference: Difference) -> None:
+    """Bring the catalogue up to date in one transaction."""
+    connection = catalog.connection
+    with transaction(connection):
+        seq = int(catalog.meta("seq") or 0) + 1
+        number = int(connection.execute("SELECT coalesce(max(n), 0) FROM entries").fetchone()[0])
+        had = catalog.files([*(one.path for one in difference.seen), *difference.gone])
+        for path in difference.gone:
+            _forget(connection, path)
+            if path in had and had[path].kind in _SEARCHED:
+                connection.execute(_WAIT, (path, None, seq))
+        for one in difference.seen:
+            number += 1
+            if not one.added:
+                _forget(connection, one.path)
+            _add(connection, number, one)
+            if one.text is not None or (one.path in had and had[one.path].kind in _SEARCHED):
+                connection.execute(_WAIT, (one.path, orjson.dumps(one.text) if one.text is not None else None, seq))
+        for path, stat in difference.touched.items():
+            connection.execute("UPDATE entries SET mtime_ns = ? WHERE path = ?", (stat[1], path))
+        if difference.faults is not None:
+            connection.execute("DELETE FROM problems WHERE scan = 1")
+            connection.executemany(_ADD_PROBLEM, problem_rows(difference.faults, scan=True))
+        known = _relist(catalog, difference)
+        connection.executemany(_ADD_FACT, {**difference.facts, "seq": str(seq)}.items())
+    catalog.adopt_known(str(seq), known)
+
+
+_SEARCHED = frozenset({"record", "page", "unreadable"})
+
+
+def _forget(connection: sqlite3.Connection, path: str) -> None:
+    for number, *row in connection.execute(f"SELECT n, {schema.ENTRY} FROM entries WHERE path = ?", (path,)).fetchall():
+        old = entry_of(row)
+        connection.executemany("DELETE FROM names WHERE normal = ? AND n = ?", ((name, number) for name in names_of(old)))
+        connection.executemany(
+            "DELETE FROM memberships WHERE normal = ? AND n = ?", ((name, number) for name in memberships_of(old))
+        )
+        connection.executemany(
+            "DELETE FROM relations WHERE target = ? AND field = ? AND n = ?", ((*pair, number) for pair in relations_of(old))
+        )
+        connection.execute("DELETE FROM entries WHERE n = ?", (number,))
+    for table in ("pages", "files", "signals"):
+        connection.execute(f"DELETE FROM {table} WHERE path = ?", (path,))
+    connection.execute("DELETE FROM problems WHERE path = ? AND scan = 0", (path,))
+
+
+def _add(connection: sqlite3.Connection, number: int, one: Seen) -> None:
+    if one.entry is not None:
+        connection.execute(_ADD_ENTRY, entry_row(number, one.entry))
+        for table, rows in _links(number, one.entry):
+            connection.executemany(f"INSERT INTO {table} VALUES ({'?,' * (len(rows[0]) - 1)}?)", rows)
+    if one.page is not None:
+        connection.execute(_ADD_PAGE, (one.page.path, one.page.title, one.page.preview))
+    connection.execute(_ADD_FILE, (one.path, one.kind, one.stat[0], one.hash))
+    connection.executemany(_ADD_SIGNAL, (signal_row(one.path, signal) for signal in one.signals))
+    connection.executemany(_ADD_PROBLEM, problem_rows(one.problems))
+
+
+def _links(number: int, entry: Entry) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    names = [(name, number) for name in names_of(entry)]
+    memberships = [(name, number) for name in memberships_of(entry)]
+    relations = [(target, field_name, number) for target, field_name in relations_of(entry)]
+    for table, rows in (("names", names), ("memberships", memberships), ("relations", relations)):
+        if rows:
+            yield table, rows
+
+
+def _relist(catalog: Catalog, difference: Difference) -> dict[str, Listing]:
+    """Write the listings of the folders in which something changed; returns all of them."""
+    known = dict(catalog.known())
+    changed: dict[str, Listing] = {}
+
+    def listing(path: str) -> tuple[Listing, str]:
+        folder, _, name = path.rpartition("/")
+        if folder not in changed:
+            changed[folder] = dict(known.get(folder, {}))
+        return changed[folder], name
+
+    for path in difference.gone:
+        names, name = listing(path)
+        names.pop(name, None)
+    for path, stat in difference.stats.items():
+        names, name = listing(path)
+        names[name] = stat
+    for folder, names in changed.items():
+        if names:
+            catalog.connection.execute(_ADD_FOLDER, schema.listing_row(folder, names))
+            known[folder] = names
+        else:
+            catalog.connection.execute("DELETE FROM folders WHERE path = ?", (folder,))
+            known.pop(folder, None)
+    return known
+
+
+class Bulk:
+    """A new catalogue being filled beside the old one; nobody reads it before it is finished."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
+            self._connection.execute(f"PRAGMA {pragma}")
+        schema.make(self._connection)
+        self._connection.execute("BEGIN")
+        self._number = 0
+        self._rows: dict[str, list[tuple[Any, ...]]] = {"entries": [], "files": []}
+        self._late: dict[str, list[tuple[Any, ...]]] = {"names": [], "memberships": [], "relations": []}
+
+    def add(self, one: Seen) -> None:
+        """Take one file."""
+        self._rows["files"].append((one.path, one.kind, one.stat[0], one.hash))
+        if one.entry is not None:
+            self._number += 1
+            self._rows["entries"].append(entry_row(self._number, one.entry))
+            for table, rows in _links(self._number, one.entry):
+                self._late[table].extend(rows)
+        if one.page is not None:
+            self._connection.execute(_ADD_PAGE, (one.page.path, one.page.title, one.page.preview))
+        if one.signals:
+            self._connection.executemany(_ADD_SIGNAL, (signal_row(one.path, signal) for signal in one.signals))
+        if one.problems:
+            self._connection.executemany(_ADD_PROBLEM, problem_rows(one.problems))
+        if len(self._rows["files"]) >= _BATCH:
+            self._flush(self._rows)
+
+    def finish(self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str]) -> None:
+        """Write the rest and the search trees, and close."""
+        self._flush(self._rows)
+        for rows in self._late.values():
+            rows.sort()
+        self._flush(self._late)
+        self._connection.executemany(_ADD_FOLDER, (schema.listing_row(*item) for item in listings.items()))
+        self._connection.executemany(_ADD_PROBLEM, problem_rows(faults, scan=True))
+        self._connection.executemany(_ADD_FACT, facts.items())
+        for statement in filter(None, map(str.strip, schema.INDEXES.split(";"))):
+            self._connection.execute(statement)
+        self._connection.execute("COMMIT")
+        self._connection.close()
+
+    def abandon(self) -> None:
+        """Let go of it unfinished."""
+        self._connection.close()
+
+    def _flush(self, rows: dict[str, list[tuple[Any, ...]]]) -> None:
+        for table, found in rows.items():
+            if found:
+                self._connection.executemany(f"INSERT INTO {table} VALUES ({'?,' * (len(found[0]) - 1)}?)", found)
+                found.clear()

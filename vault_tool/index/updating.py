@@ -1,0 +1,179 @@
+"""What a comparison with the files comes to: which to take in anew, which to forget, and what must wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vault_tool.config import Config
+from vault_tool.errors import GitError, Refused
+from vault_tool.files import git
+from vault_tool.files.changes import is_bulk_loss, settled
+from vault_tool.files.reader import Reader, Stat
+from vault_tool.index.catalog import Catalog, Known
+from vault_tool.index.reading import NOTES, UNREADABLE, Seen, Vanished, see
+
+_FEW = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """Where HEAD was when the catalogue was last brought up to date, and where it is; `facts` is what to remember."""
+
+    before: str = ""
+    now: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def moved(self) -> bool:
+        """Whether HEAD is elsewhere than it was."""
+        return self.before != self.now
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The files that were read because they might have changed.
+
+    `touched` are those whose content is as known, with what to remember of them; `vanished` left while we looked.
+    """
+
+    seen: tuple[Seen, ...] = ()
+    touched: Mapping[str, Stat] = field(default_factory=dict)
+    vanished: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many notes were added, modified (or moved) and removed."""
+
+    added: int = 0
+    modified: int = 0
+    removed: int = 0
+
+
+def tip(repo: git.Repo | None, catalog: Catalog) -> Tip:
+    """Where HEAD is; git is asked only when its own files moved since it was asked last."""
+    before = catalog.meta("head")
+    if repo is None:
+        return Tip(before, before)
+    signature = head_signature(repo)
+    if signature and signature == catalog.meta("head_signature"):
+        return Tip(before, before)
+    now = head_now(repo)
+    facts = {"head": now, "head_signature": signature}
+    return Tip(before, now, facts if signature or now != before else {})
+
+
+def head_now(repo: git.Repo | None) -> str:
+    """The commit that HEAD is at; empty where there is none, or git cannot say."""
+    try:
+        return (git.head(repo).commit or "") if repo is not None else ""
+    except GitError:
+        return ""
+
+
+def head_signature(repo: git.Repo) -> str:
+    """What changes whenever HEAD moves: the stats of HEAD and of its log. Empty where git keeps no such log."""
+    try:
+        found = [(repo.git_dir / name).stat() for name in ("HEAD", "logs/HEAD")]
+    except OSError:
+        return ""
+    return " ".join(f"{one.st_size}.{one.st_mtime_ns}.{one.st_ino}" for one in found)
+
+
+def read(
+    root: Path, config: Config, suspects: Mapping[str, Stat], known: Mapping[str, Known], again: Collection[str]
+) -> Findings:
+    """Read the suspects; those in `again` count as changed even when their content is as known."""
+    seen: list[Seen] = []
+    touched: dict[str, Stat] = {}
+    vanished = 0
+    with Reader(root) as reader:
+        for path, stat in suspects.items():
+            try:
+                one = see(reader, path, stat, config.types, None if path in again else known.get(path))
+            except Vanished:
+                vanished += 1
+                continue
+            if one is None:
+                touched[path] = stat
+            else:
+                seen.append(one)
+    return Findings(tuple(seen), touched, vanished)
+
+
+def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) -> tuple[dict[str, Stat], dict[str, Stat]]:
+    """Of files whose content is as known: the stats to remember, and the new times of their entries."""
+    stats: dict[str, Stat] = {}
+    times: dict[str, Stat] = {}
+    entries = catalog.by_paths(touched)
+    for path, stat in touched.items():
+        kept = settled(stat, started_ns)
+        if kept != stat_of(catalog, path):
+            stats[path] = kept
+        if path in entries and entries[path].mtime_ns != stat[1]:
+            times[path] = stat
+    return stats, times
+
+
+def stat_of(catalog: Catalog, path: str) -> Stat | None:
+    """The stat under which a file is known."""
+    folder, _, name = path.rpartition("/")
+    return catalog.known().get(folder, {}).get(name)
+
+
+def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: Tip) -> str:
+    """Why vanished files must not be forgotten before a person says so; empty when they may be.
+
+    Notes that stand elsewhere now have not vanished, nor have those whose absence is git's doing.
+    """
+    if len(gone) < _FEW:
+        return ""
+    known = catalog.files(gone)
+    entries = catalog.by_paths(gone)
+    hashes, ids = set(), set()
+    for one in seen:
+        hashes.add(one.hash)
+        if one.entry is not None:
+            ids.add(one.entry.id)
+    notes = {path for path, was in known.items() if was.kind in NOTES and was.hash not in hashes}
+    lost = {path for path in notes if not (path in entries and entries[path].id in ids)}
+    total = catalog.counts().notes
+    if not is_bulk_loss(len(lost), total) or not is_bulk_loss(len(lost - explained(repo, where)), total):
+        return ""
+    return f"{len(lost):,} of {total:,} notes are gone and nothing was forgotten; if that is meant: vt reindex --confirm"
+
+
+def explained(repo: git.Repo | None, where: Tip) -> set[str]:
+    """The files that are absent because HEAD moved: deleted between where it was and where it is."""
+    if repo is None or not where.before or not where.now or not where.moved:
+        return set()
+    try:
+        return {path for path, change in git.changed_between(repo, where.before, where.now).items() if change == "D"}
+    except (GitError, Refused):
+        return set()
+
+
+def tally(seen: Iterable[Seen], gone: Collection[str], before: Mapping[str, Known]) -> Tally:
+    """Count the notes; one that vanished here and appeared there with the same content was moved, so it was modified."""
+    notes = [one for one in seen if one.kind in NOTES]
+    new = [one for one in notes if one.path not in before]
+    lost = [before[path] for path in gone if path in before and before[path].kind in NOTES]
+    appeared = {one.hash for one in new if one.hash}
+    moved = sum(was.hash in appeared for was in lost)
+    moved = min(moved, len(new))
+    return Tally(len(new) - moved, len(notes) - len(new) + moved, len(lost) - moved)
+
+
+def unreadable(catalog: Catalog) -> tuple[str, ...]:
+    """The notes that could not be used when they were last read."""
+    return catalog.of_kind(UNREADABLE)
+
+
+def compared(before: Mapping[str, Known], now: Mapping[str, Known]) -> Tally:
+    """Count the notes that differ between two states of all files."""
+    old = {path: was.hash for path, was in before.items() if was.kind in NOTES}
+    new = {path: one.hash for path, one in now.items() if one.kind in NOTES}
+    modified = sum(path in old and old[path] != found for path, found in new.items())
+    return Tally(len(new.keys() - old.keys()), modified, len(old.keys() - new.keys()))

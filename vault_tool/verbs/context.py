@@ -1,0 +1,209 @@
+"""The composition root: find the vault, read its settings, open its indexes. The one reader of the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from vault_tool.config import Config, load
+from vault_tool.errors import ConfigError, NotFound, Refused, UsageError
+from vault_tool.files import git, layout
+from vault_tool.files.local import Local
+from vault_tool.index.graph import supersession
+from vault_tool.index.rebuild import Index, Refresh
+from vault_tool.util.clock import Clock, stamp
+from vault_tool.verbs.standing import Standings
+
+ORIGINS = ("owner", "agent", "import")
+
+Progress = Callable[[int, int], None]
+"""Called with how many are done and how many there are; at most a few times a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who is asking: written into what they write as its provenance."""
+
+    origin: str = "agent"
+    session: str = ""
+    model: str = ""
+    user: str = ""
+    project: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How an answer's indexes stand to the files: what was taken in just now, and what could not be."""
+
+    checked: str
+    changed: int = 0
+    behind: int = 0
+    stale: tuple[str, ...] = ()
+    problems: int = 0
+    withheld: str = ""
+
+
+class Context:
+    """An open vault: its root, its settings, its indexes and who is asking. Verbs are functions of it."""
+
+    def __init__(self, root: Path, who: Who | None = None, clock: Clock | None = None) -> None:
+        self.root = _checked_root(root)
+        self.who = who or Who()
+        self.clock = clock or Clock()
+        self.local = Local(self.root)
+        self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        origin: str | None = None,
+        session: str | None = None,
+        model: str = "",
+        user: str = "",
+        project: str = "",
+        clock: Clock | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> Self:
+        """Open the vault at `path`, else at `$VAULT_ROOT`, else the nearest one above this folder, else the global one.
+
+        Nothing is read but `vault.toml` until a verb asks. Raises NotFound when there is no vault, ConfigError when
+        its settings cannot be used, UsageError for an origin that is none.
+        """
+        env = os.environ if environ is None else environ
+        chosen = origin or env.get("VAULT_ORIGIN") or "agent"
+        if chosen not in ORIGINS:
+            raise UsageError(f"origin `{chosen}` is none of {', '.join(ORIGINS)}", "pass --origin or set VAULT_ORIGIN")
+        who = Who(chosen, session or env.get("VAULT_SESSION", ""), model or env.get("VAULT_MODEL", ""), user, project)
+        return cls(find(path, env), who, clock)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the indexes' files."""
+        if "index" in self.__dict__:
+            self.index.close()
+
+    def as_(self, **changes: str) -> Self:
+        """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.who = replace(self.who, **changes)
+        return other
+
+    def reopened(self) -> Self:
+        """The same vault opened again, with its settings and indexes as they are now."""
+        return type(self)(self.root, self.who, self.clock)
+
+    @cached_property
+    def settings(self) -> Config:
+        """The settings of `vault.toml`, read once; the defaults while there is no such file."""
+        try:
+            text = self.settings_path.read_bytes().decode("utf-8")
+        except FileNotFoundError:
+            return Config()
+        except UnicodeDecodeError as fault:
+            raise ConfigError(f"{self.settings_path} is not UTF-8 text: {fault.reason}", "save it as UTF-8") from fault
+        return load(text)
+
+    @property
+    def settings_path(self) -> Path:
+        """Where the vault's own settings are."""
+        return self.root / layout.SETTINGS_FILE
+
+    @cached_property
+    def repo(self) -> git.Repo | None:
+        """The git repository that the vault is in, or None."""
+        return git.find(self.root)
+
+    @cached_property
+    def index(self) -> Index:
+        """The derived indexes, opened once; not yet compared with the files."""
+        return Index.open(self.root, self.settings, self.repo, self.clock)
+
+    @cached_property
+    def standings(self) -> Standings:
+        """What is believed of the memories and how far they have faded."""
+        return Standings(self.root, self.index, self.local, self.settings.types, self.clock)
+
+    def superseded_by(self, identity: str) -> tuple[str, ...]:
+        """The ids of what replaces an understanding; nothing for one that is active."""
+        seq = self.index.catalog.seq()
+        if self._superseded is None or self._superseded[0] != seq:
+            self._superseded = seq, supersession(self.index.catalog)
+        return self._superseded[1].get(identity, ())
+
+    def now(self) -> str:
+        """The present as records write it."""
+        return stamp(self.clock.now())
+
+    def fresh(self, progress: Progress | None = None) -> Freshness:
+        """Compare the files with the indexes and take in what changed: before every answer."""
+        found = self.freshness(self.index.refresh(progress=progress))
+        self.standings.settle(changed=bool(found.changed))
+        return found
+
+    def freshness(self, refresh: Refresh) -> Freshness:
+        """What an answer says of a refresh."""
+        changed = refresh.added + refresh.modified + refresh.removed
+        return Freshness(self.now(), changed, refresh.behind, tuple(refresh.stale), refresh.problems, refresh.withheld)
+
+    def git_absence(self) -> str:
+        """Why there is no git here, or nothing when there is."""
+        return "" if self.repo else git.why_absent(self.root)
+
+
+def find(path: str | Path | None, env: Mapping[str, str]) -> Path:
+    """The root of the vault that is meant; see `Context.open`."""
+    named = str(path or env.get("VAULT_ROOT") or "")
+    if named:
+        return _named(Path(named).expanduser())
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / layout.SETTINGS_FILE).is_file():
+            return folder
+    shared = global_root(env)
+    if (shared / layout.SETTINGS_FILE).is_file():
+        return shared
+    raise NotFound(f"no vault in {here} or above it", "make one with `vt init DIR`, or name one with --vault or VAULT_ROOT")
+
+
+def _named(folder: Path) -> Path:
+    if (folder / layout.SETTINGS_FILE).is_file():
+        return folder
+    if (folder / layout.VAULT).is_dir():
+        raise NotFound(f"{folder} has notes but no {layout.SETTINGS_FILE}", f"make it a vault with `vt init {folder}`")
+    raise NotFound(f"no vault at {folder}", f"make one with `vt init {folder}`")
+
+
+def global_root(env: Mapping[str, str]) -> Path:
+    """Where this person's global vault is: `$VAULT_GLOBAL`, else in the user's data folder."""
+    if env.get("VAULT_GLOBAL"):
+        return Path(env["VAULT_GLOBAL"]).expanduser()
+    from platformdirs import user_data_path  # 15 ms, and only where neither a path nor a folder says which vault
+
+    return user_data_path("vault", appauthor=False)
+
+
+def _checked_root(root: Path) -> Path:
+    """The resolved root; the notes' own folder must not lead out of it."""
+    resolved = root.resolve()
+    notes = resolved / layout.VAULT
+    if notes.is_symlink() and not notes.resolve().is_relative_to(resolved):
+        raise Refused(f"{notes} is a link that leads out of the vault", "put the notes themselves there")
+    return resolved
+
+
+def first_of(values: Sequence[str | None]) -> str:
+    """The first value that says something, or the empty string."""
+    return next((value for value in values if value), "")

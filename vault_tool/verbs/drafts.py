@@ -1,0 +1,195 @@
+"""Notes written by a person's own hand: `new`, `edit` and `adopt`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from vault_tool.errors import NotFound, UsageError
+from vault_tool.files import frontmatter, layout, reader, writer
+from vault_tool.files.frontmatter import Set
+from vault_tool.files.parse import Parsed, parse
+from vault_tool.generate.templates import answered, template
+from vault_tool.model.ids import canonical, new_id
+from vault_tool.model.problems import Problem
+from vault_tool.model.records import from_head
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.operation import Saved, writing
+
+Editor = Callable[[Path], None]
+"""Lets a person edit a file and returns when they are done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written(Saved):
+    """A note that a person wrote or edited; `changed` is false when they left it as it was."""
+
+    id: str | None
+    type: str
+    title: str
+    path: str
+    changed: bool
+    problems: tuple[Problem, ...] = ()
+
+
+class _Note(TypedDict):
+    """What names a note in a result."""
+
+    id: str
+    type: str
+    title: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adopted(Saved):
+    """Pages that became records, with the ids that they were given."""
+
+    results: tuple[Written, ...]
+
+
+def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_names: Sequence[str] = ()) -> Written:
+    """Let a person write a note of `type` from its template, check it, and put it in its place as they wrote it.
+
+    A note that cannot be used is kept as a draft, and the error says where and why; an untouched template is no note.
+    """
+    if not is_type_name(type):
+        raise UsageError(f"`{one_line(type, 40)}` cannot be a type", "a type is a word of letters, digits and _")
+    identity = new_id()
+    drafted = _draft_text(vault, type, identity, title, subject_names)
+    draft = f"{layout.LOCAL}/drafts/{type}-{identity[:6]}.md"
+    writer.create(vault.root, draft, drafted)
+    editor(vault.root / draft)
+    text = writer.read(vault.root, draft)
+    if text == drafted:
+        writer.remove(vault.root, draft, text)
+        return Written(id=None, type=type, title="", path="", changed=False)
+    parsed, data = _usable(vault, draft, text, drafted)
+    with writing(vault, "new") as op:
+        record = from_head(_class_of(parsed), parsed.head, parsed.body)
+        path = op.create_as_written(record, data)
+        op.log(record, path, parsed.title)
+        saved = op.carry_out(parsed.title, [record.id])
+    writer.remove(vault.root, draft, text)
+    return Written(**asdict(saved), id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
+
+
+def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
+    """Let a person edit a note in its place, then check and commit it; it counts as reviewed by them.
+
+    A note that cannot be read afterwards is kept as they left it, named with its problems, and not committed.
+    """
+    vault.fresh()
+    entry = resolve.find(vault, memory_id)
+    before = reader.read(vault.root, entry.path)
+    editor(vault.root / entry.path)
+    with writing(vault, "edit") as op:
+        after = reader.read(vault.root, entry.path)
+        parsed = parse(entry.path, after, vault.settings.types)
+        written: _Note = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
+        if after == before:
+            return Written(**written, changed=False)
+        if not parsed.readable:
+            reason = "the note is saved as you left it, and not committed until it can be read"
+            return Written(**written, changed=True, problems=parsed.problems, reason=reason, attention=True)
+        op.include(entry.path, before, after)
+        if vault.who.origin == "owner":
+            op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
+        saved = op.carry_out(parsed.title, [entry.id])
+    return Written(**asdict(saved), **written, changed=True, problems=parsed.problems)
+
+
+def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general") -> Adopted:
+    """Make records of pages by adding the lines their heads lack: an id, a type, and when they were created.
+
+    Nothing else in the files changes. An `id` or `type` that is not ours is kept as `source_id` or `source_type`.
+    A page without text, and what is a record already, is refused by name.
+    """
+    record_class = vault.settings.types.spec(type).record_class
+    if not is_type_name(type) or record_class is not RecordClass.OBSERVATION:
+        raise UsageError(f"a page becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+    with writing(vault, "adopt") as op:
+        results = []
+        for path in dict.fromkeys(_page(vault, path) for path in paths):
+            data = reader.read(vault.root, path)
+            adopted, identity, given = adopted_text(vault, path, data, type)
+            op.rewrite(path, data, adopted)
+            title = parse(path, adopted, vault.settings.types).title
+            results.append(Written(id=identity, type=given, title=title, path=path, changed=True))
+        names = ", ".join(r.title for r in results[:3]) + (f" and {len(results) - 3} more" if len(results) > 3 else "")
+        saved = op.carry_out(names, [r.id for r in results if r.id])
+    return Adopted(**asdict(saved), results=tuple(results))
+
+
+def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[bytes, str, str]:
+    """A page's bytes with the lines that make it a record, the id it then has, and its type."""
+    parsed = parse(path, data, vault.settings.types)
+    if not parsed.readable:
+        first = parsed.problems[0]
+        raise UsageError(f"{path}:{first.line}: {first.message}", first.hint or "mend the file first")
+    if parsed.record_class is not None:
+        raise UsageError(f"{path} is a record already ({parsed.head['id']})", "there is nothing to adopt")
+    if not parsed.body.strip():
+        raise UsageError(f"{path} has no text", "write something in it first")
+    identity = canonical(str(parsed.head.get("id") or "")) or new_id()
+    theirs = str(parsed.head.get("type") or "")
+    given = theirs if is_type_name(theirs) and vault.settings.types.spec(theirs).known else type
+    fields = [("id", identity), ("type", given), ("created", vault.now())]
+    if not frontmatter.split(data).has_head:
+        return frontmatter.add_head(data, fields), identity, given
+    changes: list[frontmatter.Change] = []
+    for key, value in fields:
+        old = parsed.head.get(key)
+        if key != "created" and old is not None and str(old) != value:
+            changes.append(Set(f"source_{key}", old))
+        if key != "created" or old is None:
+            changes.append(Set(key, value))
+    return frontmatter.edit(data, changes), identity, given
+
+
+def _draft_text(vault: Context, type: str, identity: str, title: str, subject_names: Sequence[str]) -> bytes:
+    """The vault's own template for a type (else the built-in one) with its first fields filled in."""
+    own = vault.root / layout.TEMPLATES / f"{type}.md"
+    text = own.read_bytes() if own.is_file() else template(vault.settings.types.spec(type)).encode("utf-8")
+    changes: list[frontmatter.Change] = [Set("id", identity), Set("type", type), Set("created", vault.now())]
+    named = "name" if vault.settings.types.spec(type).record_class is RecordClass.SUBJECT else "title"
+    if title:
+        changes.append(Set(named, one_line(title)))
+    if subject_names:
+        changes.append(Set("subjects", list(subject_names)))
+    changes.append(Set("origin", vault.who.origin))
+    return frontmatter.edit(text, changes)
+
+
+def _usable(vault: Context, draft: str, text: bytes, drafted: bytes) -> tuple[Parsed, bytes]:
+    """The note in a draft, as its person wrote it but for the template's own prompts; UsageError where it is none."""
+    body_start = frontmatter.split(text).body_start
+    body = answered(frontmatter.read(text)[1], frontmatter.read(drafted)[1])
+    data = text[:body_start] + body.encode("utf-8")
+    parsed = parse(draft, data, vault.settings.types)
+    errors = [p for p in parsed.problems if p.severity == "error"]
+    if parsed.record_class is None and not errors:
+        raise UsageError(f"the note lost its id or type; the draft is kept in {draft}", "put them back and `vt adopt` it")
+    if errors:
+        first = errors[0]
+        raise UsageError(f"{draft}:{first.line}: {first.message}", f"the draft is kept there; {first.hint or 'mend it'}")
+    return parsed, data
+
+
+def _class_of(parsed: Parsed) -> RecordClass:
+    assert parsed.record_class is not None  # `_usable` made sure
+    return parsed.record_class
+
+
+def _page(vault: Context, path: str | Path) -> str:
+    for base in (Path.cwd(), vault.root):
+        full = (base / path).resolve()
+        if full.is_file() and full.is_relative_to(vault.root / layout.VAULT):
+            return full.relative_to(vault.root).as_posix()
+    raise NotFound(f"there is no {path} under {layout.VAULT}/", "`vt doctor` lists the pages")

@@ -1,0 +1,319 @@
+"""Single memories: `get`, `show`, `pin`, `link`, `related` and `episode`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypedDict
+
+from vault_tool.belief.decay import standing
+from vault_tool.belief.fold import Belief
+from vault_tool.errors import UsageError
+from vault_tool.files import frontmatter, git, reader
+from vault_tool.files.frontmatter import Remove, Set
+from vault_tool.files.render import body_text
+from vault_tool.index.graph import references
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Edge
+from vault_tool.model.signals import EpisodeEntry, Use
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.operation import Saved, writing
+from vault_tool.verbs.remember import provenance
+
+EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One link of a memory: `relation` is the field or the edge's type, `direction` out (from it) or in (to it)."""
+
+    relation: str
+    direction: str
+    id: str
+    title: str
+    type: str
+    path: str
+    edge_id: str | None = None
+    why: str = ""
+    strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One memory, whole: its text, its head, its relations and what is believed of it."""
+
+    id: str
+    kind: str
+    type: str
+    title: str
+    subjects: tuple[str, ...]
+    summary: str | None
+    content: str
+    path: str
+    head: Mapping[str, Any]
+    relations: tuple[Relation, ...]
+    superseded_by: tuple[str, ...]
+    truth: float
+    utility: float
+    access_count: int
+    last_accessed: str | None
+    decay_score: float
+    standing: str
+    generation: int | None
+    created: str
+    origin: str
+    stale: bool
+    freshness: Freshness
+    notice: str = EYES_FIRST
+    belief: Belief | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relations:
+    """The answer of `related`."""
+
+    id: str
+    title: str
+    results: tuple[Relation, ...]
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned(Saved):
+    """What `pin` left; `changed` is false where the note was so already."""
+
+    id: str
+    title: str
+    pinned: bool
+    changed: bool
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked(Saved):
+    """A new edge, or the one of the same type between the same two that was there already."""
+
+    id: str
+    type: str
+    from_id: str
+    from_title: str
+    to_id: str
+    to_title: str
+    path: str
+    duplicate_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged(Saved):
+    """An entry of the day's log."""
+
+    at: str
+    title: str
+
+
+def get(vault: Context, memory_id: str) -> Memory:
+    """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
+    found = show(vault, memory_id)
+    vault.local.note_use(Use(at=vault.now(), target=found.id, session=vault.who.session))
+    vault.standings.settle(changed=True)
+    return found
+
+
+def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
+    """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it."""
+    freshness = vault.fresh()
+    entry = resolve.find(vault, memory_id)
+    judged = vault.standings.belief_of(entry)
+    score = vault.standings.score_of(entry, judged, vault.clock.now())
+    generation = entry.number("generation")
+    return Memory(
+        id=entry.id,
+        kind=entry.record_class.value,
+        type=entry.type,
+        title=entry.title,
+        subjects=entry.subjects,
+        summary=entry.text("summary") or None,
+        content=body_of(vault, entry),
+        path=entry.path,
+        head=entry.head,
+        relations=tuple(relations_of(vault, entry)),
+        superseded_by=tuple(vault.superseded_by(entry.id)),
+        truth=judged.truth,
+        utility=judged.utility,
+        access_count=judged.access_count,
+        last_accessed=judged.last_accessed,
+        decay_score=score,
+        standing=standing(score).value,
+        generation=None if generation is None else int(generation),
+        created=entry.text("created"),
+        origin=entry.text("origin") or "owner",
+        stale=entry.stale,
+        freshness=freshness,
+        belief=judged if belief else None,
+    )
+
+
+def body_of(vault: Context, entry: Entry) -> str:
+    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now."""
+    if entry.stale and vault.repo is not None:
+        data = git.show(vault.repo, "HEAD", entry.path) or b""
+    else:
+        data = reader.read(vault.root, entry.path)
+    return frontmatter.read(data)[1].strip("\r\n")
+
+
+def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
+    """Everything that the memory points at and everything that points at it, edges with their prose."""
+    catalog = vault.index.catalog
+    for field, target in references(entry):
+        yield from (_relation(field, "out", other) for other in catalog.get(target))
+    for field, source in catalog.pointing_at(entry.id):
+        if source.record_class is RecordClass.EDGE:
+            yield from _across(vault, source, field, entry)
+        else:
+            yield _relation(field, "in", source)
+
+
+def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
+    """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
+    freshness = vault.fresh()
+    entry = resolve.find(vault, memory_id)
+    wanted = {kind.casefold() for kind in types}
+    found = [r for r in relations_of(vault, entry) if not wanted or r.relation.casefold() in wanted]
+    return Relations(id=entry.id, title=entry.title, results=tuple(found), freshness=freshness)
+
+
+def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
+    """Keep a memory from fading (or, with `off`, let it fade again) by one line of its head."""
+    with writing(vault, "unpin" if off else "pin") as op:
+        entry = resolve.find(vault, memory_id)
+        if entry.pinned == off:
+            op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
+        saved = op.carry_out(entry.title, [entry.id])
+    return Pinned(**asdict(saved), id=entry.id, title=entry.title, pinned=not off, changed=entry.pinned == off, path=entry.path)
+
+
+def link(
+    vault: Context,
+    from_id: str,
+    type: str,
+    to_id: str,
+    why: str = "",
+    *,
+    strength: float | None = None,
+    confidence: float | None = None,
+    evidence: Sequence[str] = (),
+) -> Linked:
+    """Write a typed, prose-bearing link between two memories; `why` is its text, `strength` is in 0..1.
+
+    An end may be a subject for the story types alone: relations between subjects are intersections.
+    """
+    kind = _edge_type(vault, type)
+    if strength is not None and not 0 <= strength <= 1:
+        raise UsageError(f"strength must be from 0 to 1, not {strength:g}", "for example --strength 0.8")
+    with writing(vault, "link") as op:
+        start, end = _end(vault, from_id, kind), _end(vault, to_id, kind)
+        if start.id == end.id:
+            raise UsageError(f"`{start.title}` cannot be linked to itself", "name two memories")
+        ends: _Ends = {"from_id": start.id, "from_title": start.title, "to_id": end.id, "to_title": end.title}
+        twin = _same_edge(vault, kind, start, end)
+        if twin is not None:
+            return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, **ends)
+        edge = Edge(
+            id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence, evidence=tuple(evidence),
+            created=vault.now(), **ends, **provenance(vault),
+        )  # fmt: skip
+        path = op.create(edge)
+        title = one_line(f"{start.title} {kind} {end.title}")
+        op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=kind, path=path, summary=one_line(why, 200)))
+        saved = op.carry_out(title, [edge.id])
+    return Linked(**asdict(saved), id=edge.id, type=kind, path=path, **ends)
+
+
+def episode(
+    vault: Context, title: str, summary: str = "", *, type: str = "", tags: Sequence[str] = (), memory: str = ""
+) -> Logged:
+    """Add an entry to the day's log: something that happened and is not a memory of its own (or is about one)."""
+    if not one_line(title):
+        raise UsageError("an entry of the log needs a title", "give it as the first argument")
+    with writing(vault, "episode") as op:
+        about = resolve.find(vault, memory) if memory else None
+        path = about.path if about else ""
+        entry = EpisodeEntry(
+            at=vault.now(),
+            title=one_line(title),
+            type=type,
+            tags=tuple(map(one_line, tags)),
+            path=path,
+            summary=one_line(summary),
+        )
+        op.log_entry(entry)
+        saved = op.carry_out(entry.title, [about.id] if about else [])
+    return Logged(**asdict(saved), at=entry.at, title=entry.title)
+
+
+class _Ends(TypedDict):
+    """Both ends of an edge, as its head has them."""
+
+    from_id: str
+    from_title: str
+    to_id: str
+    to_title: str
+
+
+def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None) -> Relation:
+    return Relation(
+        relation=name,
+        direction=direction,
+        id=other.id,
+        title=other.title,
+        type=other.type,
+        path=other.path,
+        edge_id=edge.id if edge else None,
+        why=edge.preview if edge else "",
+        strength=edge.number("strength") if edge else None,
+    )
+
+
+def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:
+    """The memory at the other end of an edge, as a relation of this one."""
+    direction = "out" if field == "from_id" else "in"
+    other_end = edge.text("to_id" if field == "from_id" else "from_id")
+    if field not in ("from_id", "to_id"):
+        return
+    for other in vault.index.catalog.get(other_end):
+        yield _relation(edge.type, direction, other, edge)
+
+
+def _edge_type(vault: Context, named: str) -> str:
+    kind = named.strip().upper().replace("-", "_").replace(" ", "_")
+    spec = vault.settings.types.spec(kind)
+    if not is_type_name(kind) or not spec.known or spec.record_class is not RecordClass.EDGE:
+        kinds = ", ".join(s.name for s in vault.settings.types.of_class(RecordClass.EDGE))
+        raise UsageError(f"`{one_line(named, 40)}` is not a type of edge", f"the types are {kinds}")
+    return kind
+
+
+def _end(vault: Context, named: str, kind: str) -> Entry:
+    entry = resolve.find(vault, named)
+    if entry.record_class in resolve.MEMORIES:
+        return entry
+    if entry.record_class is RecordClass.SUBJECT and kind in STORY_EDGES:
+        return entry
+    hint = "relate subjects by a memory tagged with both" if entry.record_class is RecordClass.SUBJECT else "name a memory"
+    raise UsageError(f"`{entry.title}` is a {entry.record_class}: {kind} links two memories", hint)
+
+
+def _same_edge(vault: Context, kind: str, start: Entry, end: Entry) -> Entry | None:
+    return next(
+        (
+            edge
+            for field, edge in vault.index.catalog.pointing_at(start.id)
+            if field == "from_id" and edge.type == kind and edge.text("to_id") == end.id
+        ),
+        None,
+    )

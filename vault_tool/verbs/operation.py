@@ -1,0 +1,262 @@
+"""One logical operation: planned under the lock, then written, logged, indexed and committed as one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import PurePosixPath
+
+from vault_tool.files import frontmatter, git, journals, layout, writer
+from vault_tool.files.local import PendingOperation
+from vault_tool.files.render import render
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Record, Remembered, Subject
+from vault_tool.model.signals import EpisodeEntry, Signal
+from vault_tool.util.text import content_hash, normal_name, one_line, slug
+from vault_tool.verbs.context import Context, Freshness
+
+_UNKNOWN = ""
+"""Stands for the hash of an edit that is announced but not made."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What became of an operation's writes.
+
+    `committed` false with a `reason` means: saved, but not in git's history yet. `attention` says that a person is
+    needed for that (exit code 4); without git at all nobody is. `conflicts` are copies kept of texts that could not
+    be put where they belong.
+    """
+
+    committed: bool = False
+    commit: str | None = None
+    reason: str = ""
+    attention: bool = False
+    conflicts: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What an operation is about to do; mutable because verbs build it step by step under the lock."""
+
+    created: dict[str, bytes] = field(default_factory=dict)
+    edited: dict[str, list[frontmatter.Change]] = field(default_factory=dict)
+    replaced: dict[str, bytes] = field(default_factory=dict)
+    rewritten: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    included: list[writer.Written] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    episodes: list[EpisodeEntry] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)
+    names: dict[str, set[str]] = field(default_factory=dict)
+
+
+class Operation:
+    """A verb's writes: `create`, `edit` and the rest only plan; `carry_out` does it all, in order, once."""
+
+    def __init__(self, vault: Context, verb: str, freshness: Freshness) -> None:
+        self.vault = vault
+        self.verb = verb
+        self.freshness = freshness
+        self._plan = _Plan()
+
+    def create(self, record: Record) -> str:
+        """Plan a new record and return its path, relative to the root."""
+        return self.create_as_written(record, render(record, self._as_written(record)))
+
+    def create_as_written(self, record: Record, data: bytes) -> str:
+        """Plan a new record whose file holds exactly `data`, as its person wrote it."""
+        path = layout.place(record, {}, self._taken)
+        self._plan.created[path] = data
+        folder, _, name = path.rpartition("/")
+        self._plan.names[folder].add(layout.name_key(name))
+        if isinstance(record, Subject):
+            self._plan.files[normal_name(record.name)] = PurePosixPath(path).stem
+        return path
+
+    def page(self, path: str, text: str) -> None:
+        """Plan a generated file's new content, whatever it held before."""
+        self._plan.replaced[path] = text.encode("utf-8")
+
+    def edit(self, path: str, *changes: frontmatter.Change) -> None:
+        """Plan changes to single fields of an existing head."""
+        self._plan.edited.setdefault(path, []).extend(changes)
+
+    def rewrite(self, path: str, old: bytes, new: bytes) -> None:
+        """Plan an existing file's whole new text; refused at the time if it is not `old` any more."""
+        self._plan.rewritten[path] = (old, new)
+
+    def include(self, path: str, before: bytes, after: bytes) -> None:
+        """Take a change into the commit that a person made in the file already."""
+        self._plan.included.append(writer.Written(path, before, after))
+
+    def remove(self, path: str) -> None:
+        """Plan a file's removal."""
+        self._plan.removed.append(path)
+
+    def log(self, record: Record, path: str, summary: str = "") -> None:
+        """Plan the day's log entry of a record."""
+        tags = getattr(record, "tags", ())
+        text = one_line(summary or record.body, 200)
+        self._plan.episodes.append(
+            EpisodeEntry(at=self.vault.now(), title=record.label, type=record.type, tags=tags, path=path, summary=text)
+        )
+
+    def log_entry(self, entry: EpisodeEntry) -> None:
+        """Plan an entry of the day's log as it is."""
+        self._plan.episodes.append(entry)
+
+    def signal(self, signal: Signal) -> None:
+        """Plan a judgement."""
+        self._plan.signals.append(signal)
+
+    def carry_out(self, title: str, ids: Sequence[str] = ()) -> Saved:
+        """Write everything planned, index it and commit it as one; raises StorageError or StaleEdit with nothing undone.
+
+        What was written before a failure stays, is indexed, and waits as pending for the next operation's commit.
+        """
+        plan = self._plan
+        if plan == _Plan(names=plan.names):
+            return Saved()
+        pending = self._announce(title, ids)
+        written: list[writer.Written] = []
+        try:
+            written.extend(self._write())
+        finally:
+            changed = [w.path for w in written if w.before != w.after]
+            if changed:
+                self.vault.index.wrote(changed)
+                self.vault.standings.settle(changed=True)
+        conflicts = tuple(w.conflict for w in written if w.conflict)
+        return _commit(self.vault, pending, written, conflicts)
+
+    def _announce(self, title: str, ids: Sequence[str]) -> PendingOperation:
+        """Say what will be written before the first byte is: a kill then leaves nothing uncommitted for good."""
+        plan = self._plan
+        news = plan.created | plan.replaced | {path: new for path, (_, new) in plan.rewritten.items()}
+        hashes: dict[str, str | None] = {path: content_hash(data) for path, data in news.items()}
+        hashes |= dict.fromkeys(plan.edited, _UNKNOWN) | dict.fromkeys(plan.removed, None)
+        vault = self.vault
+        pending = PendingOperation(new_id(), self.verb, title, vault.who.session, tuple(ids), tuple(hashes.items()), vault.now())
+        vault.local.begin(pending)
+        return pending
+
+    def _write(self) -> Iterator[writer.Written]:
+        """The writes in the order in which a kill between two of them hurts least: what is pointed at comes first."""
+        vault, plan = self.vault, self._plan
+        for path, data in plan.created.items():
+            yield writer.create(vault.root, path, data)
+        for path, changes in plan.edited.items():
+            yield writer.edit(vault.root, path, partial(_spliced, changes))
+        for path, (old, new) in plan.rewritten.items():
+            yield writer.replace(vault.root, path, old, new)
+        yield from plan.included
+        for path, data in plan.replaced.items():
+            yield _put(vault, path, data)
+        for path in plan.removed:
+            yield writer.remove(vault.root, path, writer.read(vault.root, path))
+        for entry in plan.episodes:
+            yield journals.append_episode(vault.root, vault.local, entry)
+        today = vault.now()[:10]
+        shared = vault.local.roll_up(today) if vault.settings.share_use else []
+        if plan.signals or shared:
+            yield from journals.append_signals(vault.root, vault.local, [*plan.signals, *shared])
+        if shared:
+            vault.local.drop_uses(today)
+
+    def _taken(self, path: str) -> bool:
+        """Whether a path is in use, case aside: two names that differ in case only are one file on many disks."""
+        folder, _, name = path.rpartition("/")
+        if folder not in self._plan.names:
+            here = self.vault.root / folder
+            self._plan.names[folder] = {layout.name_key(other) for other in os.listdir(here)} if here.is_dir() else set()
+        return path in self._plan.created or layout.name_key(name) in self._plan.names[folder]
+
+    def _as_written(self, record: Record) -> list[str] | None:
+        """How the subjects of a record stand in its head: names, or links to the subjects' files."""
+        if self.vault.settings.links != "wikilink" or not isinstance(record, Remembered):
+            return None
+        return [self._wikilink(name) for name in record.subjects]
+
+    def _wikilink(self, name: str) -> str:
+        normal = normal_name(name)
+        stem = self._plan.files.get(normal)
+        if stem is None:
+            found = self.vault.index.catalog.subject_named(normal)
+            stem = PurePosixPath(found[0].path).stem if found else slug(name, "subject")
+        return f"[[{stem}|{name}]]"
+
+
+@contextmanager
+def writing(vault: Context, verb: str) -> Iterator[Operation]:
+    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now."""
+    with writer.lock(vault.root, vault.settings.lock_wait, verb):
+        freshness = vault.fresh()
+        heal(vault)
+        yield Operation(vault, verb, freshness)
+
+
+def heal(vault: Context) -> tuple[str, ...]:
+    """Commit what earlier operations wrote and could not commit; returns the paths that still wait.
+
+    A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
+    """
+    waiting: list[str] = []
+    for pending in vault.local.pending():
+        changes = [change for path, known in pending.files if (change := _as_announced(vault, path, known))]
+        # What stops one commit (a rebase, a lock, no identity) stops the next: ask git once.
+        outcome = git.Commit(False, None, "waits") if waiting else _published(vault, pending, changes)
+        if outcome.reason and vault.repo:
+            waiting.extend(change.path for change in changes)
+        else:
+            vault.local.done(pending.id)
+    return tuple(waiting)
+
+
+def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | None:
+    """The change as the operation made it, or None where it was not made or somebody changed the file since."""
+    file = vault.root / path
+    if not file.is_file():
+        return git.Change(path, None) if known is None else None
+    if known is None:
+        return None
+    data = file.read_bytes()
+    return git.Change(path, data) if known in (_UNKNOWN, content_hash(data)) else None
+
+
+def _commit(vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...]) -> Saved:
+    changes = [git.Change(w.path, w.after) for w in written if w.before != w.after]
+    outcome = _published(vault, pending, changes)
+    if not outcome.reason or vault.repo is None:
+        vault.local.done(pending.id)
+    else:
+        known = {w.path: content_hash(w.after) if w.after is not None else None for w in written}
+        vault.local.begin(replace(pending, files=tuple(known.items())))
+    attention = bool(outcome.reason and vault.repo) or bool(conflicts)
+    return Saved(
+        committed=outcome.committed, commit=outcome.commit, reason=outcome.reason, attention=attention, conflicts=conflicts
+    )
+
+
+def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.Change]) -> git.Commit:
+    if not changes:
+        return git.Commit(False, None)
+    if vault.repo is None:
+        return git.Commit(False, None, vault.git_absence())
+    message = git.message(f"{pending.verb}: {pending.title}", pending.verb, pending.session or None, pending.ids)
+    return git.commit(vault.repo, changes, message, lock_wait=vault.settings.lock_wait)
+
+
+def _spliced(changes: Sequence[frontmatter.Change], data: bytes) -> bytes:
+    return frontmatter.edit(data, changes)
+
+
+def _put(vault: Context, path: str, data: bytes) -> writer.Written:
+    """Create or replace a file that the tool generates; a person's edit of it meanwhile is kept as a conflict copy."""
+    if not (vault.root / path).exists():
+        return writer.create(vault.root, path, data)
+    return writer.replace(vault.root, path, writer.read(vault.root, path), data)

@@ -1,0 +1,312 @@
+"""What is made from decay scores: `decay`, `core`, `reflection` and `reflect`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, date, datetime, time
+
+from vault_tool.belief.contested import contested
+from vault_tool.belief.decay import Standing, standing
+from vault_tool.errors import GitError, Refused, UsageError
+from vault_tool.files import git, layout, reader, writer
+from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
+from vault_tool.generate.core_page import CoreItem, CorePage, Kept, core_page, same_but_for_date
+from vault_tool.generate.reflection_page import Concern, reflection_page
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Snapshot
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.verbs.context import Context, Freshness, Progress
+from vault_tool.verbs.memories import body_of
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.standing import Weighed, memories
+
+SMALLEST_BUDGET = 200
+_REFLECTION_MARK = b"- **Type:** reflection"
+_MERGE_MARK = b"- **Type:** merge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scored:
+    """One memory in the decay table."""
+
+    id: str
+    type: str
+    title: str
+    decay_score: float
+    standing: str
+    access_count: int
+    last_accessed: str | None
+    truth: float
+    utility: float
+    pinned: bool
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decay:
+    """All active memories by decay score, best first, with how many stand where."""
+
+    as_of: str
+    counts: dict[str, int]
+    results: tuple[Scored, ...]
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page(Saved):
+    """A generated page; `changed` says whether the tracked file differs from it in more than a date."""
+
+    path: str
+    text: str
+    characters: int
+    changed: bool
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reflection(Saved):
+    """What `reflect` did: how the memories stand, how that moved, and which pages changed."""
+
+    counts: dict[str, int]
+    moved: tuple[str, ...]
+    pages: tuple[str, ...]
+    memories: int
+    dry_run: bool
+    freshness: Freshness
+
+
+def decay(vault: Context, *, limit: int | None = None, standings: Sequence[str] = (), progress: Progress | None = None) -> Decay:
+    """Compute every memory's decay score now, local use included, and write `_state.json`.
+
+    `limit` and `standings` (active, fading, dormant, archived) choose what is returned, not what is computed.
+    """
+    unknown = [name for name in standings if name not in set(Standing)]
+    if unknown:
+        raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")
+    freshness = vault.fresh(progress)
+    weighed = vault.standings.present()
+    vault.standings.keep(weighed)
+    chosen = [_scored(one) for one in weighed if not standings or standing(one.score) in standings]
+    return Decay(as_of=vault.now(), counts=_counts(weighed), results=tuple(chosen[:limit]), freshness=freshness)
+
+
+def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> Page:
+    """Make CORE.md and commit it if more than its date changed; with `preview` only return it, local use counted too.
+
+    `budget` is the most characters it may take (a setting by default). Nothing is written while notes are missing in
+    bulk, or while git is in the middle of a merge or rebase.
+    """
+    allowed = budget or vault.settings.core_budget
+    if allowed < SMALLEST_BUDGET:
+        raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
+    if preview:
+        freshness = vault.fresh()
+        page = _core(vault, allowed, live=True)
+        return _page(vault, CORE_FILE, page.text, Saved(), freshness)
+    with writing(vault, "core") as op:
+        _require_whole(vault, op.freshness)
+        page = _core(vault, allowed, live=False)
+        shown = _page(vault, CORE_FILE, page.text, Saved(), op.freshness)
+        saved = _publish(op, [shown], "CORE.md")
+    return _page(vault, CORE_FILE, page.text, saved, op.freshness, shown.changed)
+
+
+def reflection(vault: Context, *, preview: bool = False) -> Page:
+    """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it."""
+    if preview:
+        freshness = vault.fresh()
+        return _page(vault, REFLECTION_FILE, _reflection(vault, 0), Saved(), freshness)
+    with writing(vault, "reflection") as op:
+        _require_whole(vault, op.freshness)
+        text = _reflection(vault, 0)
+        shown = _page(vault, REFLECTION_FILE, text, Saved(), op.freshness)
+        saved = _publish(op, [shown], "REFLECTION.md")
+    return _page(vault, REFLECTION_FILE, text, saved, op.freshness, shown.changed)
+
+
+def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None = None) -> Reflection:
+    """Decay, CORE.md and REFLECTION.md in one step and one commit; says what moved since the last time.
+
+    With `dry_run` nothing tracked is written.
+    """
+    freshness = vault.fresh(progress)
+    weighed = vault.standings.present()
+    moved = _moved(vault, weighed)
+    vault.standings.keep(weighed)
+    saved, changed = Saved(), _changed_pages(vault, freshness)
+    if changed and not dry_run:
+        with writing(vault, "reflect") as op:
+            _require_whole(vault, op.freshness)
+            changed = _changed_pages(vault, op.freshness)
+            summary = f"{len(weighed)} memories; changed: {', '.join(page.path for page in changed) or 'nothing'}"
+            op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type="reflection", summary=summary))
+            saved = _publish(op, changed, "CORE.md and REFLECTION.md")
+    return Reflection(
+        **asdict(saved),
+        counts=_counts(weighed),
+        moved=tuple(moved),
+        pages=tuple(page.path for page in changed),
+        memories=len(weighed),
+        dry_run=dry_run,
+        freshness=freshness,
+    )
+
+
+def first_pages(vault: Context) -> Saved:
+    """CORE.md and REFLECTION.md of a new vault, in one commit; those that are there already stay as they are."""
+    with writing(vault, "init") as op:
+        pages = [page for page in _changed_pages(vault, op.freshness) if not (vault.root / page.path).exists()]
+        return _publish(op, pages, "CORE.md and REFLECTION.md")
+
+
+def _changed_pages(vault: Context, freshness: Freshness) -> list[Page]:
+    """The generated pages that differ from the tracked ones in more than their dates."""
+    texts = ((CORE_FILE, _core(vault, vault.settings.core_budget, live=False).text), (REFLECTION_FILE, _reflection(vault, 1)))
+    pages = [_page(vault, path, text, Saved(), freshness) for path, text in texts]
+    return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
+
+
+def _worth_it(vault: Context, page: Page) -> bool:
+    """Whether REFLECTION.md would change below its header, which counts the reflections themselves."""
+    before = _tracked(vault, page.path)
+    return _below_header(before) != _below_header(page.text)
+
+
+def _below_header(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if not line.startswith("> Last updated:"))
+
+
+def _core(vault: Context, budget: int, *, live: bool) -> CorePage:
+    """The page from tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
+    moment = vault.clock.now() if live else _midnight(vault)
+    snapshot = vault.index.catalog.snapshot()
+    weighed = vault.standings.weigh(memories(snapshot), live=live, as_of=moment)
+    kept = [one for one in weighed if one.entry.type in KEPT_TYPES]
+    listed = [one for one in weighed if one.entry.type not in KEPT_TYPES]
+    newest = sorted(kept, key=lambda one: (one.entry.text("created"), one.entry.id))
+    return core_page(
+        [_core_item(one) for one in listed],
+        [Kept(one.entry, body_of(vault, one.entry), one.belief.reviewed) for one in newest],
+        budget=budget,
+        section_limit=vault.settings.core_section_limit,
+        registry=vault.settings.types,
+        as_of=moment.date(),
+        active=sum(standing(one.score) is Standing.ACTIVE for one in weighed),
+        total=len(weighed),
+        live=live,
+    )
+
+
+def _core_item(one: Weighed) -> CoreItem:
+    belief = one.belief
+    return CoreItem(one.entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside)
+
+
+def _reflection(vault: Context, new: int) -> str:
+    """The page as of today's date; `new` is 1 when it is made by a reflection that will be logged."""
+    today = _midnight(vault)
+    snapshot = vault.index.catalog.snapshot()
+    passes = list(snapshot.of_class(RecordClass.CONSOLIDATION))
+    weighed = vault.standings.weigh(memories(snapshot), live=False, as_of=today)
+    beliefs = {one.entry.id: one.belief for one in weighed}
+    days, merges = _reflection_days(vault)
+    return reflection_page(
+        [*(one.entry for one in weighed), *passes],
+        {identity: belief.access_count for identity, belief in beliefs.items()},
+        _concerns(snapshot, weighed),
+        as_of=today.date(),
+        last_reflection=today.date().isoformat() if new else max(days, default=""),
+        reflections=len(days) + new,
+        merges=merges,
+        reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
+    )
+
+
+def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
+    """What somebody should settle: contested understandings, and memories that somebody questioned."""
+    disputes = [
+        Concern("contested", entries, "more than one is active; one that supersedes all settles it")
+        for entries in contested(snapshot)
+    ]
+    questions = [
+        Concern("questionable", (one.entry,), one.belief.questionable[-1].rationale) for one in weighed if one.belief.questionable
+    ]
+    return [*disputes, *questions]
+
+
+def _reflection_days(vault: Context) -> tuple[list[str], int]:
+    """The day of each reflection so far, and how many subjects were merged, from the logs of all writers."""
+    days: list[str] = []
+    merges = 0
+    for path in sorted(vault.index.catalog.of_kind(FileKind.EPISODE.value)):
+        data = reader.read(vault.root, path)
+        days.extend([layout.journal_date(path)] * data.count(_REFLECTION_MARK))
+        merges += data.count(_MERGE_MARK)
+    return days, merges
+
+
+def _counts(weighed: Iterable[Weighed]) -> dict[str, int]:
+    counts = dict.fromkeys((kind.value for kind in Standing), 0)
+    for one in weighed:
+        counts[standing(one.score).value] += 1
+    return counts
+
+
+def _moved(vault: Context, weighed: Iterable[Weighed]) -> list[str]:
+    """The memories whose standing is another than `_state.json` has it."""
+    before = vault.standings.kept()
+    lines = []
+    for one in weighed:
+        old = before.get(one.entry.id)
+        if old is not None and standing(old.decay_score) is not standing(one.score):
+            lines.append(f"{one.entry.title}: {standing(old.decay_score)} -> {standing(one.score)}")
+    return lines
+
+
+def _scored(one: Weighed) -> Scored:
+    entry, belief = one.entry, one.belief
+    return Scored(
+        id=entry.id,
+        type=entry.type,
+        title=entry.title,
+        decay_score=round(one.score, 4),
+        standing=standing(one.score).value,
+        access_count=belief.access_count,
+        last_accessed=belief.last_accessed,
+        truth=round(belief.truth, 4),
+        utility=round(belief.utility, 4),
+        pinned=entry.pinned,
+        path=entry.path,
+    )
+
+
+def _midnight(vault: Context) -> datetime:
+    today: date = vault.clock.now().astimezone(UTC).date()
+    return datetime.combine(today, time(), UTC)
+
+
+def _require_whole(vault: Context, freshness: Freshness) -> None:
+    """A page of a vault that is half there must not replace one of the whole."""
+    if freshness.withheld:
+        raise Refused(f"no page is written: {freshness.withheld}", "`vt reindex --confirm` if the notes are meant to be gone")
+    obstacle = git.obstacle(vault.repo) if vault.repo else None
+    if obstacle:
+        raise GitError(f"no page is written now: {obstacle}", "finish that first")
+
+
+def _tracked(vault: Context, path: str) -> str:
+    return writer.read(vault.root, path).decode("utf-8", "replace") if (vault.root / path).exists() else ""
+
+
+def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshness, changed: bool | None = None) -> Page:
+    if changed is None:
+        changed = not same_but_for_date(_tracked(vault, path), text)
+    return Page(**asdict(saved), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
+
+
+def _publish(op: Operation, pages: Sequence[Page], title: str) -> Saved:
+    for page in pages:
+        if page.changed:
+            op.page(page.path, page.text)
+    return op.carry_out(title)

@@ -1,0 +1,221 @@
+"""`remember`: append an observation, minting the subjects that it names first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TypedDict
+
+from vault_tool.consolidation.similar import similar_names
+from vault_tool.errors import UsageError
+from vault_tool.files.render import body_text
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Observation, Subject
+from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.operation import Operation, Saved, writing
+
+MANY_SUBJECTS = 4
+"""Past this many subjects a warning is due: n subjects are n(n-1)/2 claims."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RememberedObservation(Saved):
+    """What `remember` did; `duplicate_of` names the memory that already said exactly this, and then nothing was written."""
+
+    id: str
+    content: str
+    subject_names: tuple[str, ...]
+    subjects_created: tuple[str, ...] = ()
+    similar_subjects: dict[str, list[str]] = field(default_factory=dict)
+    type: str
+    title: str
+    path: str
+    duplicate_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """The subjects of a new memory: names as their files have them, those minted for it, and near misses of these."""
+
+    names: tuple[str, ...]
+    created: tuple[str, ...]
+    similar: dict[str, list[str]]
+
+
+def remember(
+    vault: Context,
+    content: str,
+    subject_names: Sequence[str] = (),
+    *,
+    kind: str = "general",
+    title: str = "",
+    tags: Sequence[str] = (),
+    importance: float | None = None,
+    confidence: float | None = None,
+    related_to: Sequence[str] = (),
+    problem: str = "",
+    failure_mode: str = "",
+    change_targets: Sequence[str] = (),
+    evidence: Sequence[str] = (),
+    rationale: str = "",
+    observed_at: str | None = None,
+    expires: str | None = None,
+    turn: str = "",
+    steps: Sequence[str] = (),
+    preconditions: Sequence[str] = (),
+    postconditions: Sequence[str] = (),
+    pinned: bool = False,
+) -> RememberedObservation:
+    """Append an observation tagged with subjects; subjects that do not exist yet are created, and the result says so.
+
+    `kind` is the observation's type, `importance` and `confidence` are in 0..1, `related_to` names understandings
+    that this is direct evidence for, `problem` the problem that a solution or failed tactic is for; ids may be
+    unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
+    """
+    _check(content, kind, importance, confidence)
+    with writing(vault, "remember") as op:
+        draft = Observation(
+            id=new_id(), type=_observation_type(vault, kind), body=body_text(content),
+            title=one_line(title) or first_sentence(content),
+            tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
+            created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
+            related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
+            problem=_problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
+            evidence=tuple(evidence), rationale=one_line(rationale), steps=tuple(steps), preconditions=tuple(preconditions),
+            postconditions=tuple(postconditions), pinned=pinned, turn=turn, **provenance(vault),
+        )  # fmt: skip
+        twin = _twin(vault, draft)
+        if twin:
+            return twin
+        tagging = tag(op, subject_names)
+        return _save(vault, op, draft, tagging)
+
+
+class Provenance(TypedDict):
+    """The head fields that say who wrote a record."""
+
+    session: str
+    model: str
+    origin: str
+    user: str
+    project: str
+
+
+def provenance(vault: Context) -> Provenance:
+    """The head fields that say who wrote a record."""
+    who = vault.who
+    return {"session": who.session, "model": who.model, "origin": who.origin, "user": who.user, "project": who.project}
+
+
+def tag(op: Operation, names: Sequence[str], summary: str = "") -> Tagging:
+    """The subjects called `names`, with those that do not exist planned in `op`."""
+    vault = op.vault
+    found: dict[str, str] = {}
+    created: list[str] = []
+    for name in names:
+        clean, normal = one_line(name), normal_name(name)
+        if not normal:
+            raise UsageError("a subject's name is empty", "give each --subject a name")
+        if normal in found:
+            continue
+        existing = resolve.subject(vault, clean)
+        found[normal] = existing.text("name") if existing else clean
+        if existing is None:
+            op.create(Subject(id=new_id(), type="subject", name=clean, summary=summary, created=vault.now()))
+            created.append(clean)
+    known = vault.index.catalog.subject_names() if created else []
+    similar = {name: near for name in created if (near := similar_names(name, known))}
+    return Tagging(tuple(dict.fromkeys(found.values())), tuple(created), similar)
+
+
+def _check(content: str, kind: str, importance: float | None, confidence: float | None) -> None:
+    if not content.strip():
+        raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
+    if not is_type_name(kind):
+        raise UsageError(f"`{one_line(kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
+    for name, value in (("importance", importance), ("confidence", confidence)):
+        if value is not None and not 0 <= value <= 1:
+            raise UsageError(f"{name} must be from 0 to 1, not {value:g}", f"for example {name} 0.8")
+
+
+def _observation_type(vault: Context, kind: str) -> str:
+    record_class = vault.settings.types.spec(kind).record_class
+    if record_class is not RecordClass.OBSERVATION:
+        verb = {
+            RecordClass.UNDERSTANDING: "create-understanding",
+            RecordClass.EDGE: "link",
+            RecordClass.SUBJECT: "create-subjects",
+        }
+        raise UsageError(f"`{kind}` is the type of an {record_class}", f"use `vt {verb.get(record_class, 'new ' + kind)}`")
+    return kind
+
+
+def _moment(name: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    moment = parse_time(text)
+    if moment is None:
+        raise UsageError(f"{name} `{one_line(text, 40)}` is not a time", "write it like 2026-11-20T10:00:00+00:00")
+    return stamp(moment)
+
+
+def _clean(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for text in map(one_line, texts) if text))
+
+
+def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] | None) -> tuple[str, ...]:
+    return tuple(entry.id for entry in resolve.find_all(vault, named, classes))
+
+
+def _problem(vault: Context, named: str) -> str:
+    if not named:
+        return ""
+    entry = resolve.find(vault, named, (RecordClass.OBSERVATION,))
+    if entry.type != "problem":
+        raise UsageError(f"{resolve.short(vault, entry.id)} is of type {entry.type}, not a problem", "name the problem's own id")
+    return entry.id
+
+
+def _twin(vault: Context, draft: Observation) -> RememberedObservation | None:
+    """The result for a text that is already remembered: same normalised body, type, project and user."""
+    for entry in vault.index.catalog.by_body(body_hash(draft.body)):
+        same = (entry.type, entry.text("project"), entry.text("user")) == (draft.type, draft.project, draft.user)
+        if same and entry.record_class is RecordClass.OBSERVATION:
+            return RememberedObservation(
+                id=entry.id, content=draft.body.rstrip("\n"), subject_names=entry.subjects, type=entry.type,
+                title=entry.title, path=entry.path, duplicate_of=entry.id,
+            )  # fmt: skip
+    return None
+
+
+def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -> RememberedObservation:
+    record = replace(draft, subjects=tagging.names)
+    path = op.create(record)
+    op.log(record, path)
+    saved = op.carry_out(record.title, [record.id])
+    return RememberedObservation(
+        **{**asdict(saved), "warnings": (*saved.warnings, *_remarks(vault, record))},
+        id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
+        similar_subjects=tagging.similar, type=record.type, title=record.title, path=path,
+    )  # fmt: skip
+
+
+def _remarks(vault: Context, record: Observation) -> list[str]:
+    """What a careful reader would say of a new observation; none of it stops the write."""
+    remarks = []
+    count = len(record.subjects)
+    if count > MANY_SUBJECTS:
+        remarks.append(
+            f"{count} subjects are {count * (count - 1) // 2} claims of a relation: tag what it is about, not what it touches"
+        )
+    if record.type in ("solution", "failed_tactic") and not record.problem:
+        remarks.append(f"a {record.type} without a problem: name it with --problem ID, so that it is found from there")
+    if record.type == "change" and not record.change_targets:
+        remarks.append("a change without targets: name what it changes with --changes ID")
+    if not vault.settings.types.spec(record.type).known:
+        remarks.append(f"`{record.type}` is not a type of this vault: it is kept as an observation of weight 0.8")
+    return remarks

@@ -1,0 +1,106 @@
+"""From what a person or an agent calls a memory to the memory: ids, prefixes, paths and names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from vault_tool.errors import Ambiguous, NotFound, Refused
+from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs.context import Context
+
+MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+
+
+def find(vault: Context, named: str, classes: Collection[RecordClass] | None = None) -> Entry:
+    """The one record that `named` means: an id, an unambiguous prefix of one, a path in the vault, a subject's name.
+
+    Indexes must be fresh. Raises NotFound, or Ambiguous with the candidates.
+    """
+    wanted = named.strip()
+    found = [entry for entry in _candidates(vault, wanted) if classes is None or entry.record_class in classes]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
+    if len({entry.id for entry in found}) == 1:
+        raise Ambiguous(
+            f"two files have the id {found[0].id}: {', '.join(e.path for e in found)}",
+            "give one of them a new id (`uuidgen`), or delete the copy",
+        )
+    shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in found[:5])
+    raise Ambiguous(f"`{wanted}` could be {shown}{' and others' if len(found) > 5 else ''}", "type more of the id")
+
+
+def find_all(vault: Context, named: Sequence[str], classes: Collection[RecordClass] | None = None) -> list[Entry]:
+    """`find` for each, in order, repeats dropped."""
+    return list({entry.id: entry for entry in (find(vault, one, classes) for one in named)}.values())
+
+
+def subject(vault: Context, name: str) -> Entry | None:
+    """The subject that answers to a name or alias, or None; two that do are refused by name."""
+    found = vault.index.catalog.subject_named(normal_name(name))
+    if len(found) > 1:
+        files = ", ".join(entry.path for entry in found)
+        raise Refused(f"more than one subject is called `{name}`: {files}", "rename one of them, or merge them by hand")
+    return found[0] if found else None
+
+
+def existing_subject(vault: Context, name: str) -> Entry:
+    """The subject that answers to a name, alias or id; raises NotFound with the names that come near."""
+    from vault_tool.consolidation.similar import similar_names  # difflib costs 3 ms and only a miss needs it
+
+    found = subject(vault, name)
+    if found is not None:
+        return found
+    if as_prefix(name):
+        return find(vault, name, (RecordClass.SUBJECT,))
+    near = similar_names(name, vault.index.catalog.subject_names())
+    hint = f"did you mean {', '.join(near)}?" if near else f"make it with `vt create-subjects '{name}'`"
+    raise NotFound(f"no subject is called `{one_line(name, 60)}`", hint)
+
+
+def short(vault: Context, identity: str) -> str:
+    """The shortest prefix of an id, at least 6 characters, that no other record shares."""
+    return shortest_unambiguous(identity, vault.index.catalog.neighbours(identity))
+
+
+def _candidates(vault: Context, wanted: str) -> Sequence[Entry]:
+    catalog = vault.index.catalog
+    whole = canonical(wanted)
+    if whole:
+        return catalog.get(whole)
+    prefix = as_prefix(wanted)
+    by_prefix = catalog.by_prefix(prefix, limit=6) if prefix else ()
+    if by_prefix:
+        return by_prefix
+    path = _as_path(vault, wanted)
+    at_path = catalog.by_path(path) if path else None
+    return [at_path] if at_path else catalog.subject_named(normal_name(wanted))
+
+
+def _as_path(vault: Context, wanted: str) -> str | None:
+    """`wanted` as a path relative to the root, if it looks like one."""
+    if not wanted.endswith(".md"):
+        return None
+    given = Path(wanted)
+    for base in (vault.root, Path.cwd()):
+        full = (base / given).resolve()
+        if full.is_relative_to(vault.root):
+            relative = full.relative_to(vault.root).as_posix()
+            if vault.index.catalog.by_path(relative):
+                return relative
+    return None
+
+
+def _kinds(classes: Collection[RecordClass] | None) -> str:
+    return f" as {' or '.join(classes)}" if classes else ""
+
+
+def _advice(wanted: str) -> str:
+    if 0 < len(wanted) < SHORTEST_PREFIX:
+        return f"type at least {SHORTEST_PREFIX} characters of an id"
+    return "`vt search WORDS` finds by text, `vt get-subjects` lists subjects"

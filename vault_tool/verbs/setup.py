@@ -1,0 +1,222 @@
+"""`init`: make a folder a vault; and `config`: read and change its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_tool import config as settings
+from vault_tool.errors import GitError, UsageError
+from vault_tool.files import git, layout, writer
+from vault_tool.generate.starter import Starter, content_policy, starters
+from vault_tool.generate.templates import template
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Record, Understanding, Workspace
+from vault_tool.model.types import BUILT_IN, RecordClass, Registry
+from vault_tool.util.text import one_line
+from vault_tool.verbs.context import Context, Who
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.pages import first_pages
+from vault_tool.verbs.remember import Provenance, provenance
+
+IGNORED = tuple(f"/{name}{'/' if name.startswith('_') and '.' not in name else ''}" for name in layout.UNTRACKED)
+ATTRIBUTES = "vault/** -text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Initialised(Saved):
+    """A vault that was made, or one that was there already and lacked nothing (`created` is empty then)."""
+
+    root: str
+    name: str
+    created: tuple[str, ...]
+    repository: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """One setting with its value, its default and what it is for."""
+
+    name: str
+    value: Any
+    default: Any
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings(Saved):
+    """The settings of a vault; `changed` names the one that was set."""
+
+    path: str
+    changed: str | None = None
+    results: tuple[Option, ...]
+
+
+def init(
+    path: str | Path, *, name: str = "", description: str = "", separate: bool = False, no_git: bool = False, who: str = "owner"
+) -> Initialised:
+    """Make the folder at `path` (made if need be) a vault, with git around it, and commit what was written.
+
+    What is there already is left as it is: a second `init` adds only what is missing. `git init` is run unless the
+    folder is in a work tree already; `separate` makes a repository of its own inside another one all the same.
+    """
+    root = Path(path).expanduser()
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is a file", "name a folder")
+    root.mkdir(parents=True, exist_ok=True)
+    repo, absence = (git.find(root), "") if no_git else _repository(root, separate)
+    with Context(root, Who(origin=who)) as vault:
+        with writing(vault, "init") as op:
+            created = list(_missing_files(op)) + list(_missing_records(op, name or vault.root.name, description))
+            saved = op.carry_out(name or vault.root.name)
+        first_pages(vault)
+        title = _workspace_name(vault) or name or vault.root.name
+    warnings = (*saved.warnings, *filter(None, [absence]), *_pushed_with(repo))
+    repository = str(repo.work_tree) if repo else None
+    return Initialised(
+        **{**asdict(saved), "warnings": warnings}, root=str(vault.root), name=title, created=tuple(created), repository=repository
+    )
+
+
+def config(vault: Context, name: str = "", value: str | None = None) -> Settings:
+    """All settings of the vault, or one; with `value`, set it in `vault.toml` with every other byte kept."""
+    saved = Saved()
+    if value is not None:
+        with writing(vault, "config") as op:
+            before = writer.read(vault.root, layout.SETTINGS_FILE)
+            after = _with_setting(before.decode("utf-8"), name, value).encode("utf-8")
+            settings.load(after.decode("utf-8"))
+            op.rewrite(layout.SETTINGS_FILE, before, after)
+            saved = op.carry_out(f"{name} = {one_line(value, 40)}")
+        vault = vault.reopened()
+    results = tuple(option for option in _options(vault) if name in ("", option.name))
+    if not results:
+        raise UsageError(f"there is no setting `{one_line(name, 40)}`", "`vt config` lists them")
+    return Settings(**asdict(saved), path=str(vault.settings_path), changed=name if value is not None else None, results=results)
+
+
+def default_settings() -> str:
+    """The text of a new `vault.toml`: every option with its sentence, commented out, and the perspectives."""
+    default = settings.Config()
+    lines = ["# Settings of this vault. It is tracked: never put a secret, an address or a provider here.", ""]
+    for option, sentence in settings.sentences().items():
+        if option not in ("types", "perspectives"):
+            lines += [f"# {sentence}", f"# {option} = {_toml(getattr(default, option))}", ""]
+    lines += [
+        "# More types, or other weights for the built-in ones:",
+        "# [types.recipe]",
+        '# class = "observation"',
+        "# weight = 1.2",
+        "",
+    ]
+    lines += [f"# {settings.sentences()['perspectives']}", "[perspectives]"]
+    lines += [f"{name} = {_toml(text)}" for name, text in settings.PERSPECTIVES.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _repository(root: Path, separate: bool) -> tuple[git.Repo | None, str]:
+    """The repository that the vault is in, made if there is none, and one line if that cannot be."""
+    repo = git.find(root)
+    if repo is not None and not (separate and repo.prefix):
+        return repo, ""
+    try:
+        return git.init(root), ""
+    except GitError as fault:
+        return None, f"{fault.message}: the notes are kept without history"
+
+
+def _missing_files(op: Operation) -> Iterator[str]:
+    root = op.vault.root
+    texts = {layout.SETTINGS_FILE: default_settings(), f"{layout.TEMPLATES}/content-policy.md": content_policy()}
+    texts |= {f"{layout.TEMPLATES}/{s.name}.md": template(s) for s in BUILT_IN if s.record_class is not RecordClass.CONSOLIDATION}
+    for path, text in texts.items():
+        if not (root / path).exists():
+            op.page(path, text)
+            yield path
+    for path, wanted in zip(layout.GIT_FILES, (IGNORED, (ATTRIBUTES,)), strict=True):
+        before = writer.read(root, path) if (root / path).exists() else b""
+        lines = {line.strip() for line in before.decode("utf-8", "replace").split("\n")}
+        missing = [line for line in wanted if line not in lines]
+        if missing:
+            gap = b"\n" if before and not before.endswith(b"\n") else b""
+            op.page(path, (before + gap).decode("utf-8", "surrogateescape") + "\n".join(missing) + "\n")
+            yield path
+
+
+def _missing_records(op: Operation, name: str, description: str) -> Iterator[str]:
+    vault = op.vault
+    catalog = vault.index.catalog
+    if not list(catalog.of_class(RecordClass.WORKSPACE)):
+        yield op.create(Workspace(id=new_id(), type="workspace", name=name, description=description, created=vault.now()))
+    for starter in starters():
+        if not catalog.of_class(RecordClass.UNDERSTANDING, starter.type):
+            yield op.create(_first(vault, starter))
+
+
+def _first(vault: Context, starter: Starter) -> Record:
+    who: Provenance = {**provenance(vault), "origin": "owner"}
+    return Understanding(
+        id=new_id(), type=starter.type, title=starter.title, summary=starter.summary, body=starter.body, generation=0,
+        created=vault.now(), **who,
+    )  # fmt: skip
+
+
+def _workspace_name(vault: Context) -> str:
+    return next((entry.text("name") for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "")
+
+
+def _pushed_with(repo: git.Repo | None) -> list[str]:
+    """The warning that a vault inside a repository with a remote deserves."""
+    if repo is None or not repo.prefix or not git.remotes(repo):
+        return []
+    where = f"this vault is a folder of {repo.work_tree}, which has a remote: memory will be pushed with that repository"
+    return [f"{where}; `vt init --separate` gives it a repository of its own"]
+
+
+def _options(vault: Context) -> Iterator[Option]:
+    default = settings.Config()
+    for name, sentence in settings.sentences().items():
+        value, usual = getattr(vault.settings, name), getattr(default, name)
+        if isinstance(value, Registry):
+            value, usual = sorted(value.specs.keys() - usual.specs.keys()), []
+        yield Option(name=name, value=value, default=usual, sentence=sentence)
+
+
+def _with_setting(text: str, name: str, value: str) -> str:
+    import tomlkit  # 20 ms, and only for setting an option
+
+    known = {option for option in settings.sentences() if option not in ("types", "perspectives")}
+    if name not in known:
+        raise UsageError(f"`{one_line(name, 40)}` cannot be set here", f"the options are {', '.join(sorted(known))}")
+    document = tomlkit.parse(text)
+    parsed = _typed(value, getattr(settings.Config(), name))
+    if name in document or not document.body:
+        document[name] = parsed
+        return tomlkit.dumps(document)
+    # A new key must stand before the first table, or it would become the table's.
+    line = f"{name} = {tomlkit.item(parsed).as_string()}\n"
+    first_table = next((n for n, row in enumerate(text.split("\n")) if row.lstrip().startswith("[")), None)
+    rows = text.split("\n")
+    return text + line if first_table is None else "\n".join(rows[:first_table]) + f"\n{line}\n" + "\n".join(rows[first_table:])
+
+
+def _typed(value: str, default: Any) -> Any:
+    """The value that a command line's text means for an option of the default's type; wrong ones are named on loading."""
+    if isinstance(default, bool):
+        return {"true": True, "false": False}.get(value.lower(), value)
+    if isinstance(default, (int, float)):
+        try:
+            return type(default)(value)
+        except ValueError:
+            return value
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(default, tuple) else value
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (tuple, list)):
+        return "[" + ", ".join(_toml(item) for item in value) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value) if isinstance(value, int) else f'"{value}"'

@@ -1,0 +1,106 @@
+"""What the signals say of memories: their belief, their use and how far they have faded, by the fold over the journals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from vault_tool.belief.decay import entry_decay
+from vault_tool.belief.fold import Belief, fold
+from vault_tool.files.local import Local
+from vault_tool.index.rebuild import Index
+from vault_tool.index.state import Standing as Row
+from vault_tool.index.state import StateFile
+from vault_tool.model.signals import Signal, Use
+from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.types import RecordClass, Registry
+from vault_tool.util.clock import Clock, stamp
+
+DEFAULT_CONFIDENCE = 0.8
+
+SMALL = 2000
+"""Up to so many records `_state.json` follows every change at once; above, it waits for `decay` or `reflect`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One memory with what is believed of it and its decay score."""
+
+    entry: Entry
+    belief: Belief
+    score: float
+
+
+class Standings:
+    """The standing of a vault's memories, computed from signals and use whenever it is asked for."""
+
+    def __init__(self, root: Path, index: Index, local: Local, registry: Registry, clock: Clock) -> None:
+        self._index = index
+        self._local = local
+        self._registry = registry
+        self._clock = clock
+        self._file = StateFile(root)
+
+    def belief_of(self, entry: Entry) -> Belief:
+        """The belief in one memory: all writers' signals and the use that only this machine knows yet."""
+        uses = [use for use in self._local.uses() if use.target == entry.id]
+        return _fold(entry, self._index.catalog.signals(entry.id), uses)
+
+    def score_of(self, entry: Entry, belief: Belief, moment: datetime) -> float:
+        """The decay score of one memory at `moment`."""
+        return entry_decay(entry, belief, self._registry.spec(entry.type), moment)
+
+    def weigh(self, entries: Iterable[Entry], *, live: bool, as_of: datetime | None = None) -> list[Weighed]:
+        """Belief and decay of many memories; without `live` from tracked signals alone, so that a clone gets the same."""
+        moment = as_of or self._clock.now()
+        signals: dict[str, list[Signal]] = defaultdict(list)
+        for signal in self._index.catalog.signals():
+            signals[signal.target].append(signal)
+        uses: dict[str, list[Use]] = defaultdict(list)
+        for use in self._local.uses() if live else ():
+            uses[use.target].append(use)
+        found = []
+        for entry in entries:
+            belief = _fold(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
+            found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
+        return found
+
+    def present(self) -> list[Weighed]:
+        """All memories that nothing supersedes, as they stand now, best first."""
+        weighed = self.weigh(memories(self._index.catalog.snapshot()), live=True)
+        return sorted(weighed, key=lambda one: (-one.score, one.entry.text("created"), one.entry.id))
+
+    def kept(self) -> dict[str, Row]:
+        """What `_state.json` says, or nothing where it cannot be trusted."""
+        return self._file.read() or {}
+
+    def keep(self, weighed: Iterable[Weighed]) -> None:
+        """Write `_state.json`."""
+        rows = {one.entry.id: _row(one) for one in weighed}
+        self._file.write(rows, stamp(self._clock.now()))
+
+    def settle(self, *, changed: bool) -> None:
+        """Write `_state.json` anew if it is missing or spoilt, and after a change where the vault is small."""
+        if not self._file.intact() or (changed and self._index.catalog.counts().entries <= SMALL):
+            self.keep(self.present())
+
+
+def memories(snapshot: Snapshot) -> list[Entry]:
+    """Observations, and the understandings that nothing supersedes."""
+    kinds = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+    return [entry for entry in snapshot.entries if entry.record_class in kinds and snapshot.active(entry)]
+
+
+def _row(one: Weighed) -> Row:
+    belief = one.belief
+    last = belief.last_accessed or ""
+    return Row(belief.access_count, last, round(one.score, 4), round(belief.truth, 4), round(belief.utility, 4))
+
+
+def _fold(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use]) -> Belief:
+    confidence = entry.number("confidence")
+    protected = entry.pinned or entry.text("origin") in ("", "owner")
+    return fold(signals, start=DEFAULT_CONFIDENCE if confidence is None else confidence, protected=protected, uses=uses)

@@ -1,0 +1,176 @@
+"""Subjects: `create_subjects` and `get_subjects`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vault_tool.consolidation.similar import similar_names
+from vault_tool.errors import UsageError
+from vault_tool.files.frontmatter import Set
+from vault_tool.index.graph import members
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Subject
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.operation import Operation, Saved, writing
+
+FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedSubject:
+    """One subject that was made, or found again by its stable `key`."""
+
+    id: str
+    name: str
+    created_at: str
+    path: str
+    existed: bool = False
+    similar_subjects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedSubjects(Saved):
+    """The subjects of one `create_subjects`, in the order asked for."""
+
+    results: tuple[CreatedSubject, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """An understanding that a subject points at; derived, not stored."""
+
+    id: str
+    summary: str
+    generation: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectCard:
+    """A subject with what hangs on it."""
+
+    id: str
+    name: str
+    summary: str | None
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    role: str
+    path: str
+    body: str
+    single_subject_understanding: Pointer | None
+    structural_understanding: Pointer | None
+    observation_count: int
+    understanding_count: int
+    last_observation_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subjects:
+    """The answer of `get_subjects`."""
+
+    results: tuple[SubjectCard, ...]
+    freshness: Freshness
+
+
+def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> CreatedSubjects:
+    """Create named regions: each mapping has `name` and may have `summary, tags, aliases, key, role`.
+
+    Fails, creating none, if a name or alias exists already; a subject with the `key` of an existing one is that one.
+    """
+    if not subjects:
+        raise UsageError("no subject was named", "give at least one name")
+    with writing(vault, "create-subjects") as op:
+        results = tuple(_create(op, given, subjects[:number]) for number, given in enumerate(subjects))
+        names = ", ".join(r.name for r in results if not r.existed)
+        saved = op.carry_out(names, [r.id for r in results if not r.existed])
+    return CreatedSubjects(results=results, **asdict(saved))
+
+
+def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
+    """The subjects called `names` (names, aliases or ids), or all of them, by name."""
+    freshness = vault.fresh()
+    if names:
+        entries = [resolve.existing_subject(vault, name) for name in names]
+    else:
+        entries = sorted(vault.index.catalog.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
+    return Subjects(results=tuple(card(vault, entry) for entry in entries), freshness=freshness)
+
+
+def card(vault: Context, entry: Entry) -> SubjectCard:
+    """All that is known about one subject without reading its memories' bodies."""
+    tagged = members(vault.index.catalog, entry)
+    observations = [e for e in tagged if e.record_class is RecordClass.OBSERVATION]
+    understandings = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING]
+    times = [e.text("observed") or e.text("created") for e in observations]
+    return SubjectCard(
+        id=entry.id,
+        name=entry.text("name"),
+        summary=entry.text("summary") or None,
+        tags=entry.texts("tags"),
+        aliases=entry.texts("aliases"),
+        role=entry.text("role"),
+        path=entry.path,
+        body=entry.preview,
+        single_subject_understanding=_pointer(vault, understandings, "single_subject"),
+        structural_understanding=_pointer(vault, understandings, "structural"),
+        observation_count=len(observations),
+        understanding_count=len(understandings),
+        last_observation_at=max((t for t in times if t), default=None),
+    )
+
+
+def _pointer(vault: Context, understandings: Sequence[Entry], kind: str) -> Pointer | None:
+    """The newest active understanding of `kind` that has this subject alone."""
+    alone = [e for e in understandings if e.type == kind and len(e.subjects) == 1]
+    active = [e for e in alone if not vault.superseded_by(e.id)]
+    if not active:
+        return None
+    newest = max(active, key=lambda e: (e.text("created"), e.id))
+    generation = newest.number("generation")
+    return Pointer(id=newest.id, summary=newest.text("summary"), generation=None if generation is None else int(generation))
+
+
+def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:
+    vault = op.vault
+    name = one_line(str(given.get("name", "")))
+    if not normal_name(name):
+        raise UsageError("a subject needs a name", "give each subject a `name`")
+    if unknown := sorted(given.keys() - FIELDS):
+        raise UsageError(f"a subject has no field `{unknown[0]}`", f"its fields are {', '.join(sorted(FIELDS))}")
+    key = str(given.get("key") or "")
+    keyed = _by_key(vault, key) if key else None
+    if keyed is not None:
+        return _upsert(op, keyed, given)
+    taken = resolve.subject(vault, name)
+    if taken is not None:
+        raise UsageError(f"a subject `{taken.text('name')}` exists already ({taken.path})", "use it, or choose another name")
+    if normal_name(name) in {normal_name(str(other.get("name", ""))) for other in before}:
+        raise UsageError(f"`{name}` is named twice", "name each subject once")
+    record = Subject(
+        id=new_id(), type="subject", name=name, summary=one_line(str(given.get("summary") or "")), key=key,
+        tags=tuple(given.get("tags") or ()), aliases=tuple(given.get("aliases") or ()), role=str(given.get("role") or ""),
+        created=vault.now(),
+    )  # fmt: skip
+    path = op.create(record)
+    op.log(record, path, record.summary)
+    near = similar_names(name, vault.index.catalog.subject_names())
+    return CreatedSubject(id=record.id, name=name, created_at=vault.now(), path=path, similar_subjects=tuple(near))
+
+
+def _by_key(vault: Context, key: str) -> Entry | None:
+    return next((e for e in vault.index.catalog.of_class(RecordClass.SUBJECT) if e.text("key") == key), None)
+
+
+def _upsert(op: Operation, entry: Entry, given: Mapping[str, Any]) -> CreatedSubject:
+    """Bring an existing subject's summary, tags and role up to what was given; its name stays its person's."""
+    for name in ("summary", "role"):
+        if given.get(name) and given[name] != entry.text(name):
+            op.edit(entry.path, Set(name, one_line(str(given[name]))))
+    if given.get("tags") and tuple(given["tags"]) != entry.texts("tags"):
+        op.edit(entry.path, Set("tags", list(given["tags"])))
+    return CreatedSubject(id=entry.id, name=entry.text("name"), created_at=entry.text("created"), path=entry.path, existed=True)

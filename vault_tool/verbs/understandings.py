@@ -1,0 +1,249 @@
+"""Understandings: write one, revise one by superseding it, and keep a subject's structural note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+
+from vault_tool.errors import Refused, UsageError
+from vault_tool.files.render import body_text
+from vault_tool.index.graph import holding_place
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Understanding
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.text import first_sentence, one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.remember import provenance, tag
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedUnderstanding(Saved):
+    """A new synthesis, and the active ones of its kind and subjects that it took the place of."""
+
+    id: str
+    subject_names: tuple[str, ...]
+    subjects_created: tuple[str, ...] = ()
+    kind: str
+    title: str
+    created_at: str
+    path: str
+    superseded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdatedUnderstanding(Saved):
+    """A revision: a new file; the old one is not touched."""
+
+    old_understanding_id: str
+    new_understanding_id: str
+    subject_names: tuple[str, ...]
+    path: str
+    superseded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructuralUnderstanding(Saved):
+    """The note on a subject as an object of the vault: aliases, containment, merge history, exceptions."""
+
+    subject_name: str
+    understanding_id: str
+    created_at: str
+    path: str
+    superseded: tuple[str, ...] = ()
+
+
+def create_understanding(
+    vault: Context,
+    subject_names: Sequence[str],
+    content: str,
+    summary: str,
+    *,
+    kind: str | None = None,
+    title: str = "",
+    tags: Sequence[str] = (),
+    source_observation_ids: Sequence[str] = (),
+    reason: str = "",
+    importance: float | None = None,
+    confidence: float | None = None,
+) -> CreatedUnderstanding:
+    """Write a synthesis of one subject (`single_subject`) or of what several share (`relationship`).
+
+    `summary` is required: nothing is summarised for you. Where an active one of the same kind has exactly the same
+    subjects, it is superseded and named in `superseded`; for soul, protocol and orientation the kind alone decides.
+    """
+    chosen = kind or ("single_subject" if len(subject_names) == 1 else "relationship")
+    _check(vault, chosen, subject_names, content, summary)
+    with writing(vault, "create-understanding") as op:
+        tagging = tag(op, subject_names)
+        replaced = _holding_the_place(vault, chosen, tagging.names)
+        record = _draft(vault, chosen, content, summary, title)
+        record = replace(
+            record,
+            subjects=tagging.names,
+            tags=tuple(map(one_line, tags)),
+            supersedes=tuple(entry.id for entry in replaced),
+            sources=_sources(vault, source_observation_ids),
+            reason=one_line(reason),
+            importance=importance,
+            confidence=confidence,
+        )
+        path, saved = _save(op, record)
+    return CreatedUnderstanding(
+        **asdict(saved),
+        id=record.id,
+        subject_names=tagging.names,
+        subjects_created=tagging.created,
+        kind=chosen,
+        title=record.title,
+        created_at=record.created or "",
+        path=path,
+        superseded=record.supersedes,
+    )
+
+
+def update_understanding(
+    vault: Context,
+    understanding_id: str,
+    new_content: str,
+    new_summary: str,
+    *,
+    subject_names: Sequence[str] | None = None,
+    kind: str | None = None,
+    title: str = "",
+    reason: str = "",
+    source_observation_ids: Sequence[str] = (),
+    join: bool = False,
+) -> UpdatedUnderstanding:
+    """Write a new understanding that supersedes `understanding_id`, inheriting its kind, subjects and tags unless given.
+
+    Refused, naming the present head, if that one is superseded already; with `join` the new one supersedes all
+    present heads of its chain instead, which settles a contested understanding.
+    """
+    with writing(vault, "update-understanding") as op:
+        old = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
+        replaced = _revisable(vault, old, join)
+        chosen = kind or old.type
+        names = old.subjects if subject_names is None else subject_names
+        _check(vault, chosen, names, new_content, new_summary)
+        tagging = tag(op, names)
+        record = replace(
+            _draft(vault, chosen, new_content, new_summary, title or old.text("title")),
+            subjects=tagging.names,
+            tags=old.texts("tags"),
+            supersedes=replaced,
+            sources=tuple(dict.fromkeys((*old.texts("sources"), *_sources(vault, source_observation_ids)))),
+            reason=one_line(reason),
+            importance=old.number("importance"),
+            confidence=old.number("confidence"),
+            pinned=old.pinned,
+        )
+        path, saved = _save(op, record)
+    return UpdatedUnderstanding(
+        **asdict(saved),
+        old_understanding_id=old.id,
+        new_understanding_id=record.id,
+        subject_names=tagging.names,
+        path=path,
+        superseded=replaced,
+    )
+
+
+def set_structural_understanding(
+    vault: Context, subject_name: str, content: str, *, summary: str = "", reason: str = ""
+) -> StructuralUnderstanding:
+    """Write or replace the structural understanding of one subject: the freeform note on its place and identity.
+
+    The subject must exist; `summary` defaults to the first sentence of `content`.
+    """
+    vault.fresh()
+    name = resolve.existing_subject(vault, subject_name).text("name")
+    said = summary or first_sentence(content)
+    made = create_understanding(vault, [name], content, said, kind="structural", reason=reason)
+    return StructuralUnderstanding(
+        subject_name=name,
+        understanding_id=made.id,
+        created_at=made.created_at,
+        path=made.path,
+        superseded=made.superseded,
+        committed=made.committed,
+        commit=made.commit,
+        reason=made.reason,
+        attention=made.attention,
+        conflicts=made.conflicts,
+        warnings=made.warnings,
+    )
+
+
+def _check(vault: Context, kind: str, subject_names: Sequence[str], content: str, summary: str) -> None:
+    if not content.strip():
+        raise UsageError("an understanding needs content", "give the text, or `-` to read it from standard input")
+    if not summary.strip():
+        raise UsageError("an understanding needs a summary: nothing is summarised for you", "pass --summary 'one line'")
+    known = vault.settings.types.spec(kind)
+    if not known.known or known.record_class is not RecordClass.UNDERSTANDING:
+        kinds = ", ".join(spec.name for spec in vault.settings.types.of_class(RecordClass.UNDERSTANDING))
+        raise UsageError(f"`{one_line(kind, 40)}` is not a kind of understanding", f"the kinds are {kinds}")
+    if not subject_names and kind not in KEPT_TYPES:
+        raise UsageError(f"a {kind} understanding needs a subject", "name it with --subject")
+
+
+def _holding_the_place(vault: Context, kind: str, names: Sequence[str]) -> list[Entry]:
+    """The active understandings that a new one of this kind and these subjects supersedes."""
+    subjects = () if kind in KEPT_TYPES else tuple(names)
+    return [entry for entry in holding_place(vault.index.catalog, kind, subjects) if not vault.superseded_by(entry.id)]
+
+
+def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
+    """The ids that a revision of `old` supersedes: itself, or with `join` all present heads above and beside it."""
+    heads = _heads(vault, old.id)
+    if heads == [old.id] and not join:
+        return (old.id,)
+    if not join:
+        shown = " and ".join(resolve.short(vault, head) for head in heads)
+        command = f"vt update-understanding {resolve.short(vault, heads[0])} ..."
+        raise Refused(
+            f"{resolve.short(vault, old.id)} is superseded already by {shown}", f"revise that: `{command}`, or pass --join"
+        )
+    beside = [entry.id for entry in _holding_the_place(vault, old.type, old.subjects)]
+    return tuple(dict.fromkeys((*heads, *beside)))
+
+
+def _heads(vault: Context, identity: str) -> list[str]:
+    """What nothing supersedes among all that supersedes `identity`, directly or not; itself when nothing does."""
+    seen = {identity}
+    waiting = [identity]
+    heads = []
+    while waiting:
+        node = waiting.pop()
+        newer = vault.superseded_by(node)
+        if not newer:
+            heads.append(node)
+        waiting.extend(one for one in newer if one not in seen)
+        seen.update(newer)
+    return sorted(heads)
+
+
+def _draft(vault: Context, kind: str, content: str, summary: str, title: str) -> Understanding:
+    return Understanding(
+        id=new_id(),
+        type=kind,
+        body=body_text(content),
+        title=one_line(title) or first_sentence(summary),
+        summary=one_line(summary),
+        generation=vault.index.catalog.generation(),
+        created=vault.now(),
+        **provenance(vault),
+    )
+
+
+def _sources(vault: Context, named: Sequence[str]) -> tuple[str, ...]:
+    return tuple(entry.id for entry in resolve.find_all(vault, named, (RecordClass.OBSERVATION,)))
+
+
+def _save(op: Operation, record: Understanding) -> tuple[str, Saved]:
+    path = op.create(record)
+    op.log(record, path, record.summary)
+    return path, op.carry_out(record.title, [record.id])

@@ -1,0 +1,245 @@
+"""The vault's health: `status`, `doctor` and `reindex`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from vault_tool.check import check
+from vault_tool.errors import VaultError
+from vault_tool.files import git, layout, reader
+from vault_tool.files.frontmatter import Remove
+from vault_tool.files.render import body_text
+from vault_tool.model.ids import new_id
+from vault_tool.model.problems import Problem, Severity, warning
+from vault_tool.model.records import Edge
+from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import one_line
+from vault_tool.verbs.context import Context, Freshness, Progress
+from vault_tool.verbs.drafts import adopted_text
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.remember import provenance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitStatus:
+    """How the vault stands to git; `absence` says why there is none."""
+
+    branch: str | None = None
+    commit: str | None = None
+    uncommitted: int = 0
+    conflicted: tuple[str, ...] = ()
+    waiting: int = 0
+    obstacle: str | None = None
+    remotes: tuple[str, ...] = ()
+    absence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Where the vault is, what it holds, and what would be worth doing next."""
+
+    root: str
+    name: str
+    counts: Mapping[str, int]
+    pages: int
+    generation: int
+    git: GitStatus
+    problems: Mapping[str, int]
+    embeddings: str
+    next: tuple[str, ...]
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis(Saved):
+    """Everything wrong or worth knowing in the vault's files; `fixed` says what `fix` mended."""
+
+    problems: tuple[Problem, ...]
+    counts: Mapping[str, int]
+    fixed: tuple[str, ...] = ()
+    freshness: Freshness
+
+    @property
+    def findings(self) -> bool:
+        """Whether anything is at least a warning."""
+        return any(p.severity is not Severity.NOTE for p in self.problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """What a comparison of the files with the indexes found; `withheld` says why removals were not applied."""
+
+    added: int
+    modified: int
+    removed: int
+    unchanged: int
+    count: int
+    problems: int
+    stale: tuple[str, ...]
+    withheld: str
+    seconds: float
+
+
+def status(vault: Context) -> Status:
+    """A short account of the vault, with what to do next."""
+    freshness = vault.fresh()
+    catalog = vault.index.catalog
+    counts = catalog.counts()
+    by_class = Counter(entry.record_class.value for entry in catalog.snapshot().entries)
+    tracked = _git_status(vault)
+    problems = Counter(problem.severity.value for problem in _problems(vault))
+    workspace = next(iter(catalog.of_class(RecordClass.WORKSPACE)), None)
+    return Status(
+        root=str(vault.root),
+        name=workspace.title if workspace else vault.root.name,
+        counts=by_class,
+        pages=counts.pages,
+        generation=catalog.generation(),
+        git=tracked,
+        problems=problems,
+        embeddings="none: search is by full text",
+        next=tuple(_advice(freshness, tracked, problems)),
+        freshness=freshness,
+    )
+
+
+def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
+    """Every problem of the vault, by path and line. With `fix`, pages are adopted and `relations:` become edges first.
+
+    Nothing else is ever mended by itself: what a note means is for a person to say.
+    """
+    saved, fixed = _fixed(vault) if fix else (Saved(), ())
+    freshness = vault.fresh()
+    found = tuple(sorted(set(_problems(vault))))
+    counts = Counter(problem.severity.value for problem in found)
+    return Diagnosis(**asdict(saved), problems=found, counts=counts, fixed=fixed, freshness=freshness)
+
+
+def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
+    """Compare the files with the indexes, or with `full` build them anew; `confirm` accepts that notes are gone in bulk."""
+    refresh = vault.index.refresh(full=full, confirm=confirm, progress=progress)
+    vault.index.export()
+    return Reindexed(
+        added=refresh.added,
+        modified=refresh.modified,
+        removed=refresh.removed,
+        unchanged=refresh.unchanged,
+        count=refresh.count,
+        problems=refresh.problems,
+        stale=tuple(refresh.stale),
+        withheld=refresh.withheld,
+        seconds=round(refresh.seconds, 3),
+    )
+
+
+def _problems(vault: Context) -> Iterator[Problem]:
+    """What reading the files found, what the records say of each other, and what git and the folder say."""
+    yield from check(vault.index.catalog.snapshot(), vault.settings.types)
+    yield from _tracked_by_mistake(vault)
+    if vault.repo is not None:
+        for path in sorted(git.in_conflict(vault.repo)):
+            hint = "choose what to keep, remove the markers, then `git add` it"
+            yield warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)
+
+
+def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
+    if vault.repo is None:
+        return
+    for path in sorted(git.tracked(vault.repo, layout.UNTRACKED)):
+        hint = f"`git rm --cached -r {path.split('/')[0]}`, and see that .gitignore lists it"
+        yield warning(path, 0, "derived-tracked", "a derived or local file is tracked by git", hint)
+    present = [name for name in layout.UNTRACKED if (vault.root / name).exists()]
+    for name in sorted(set(present) - git.ignored(vault.repo, present)):
+        hint = "`vt init .` adds the missing lines to .gitignore"
+        yield warning(name, 0, "derived-not-ignored", "git does not ignore this derived or local file", hint)
+
+
+def _git_status(vault: Context) -> GitStatus:
+    repo = vault.repo
+    if repo is None:
+        return GitStatus(absence=vault.git_absence())
+    head = git.head(repo)
+    pending = git.uncommitted(
+        repo, [layout.VAULT, layout.CORE_FILE, layout.REFLECTION_FILE, layout.SETTINGS_FILE, layout.TEMPLATES]
+    )
+    return GitStatus(
+        branch=head.branch,
+        commit=head.commit,
+        uncommitted=len(pending),
+        conflicted=tuple(sorted(p.path for p in pending if p.state == "conflicted")),
+        waiting=len(vault.local.pending()),
+        obstacle=git.obstacle(repo),
+        remotes=tuple(git.remotes(repo)),
+    )
+
+
+def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int]) -> Iterator[str]:
+    if freshness.withheld:
+        yield f"{freshness.withheld}: `vt reindex --confirm` if that is meant"
+    if tracked.obstacle:
+        yield tracked.obstacle
+    if problems.get("error") or problems.get("warning"):
+        yield f"`vt doctor` names {problems.get('error', 0)} errors and {problems.get('warning', 0)} warnings"
+    if tracked.uncommitted:
+        yield f"`vt diff` shows {tracked.uncommitted} uncommitted files, `vt commit` gathers them"
+
+
+def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...]]:
+    """Adopt the pages that can be, and turn hand-written `relations:` into edge files."""
+    with writing(vault, "doctor") as op:
+        snapshot = vault.index.catalog.snapshot()
+        done = [*_adoptions(op, snapshot.pages), *_relations(op, snapshot)]
+        saved = op.carry_out(f"mended {len(done)} files")
+    return saved, tuple(done)
+
+
+def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
+
+    for path in pages:
+        data = reader.read(op.vault.root, path)
+        try:
+            adopted, identity, _ = adopted_text(op.vault, path, data, "general")
+        except VaultError:
+            continue
+        op.rewrite(path, data, adopted)
+        yield f"{path}: adopted as {identity}"
+
+
+def _relations(op: Operation, snapshot: Snapshot) -> Iterator[str]:
+    """Each `relations:` entry of a head as an edge file, when its target is known; the list is then taken away."""
+    for entry in snapshot.entries:
+        listed = entry.head.get("relations")
+        if not isinstance(listed, list) or entry.stale:
+            continue
+        edges = [_edge(op.vault, snapshot, entry, item) for item in listed]
+        if all(edges):
+            for edge in edges:
+                if edge is not None and not _exists(snapshot, edge):
+                    op.create(edge)
+            op.edit(entry.path, Remove("relations"))
+            yield f"{entry.path}: {len(edges)} relations became edges"
+
+
+def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | None:
+    if not isinstance(item, dict):
+        return None
+    target = snapshot.by_id.get(str(item.get("target", "")).lower(), ())
+    kind = str(item.get("type", ""))
+    if len(target) != 1 or vault.settings.types.spec(kind).record_class is not RecordClass.EDGE:
+        return None
+    start, end = (target[0], entry) if item.get("direction") == "incoming" else (entry, target[0])
+    strength = item.get("strength")
+    return Edge(
+        id=new_id(), type=kind, from_id=start.id, from_title=start.title, to_id=end.id, to_title=end.title,
+        strength=float(strength) if isinstance(strength, (int, float)) else None,
+        body=body_text(one_line(str(item.get("context", "")))),
+        created=vault.now(), **provenance(vault),
+    )  # fmt: skip
+
+
+def _exists(snapshot: Snapshot, edge: Edge) -> bool:
+    same = (edge.type, edge.from_id, edge.to_id)
+    return any((e.type, e.text("from_id"), e.text("to_id")) == same for e in snapshot.of_class(RecordClass.EDGE))
