@@ -28,12 +28,12 @@ def environment() -> dict[str, str]:
     return kept | people | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 
 
-def run(arguments: Sequence[str], folder: Path = PROJECT) -> str:
-    """What a command prints; Failed where it does not end with 0."""
+def run(arguments: Sequence[str], folder: Path = PROJECT, accept: tuple[int, ...] = (0,)) -> str:
+    """What a command prints; Failed where its exit code is none of `accept`."""
     done = subprocess.run(
         arguments, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False
     )
-    if done.returncode:
+    if done.returncode not in accept:
         said = done.stderr.decode("utf-8", "replace").strip() or done.stdout.decode("utf-8", "replace").strip()
         raise Failed(f"`{' '.join(map(str, arguments))}` ended with {done.returncode}: {said[-2000:]}")
     return done.stdout.decode("utf-8")

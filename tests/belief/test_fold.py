@@ -87,6 +87,12 @@ def test_agents_alone_never_take_a_protected_memory_below_the_floor(signals: lis
     assert not belief.set_aside
 
 
+def test_of_two_that_share_an_id_the_earlier_counts_wherever_it_stands() -> None:
+    one = signal(value=0.0)
+    later = replace(one, at="2026-11-21T10:00:00+00:00", value=1.0)
+    assert in_order([later, one]) == in_order([one, later]) == [one]
+
+
 def test_five_invented_sessions_cannot_hide_an_owners_memory() -> None:
     attack = [signal(value=0.0) for _ in range(5)] + [signal(SignalKind.QUESTIONABLE) for _ in range(5)]
     guarded, bare = fold(attack, start=0.9, protected=True), fold(attack, start=0.9)

@@ -78,6 +78,13 @@ def test_nothing_typed_is_a_question_for_help(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().out.startswith("Usage: vt ")
 
 
+def test_help_is_a_word_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "search"]) == Exit.DONE
+    assert capsys.readouterr().out.startswith("Usage: vt search ")
+    assert main(["help"]) == Exit.DONE
+    assert capsys.readouterr().out.startswith("Usage: vt [OPTIONS] COMMAND")
+
+
 def test_help_loads_no_index_no_git_and_no_terminal_library() -> None:
     program = "import sys; from vault_tool.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

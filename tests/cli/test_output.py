@@ -28,6 +28,10 @@ class Answer(Saved):
     freshness: Freshness | None = None
 
 
+BEHIND = Answer(freshness=Freshness(checked="", behind=3))
+WITHHELD = Answer(freshness=Freshness(checked="", withheld="40 of 60 notes are gone"))
+
+
 def _shown(*blocks: Block) -> str:
     return "\n".join(plain(blocks))
 
@@ -105,10 +109,10 @@ def test_json_of_a_result_with_a_file_name_that_is_no_text() -> None:
         (Answer(reason="there is no git here"), Exit.DONE, "warning: saved, but not committed: there is no git here\n"),
         (Answer(reason="a rebase", attention=True), Exit.ATTENTION, "warning: saved, but not committed: a rebase\n"),
         (Answer(committed=True, warnings=("one\ntwo",)), Exit.DONE, "warning: one two\n"),
-        (Answer(freshness=Freshness(checked="", behind=3)), Exit.DONE, "warning: 3 changed notes are not in the index yet: `vt reindex`\n"),
-        (Answer(freshness=Freshness(checked="", withheld="40 of 60 notes are gone")), Exit.DONE, "warning: 40 of 60 notes are gone\n"),
+        (BEHIND, Exit.DONE, "warning: 3 changed notes are not in the index yet: `vt reindex`\n"),
+        (WITHHELD, Exit.DONE, "warning: 40 of 60 notes are gone\n"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("as_json", [False, True])
 def test_the_outcome_is_an_exit_code_and_a_warning_line(
     answer: Answer, code: Exit, said: str, as_json: bool, capsys: pytest.CaptureFixture[str]
@@ -138,7 +142,8 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Body, Diff, Heading, fields, table
 rows = [("a1b2c3", "[bold]no markup[/bold] :smile:"), ("d4", "\\x1b[31mred")]
 output.emit(SimpleNamespace(), False, lambda: [
-    Heading("A heading"), table(("id", "title"), rows), fields(("path", "a.md")), Body("x" * 150 + "\\x1b[2J"), Diff("+new"), "line",
+    Heading("A heading"), table(("id", "title"), rows), fields(("path", "a.md")),
+    Body("x" * 150 + "\\x1b[2J"), Diff("+new"), "line",
 ])
 """
 

@@ -97,13 +97,9 @@ def test_setting_the_present_value_is_no_change() -> None:
         data = good.data
         raw = values_of(data)[good.key]
         if not isinstance(raw, dict):
-            present: Value = (
-                None
-                if raw is None
-                else [str(item) for item in raw if isinstance(item, str)]
-                if isinstance(raw, list)
-                else str(raw)
-            )
+            present: Value = raw if raw is None else str(raw)
+            if isinstance(raw, list):
+                present = [str(item) for item in raw if isinstance(item, str)]
             if not isinstance(raw, list) or present == raw:
                 assert edit(data, [Set(good.key, present)]) is data, good.name
         assert edit(data, []) is data
@@ -240,6 +236,7 @@ def check(source: str, changes: list[Change], wanted: str) -> None:
         ("a: b\n\n# of c\nc: d\n", Remove("a"), "\n# of c\nc: d\n"),
         ("a: 0.80\n", Set("a", 0.8), "a: 0.80\n"),
         ("a: 1\n", Set("a", 1.0), "a: 1\n"),
+        ("a: 1\n", Set("a", 10**30), f"a: {10**30}\n"),
         ("a: TRUE\n", Set("a", True), "a: TRUE\n"),
         ("a: '0.8'\n", Set("a", 0.8), "a: 0.8\n"),
         ("a: ''\n", Set("a", None), "a:\n"),

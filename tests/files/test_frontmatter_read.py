@@ -143,6 +143,10 @@ def test_fence_at_column_0_closes_the_head_even_in_a_block_scalar() -> None:
     assert body == "b\n---\n"
 
 
+def test_keys_with_other_line_ends_keep_their_lines() -> None:
+    assert read_head("a: b\n\u2028:\nc\x85d: e\n").lines == {"a": 2, "\u2028": 3, "c\x85d": 4}
+
+
 def test_many_faults_are_listed_but_not_without_end() -> None:
     faults = head_of(b"---\n" + b"".join(b"k%d: *x\n" % n for n in range(500)) + b"---\n").faults
     assert [fault.line for fault in faults[:3]] == [2, 3, 4]
@@ -233,14 +237,44 @@ _LINES = st.one_of(
 )
 
 
+# Lines that the regular expression takes or only just does not: a key of its own for each, one odd fragment at most.
+_NEARLY = st.one_of(
+    st.builds(
+        "{}{}{}".format, st.sampled_from(["x", "a b", "0.8", "é", ""]), _FRAGMENTS, st.sampled_from(["y", " c", "", ": z"])
+    ),
+    st.builds('"{}{}{}"'.format, st.sampled_from(["x", " ", ""]), _FRAGMENTS, st.sampled_from(["y", ""])),
+    st.builds(
+        "[{}, x{}y{}]".format, st.sampled_from(["a b", '"c, d"', "é"]), _FRAGMENTS, st.sampled_from(["", ", z", ',"q"', ","])
+    ),
+    st.builds("\n- x{}y\n- z".format, _FRAGMENTS),
+    st.builds("\n  - {}\n{}- z".format, st.sampled_from(["x", '"y"', "x: y"]), st.sampled_from(["", "  ", "    "])),
+)
+
+
+@st.composite
+def nearly_simple_heads(draw: st.DrawFn) -> str:
+    keys = draw(st.lists(st.sampled_from(["a", "b-c", "_d", "on", "é", "E9", "a" * 70]), min_size=1, max_size=4))
+    return "".join(f"{key}:{' ' if draw(st.booleans()) else ''}{draw(_NEARLY)}\n" for key in keys)
+
+
 @settings(max_examples=1500, deadline=None)
-@given(st.lists(_LINES, max_size=6).map("".join), st.integers(2, 9))
+@given(nearly_simple_heads() | st.lists(_LINES, max_size=6).map("".join), st.integers(2, 9))
 def test_both_ways_of_reading_agree(text: str, first_line: int) -> None:
     simple = read_simple(text, first_line)
     if simple is not None:
         full = by_events(text, first_line)
         assert full.faults == ()
         assert (kinds(simple.values), simple.lines) == (kinds(full.values), full.lines)
+
+
+def test_common_layouts_are_read_without_the_parser() -> None:
+    taken = [good for good in good_heads() if read_simple(good.data[split(good.data).start : split(good.data).end].decode(), 2)]
+    assert len(taken) >= 150
+    for good in taken:
+        text = good.data[split(good.data).start : split(good.data).end].decode()
+        simple, full = read_simple(text, 2), by_events(text)
+        assert simple is not None and full.faults == ()
+        assert (kinds(simple.values), simple.lines) == (kinds(full.values), full.lines), good.name
 
 
 @settings(max_examples=400, deadline=None)

@@ -32,7 +32,7 @@ def test_there_are_two_hundred_payloads() -> None:
     assert len(set(PAYLOADS)) >= 200
 
 
-@pytest.mark.parametrize("payload", PAYLOADS)
+@pytest.mark.parametrize("payload", [*PAYLOADS, "__0__", "a__b__c", "_x_ ~~y~~"])
 def test_a_payload_in_a_line_stays_in_it(payload: str) -> None:
     _assert_one_link_line(payload)
 
@@ -92,6 +92,10 @@ def test_ordinary_titles_are_left_as_people_wrote_them() -> None:
 def test_ordinary_texts_keep_their_shape() -> None:
     text = "# Soul\n\nI care, *really*.\n\n- one\n- two\n\n```\ncode\n```\n\n[link](a.md)"
     assert block(text) == "**Soul**\n\nI care, *really*.\n\n- one\n- two\n\n```\ncode\n```\n\n[link](a.md)"
+
+
+def test_every_kind_of_line_end_begins_a_line() -> None:
+    assert block("a\r# b\r\nc\u2028# d\x0be\x85f") == "a\n**b**\nc\n**d**\ne\nf"
 
 
 @given(st.text(min_size=1, max_size=60))

@@ -49,7 +49,10 @@ def decay_score(importance: float, days: float, access_count: int, weight: float
 
 
 def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> float:
-    """The decay score of a record at `now`; one that says no time at all counts as new, whatever its file's date."""
+    """The decay score of a record at `now`; one that says no time at all counts as new, whatever its file's date.
+
+    What every session reads first (soul, protocol, orientation) does not fade, like what is pinned.
+    """
     importance = entry.number("importance")
     moments = (belief.last_accessed or "", entry.text("created"), entry.text("observed"))
     since = next((moment for moment in map(parse_time, moments) if moment), now)
@@ -58,5 +61,5 @@ def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> 
         days_between(since, now),
         belief.access_count,
         spec.weight,
-        pinned=entry.pinned,
+        pinned=entry.pinned or spec.always_kept,
     )

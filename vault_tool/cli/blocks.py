@@ -87,7 +87,7 @@ def plain_block(block: Block) -> Iterator[str]:
     """The lines of one part of an answer."""
     match block:
         case Heading(text):
-            yield one_line(text)
+            yield _line(text)
         case Body(text) | Diff(text):
             yield from visible(text).split("\n")
         case Fields(pairs):
@@ -96,7 +96,11 @@ def plain_block(block: Block) -> Iterator[str]:
             numbers = frozenset(index for index, name in enumerate(columns) if name in right)
             yield from _aligned([columns, *rows], numbers) if rows else [empty]
         case str():
-            yield one_line(block)
+            yield _line(block)
+
+
+def _line(text: str) -> str:
+    return visible(text).replace("\n", " ")
 
 
 def _aligned(rows: Sequence[Sequence[str]], right: frozenset[int]) -> Iterator[str]:
@@ -123,7 +127,7 @@ def _spelt(match: re.Match[str]) -> str:
 
 
 def _as_text(value: object) -> str:
-    if value is None:
+    if value is None or value == {}:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"

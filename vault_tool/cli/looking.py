@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields as fields_of
 
 import click
 
@@ -13,7 +12,7 @@ from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
-from vault_tool.verbs import memories
+from vault_tool.verbs import look
 from vault_tool.verbs.search import Found, SearchResults
 from vault_tool.verbs.search import search as search_verb
 
@@ -23,7 +22,7 @@ from vault_tool.verbs.search import search as search_verb
 def get(call: Call, memory_id: str) -> Exit:
     """Read one memory whole; it counts as used."""
     with call.open_vault() as vault:
-        return call.emit(memories.get(vault, memory_id), _memory, vault)
+        return call.emit(look.get(vault, memory_id), _memory, vault)
 
 
 @command("show", "vt show a1b2c3 --belief")
@@ -32,7 +31,7 @@ def get(call: Call, memory_id: str) -> Exit:
 def show(call: Call, memory_id: str, belief: bool) -> Exit:
     """Look at a memory without counting it as used."""
     with call.open_vault() as vault:
-        return call.emit(memories.show(vault, memory_id, belief=belief), _memory, vault)
+        return call.emit(look.show(vault, memory_id, belief=belief), _memory, vault)
 
 
 @command("related", "vt related a1b2c3", "vt related a1b2c3 --type SOLVES --type ATTEMPTED")
@@ -44,13 +43,13 @@ def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
     In both directions: edges, what supersedes what, evidence, problems and solutions, weak links.
     """
     with call.open_vault() as vault:
-        return call.emit(memories.related(vault, memory_id, types=types), _relations, vault)
+        return call.emit(look.related(vault, memory_id, types=types), _relations, vault)
 
 
 @command("search", "vt search redis timeout", """vt search '"socket keepalive"' --kind solution --limit 5""")
 @click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood.')
 @click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
-@click.option("--kind", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
+@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
 @click.option("--everything", is_flag=True, help="Superseded and expired memories too.")
 def search(
@@ -65,7 +64,7 @@ def search(
         return call.emit(found, _found, vault)
 
 
-def _memory(memory: memories.Memory, short: Short) -> Iterator[Block]:
+def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
     yield Heading(memory.title)
     yield fields(
         ("id", short(memory.id)),
@@ -87,22 +86,38 @@ def _memory(memory: memories.Memory, short: Short) -> Iterator[Block]:
         yield _links(memory.relations, short)
     if memory.belief:
         yield ""
-        yield fields(*((field.name, getattr(memory.belief, field.name)) for field in fields_of(Belief)))
+        yield _belief(memory.belief, short)
+    if memory.posterior:
+        rows = [(name, f"{one.mean:.2f}", f"{one.low:.2f}", f"{one.high:.2f}") for name, one in memory.posterior.items()]
+        yield table(("as a Beta posterior", "mean", "5 %", "95 %"), rows, right=["mean", "5 %", "95 %"])
     yield ""
     yield memory.notice
 
 
-def _source(memory: memories.Memory) -> str:
+def _belief(belief: Belief, short: Short) -> Block:
+    return fields(
+        ("truth", belief.truth),
+        ("utility", belief.utility),
+        *((f"utility for {short(problem)}", value) for problem, value in belief.by_problem.items()),
+        ("useful", belief.useful),
+        ("voted down", f"{belief.against} sessions" if belief.against else ""),
+        ("questioned", "; ".join(signal.rationale or signal.at for signal in belief.questionable)),
+        ("last used", belief.last_accessed),
+        ("reviewed", belief.reviewed_at),
+    )
+
+
+def _source(memory: look.Memory) -> str:
     said = (memory.origin, str(memory.head.get("model") or ""), memory.created)
     return ", ".join(part for part in said if part)
 
 
-def _relations(found: memories.Relations, short: Short) -> Iterator[Block]:
+def _relations(found: look.Relations, short: Short) -> Iterator[Block]:
     yield Heading(found.title)
     yield _links(found.results, short)
 
 
-def _links(relations: Sequence[memories.Relation], short: Short) -> Block:
+def _links(relations: Sequence[look.Relation], short: Short) -> Block:
     rows = [(short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why) for r in relations]
     return table(("id", "link", "title", "why"), rows, empty="no links")
 

@@ -84,6 +84,8 @@ def _run(given: list[str]) -> int:
 
         return shell_complete(group, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     arguments = [_as_text(argument) for argument in given] or ["--help"]
+    if arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     with group.make_context(PROGRAM, arguments) as context:
         return int(group.invoke(context) or Exit.DONE)
 

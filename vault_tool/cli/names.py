@@ -10,6 +10,7 @@ import click
 from vault_tool.cli.options import Call
 from vault_tool.errors import VaultError
 from vault_tool.model.ids import as_prefix
+from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
 
 if TYPE_CHECKING:
@@ -56,8 +57,8 @@ def _memories(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
 
 def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
     wanted = normal_name(typed)
-    names = (name for name in vault.index.catalog.subject_names() if normal_name(name).startswith(wanted))
-    return [(name, "subject") for name in sorted(names)[:MOST_OFFERED]]
+    found = [entry for entry in vault.index.catalog.of_class(RecordClass.SUBJECT) if normal_name(entry.title).startswith(wanted)]
+    return sorted((one_line(entry.title), one_line(entry.text("summary"), 60)) for entry in found)[:MOST_OFFERED]
 
 
 MEMORY = Name("memory", _memories)

@@ -49,7 +49,7 @@ class Call:
         """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
         from vault_tool.verbs.context import Context  # opens the whole package, which `--help` must not pay for
 
-        return Context.open(
+        vault = Context.open(
             self.vault or None,
             origin=self.origin or usual_origin(),
             session=self.session or None,
@@ -57,6 +57,8 @@ class Call:
             user=self.user,
             project=self.project,
         )
+        vault.progress = output.indexing()
+        return vault
 
     def emit(self, result: Result, render: Render[Result], vault: Context | None = None) -> Exit:
         """Print a verb's result as JSON or as `render` shows it; ids are as short as the `vault` allows."""
@@ -180,7 +182,7 @@ def usual_origin() -> str:
 def _standard_input() -> bytes:
     data = bytearray()
     # In pieces: one read of everything would not hear Ctrl-C that comes between two of its blocks.
-    while chunk := sys.stdin.buffer.read1() if sys.stdin else b"":
+    while chunk := sys.stdin.buffer.read(2**16) if sys.stdin else b"":
         data += chunk
         if len(data) > LONGEST_INPUT:
             raise UsageError("standard input holds more than 10 MiB", "a note is one thought: split it")

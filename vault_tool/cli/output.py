@@ -139,11 +139,17 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
         bar.close()
 
 
+def indexing() -> Callable[[int, int], None]:
+    """A bar for a comparison of the files that happens to take long; it takes itself away when all are done."""
+    return _Bar("indexing", closes=True).show if _is_terminal(sys.stderr) else _unseen
+
+
 class _Bar:
     """A progress bar that is not drawn before it is worth it."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, *, closes: bool = False) -> None:
         self._title = title
+        self._closes = closes
         self._since = time.monotonic()
         self._bar: Progress | None = None
 
@@ -153,10 +159,13 @@ class _Bar:
                 return
             self._bar = _started_bar(self._title)
         self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+        if self._closes and done >= total:
+            self.close()
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.stop()
+            self._bar = None
 
 
 def _started_bar(title: str) -> Progress:

@@ -26,7 +26,9 @@ SHARE = click.FloatRange(0, 1)
 )
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
-@click.option("--kind", "-k", default="general", show_default=True, metavar="TYPE", help="Its type, e.g. fact, decision.")
+@click.option(
+    "--kind", "--type", "-k", "kind", default="general", show_default=True, metavar="TYPE", help="Its type, e.g. fact, decision."
+)
 @click.option("--title", default="", help="Its title; else the first sentence.")
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
 @click.option("--importance", type=SHARE, help="0 to 1; else by type.")
@@ -46,7 +48,7 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--pin", "pinned", is_flag=True, help="Keep it from fading.")
 @authored
 def remember(call: Call, **given: Any) -> Exit:
-    """Append what was seen, done, decided or learnt.
+    """Append what was seen, done or decided.
 
     This is evidence: it is never rewritten, only added to. Subjects that do not exist yet are made. The same text of
     the same type, project and user is stored once.

@@ -12,7 +12,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("config", "setup", "Show the vault's settings, or set one."),
     ),
     "Remember": (
-        Listed("remember", "remembering", "Append what was seen, done, decided or learnt."),
+        Listed("remember", "remembering", "Append what was seen, done or decided."),
         Listed("link", "remembering", "Link two memories, and say why."),
         Listed("pin", "remembering", "Keep a memory from fading, or let it fade."),
         Listed("episode", "remembering", "Add an entry to the day's log."),

@@ -11,7 +11,7 @@ _JOINERS = "\u200c\u200d"
 # Letters and marks without a shape: fillers, the grapheme joiner, and the variation selectors that can carry bytes.
 _SHAPELESS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0d\uffa0\U000e0100-\U000e01ef]")
 
-_MARKS = re.compile(r"[\\`*\[\]|]|~(?=~)|(?<=~)~|(?<!\w)_|_(?!\w)|(?:^|(?<=\s))#|&(?=#|\w+;)|!(?=\[)")
+_MARKS = re.compile(r"[\\`*\[\]|]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|(?:^|(?<=\s))#|&(?=#|\w+;)|!(?=\[)")
 _TAG = re.compile(r"<|(?<=--)>|^>")
 
 _HEADING = re.compile(r" *#{1,6}(?: +(.*?))?(?: +#+)? *")

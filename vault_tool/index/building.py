@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import uuid
+import os
+import sqlite3
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.config import Config
+from vault_tool.errors import StorageError
 from vault_tool.files import git
 from vault_tool.files.changes import settled
 from vault_tool.files.reader import Listing, Reader, Scan
+from vault_tool.index.catalog import failure
 from vault_tool.index.lexical import Builder
 from vault_tool.index.manifest import discard
 from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
 from vault_tool.index.storing import Bulk
 from vault_tool.model.problems import Problem
+from vault_tool.util.atomic import storage_error
 
 Progress = Callable[[int, int], None]
 """Called with how many files are done and how many there are; a few times a second at most."""
@@ -46,8 +51,33 @@ def build(
     progress: Progress | None = None,
 ) -> Built:
     """Fill new indexes from the files of `scan`; what was made is removed again when something fails."""
-    nonce = uuid.uuid4().hex
+    nonce = os.urandom(16).hex()
     catalog, lexical = cache / f"catalog.{nonce}.tmp", cache / "lexical" / nonce
+    try:
+        vanished = _fill(root, catalog, lexical, nonce, scan, config, repo, facts, progress)
+    except BaseException as fault:
+        discard(catalog)
+        discard(lexical)
+        if isinstance(fault, sqlite3.Error):
+            raise failure(fault) from fault
+        if isinstance(fault, OSError):
+            raise storage_error(cache.name, fault) from fault
+        raise
+    return Built(catalog, lexical, nonce, vanished)
+
+
+def _fill(
+    root: Path,
+    catalog: Path,
+    lexical: Path,
+    nonce: str,
+    scan: Scan,
+    config: Config,
+    repo: git.Repo | None,
+    facts: Mapping[str, str],
+    progress: Progress | None,
+) -> int:
+    """Fill both; returns how many files left meanwhile."""
     bulk = Bulk(catalog)
     try:
         builder = Builder(lexical, config.language)
@@ -64,14 +94,12 @@ def build(
                 if one.text is not None:
                     builder.add(one.text)
         own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": faults_digest(scan.faults)}
-        bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own})
-        builder.finish()
-    except BaseException:
-        bulk.abandon()
-        discard(catalog)
-        discard(lexical)
-        raise
-    return Built(catalog, lexical, nonce, vanished)
+        # Both write without holding Python's lock, so that neither waits for the other.
+        with _beside(builder.finish):
+            bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own})
+    finally:
+        bulk.close()
+    return vanished
 
 
 def faults_digest(faults: tuple[Problem, ...]) -> str:
@@ -101,6 +129,27 @@ def _all(
     yield from with_head(broken, repo, commit, config.types)
     if progress is not None:
         progress(total, total)
+
+
+@contextmanager
+def _beside(work: Callable[[], None]) -> Iterator[None]:
+    """Do `work` in a thread of its own meanwhile, and raise what it raised."""
+    faults: list[StorageError] = []
+
+    def run() -> None:
+        try:
+            work()
+        except StorageError as fault:
+            faults.append(fault)
+
+    thread = threading.Thread(target=run, name="full-text")
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+    if faults:
+        raise faults[0]
 
 
 @contextmanager

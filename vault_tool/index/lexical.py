@@ -11,7 +11,9 @@ from pathlib import Path
 import tantivy
 from tantivy import Filter, Occur, Query, Tokenizer
 
+from vault_tool.errors import StorageError
 from vault_tool.index.lexical_text import Clause, Text, read_query, searchable
+from vault_tool.util.text import one_line
 
 BOOSTS = {"title": 3.0, "names": 2.0, "body": 1.0}
 """How much a word weighs by where it stands."""
@@ -67,9 +69,13 @@ class Builder:
         self._writer.add_document(_document(text))
 
     def finish(self) -> None:
-        """Put everything on disk."""
-        self._writer.commit()
-        self._writer.wait_merging_threads()
+        """Put everything on disk; raises StorageError."""
+        try:
+            self._writer.commit()
+            self._writer.wait_merging_threads()
+        except (OSError, ValueError) as fault:
+            hint = "look at the free space and the permissions of `_cache`"
+            raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 120)}", hint) from fault
 
 
 class Lexical:
@@ -91,8 +97,13 @@ class Lexical:
         self._searcher = self._index.searcher()
 
     def apply(self, changes: Mapping[str, Text | None]) -> None:
-        """Replace the documents of these files (None: remove); the caller holds the lexical lock."""
+        """Replace the documents of these files (None: remove); the caller holds the lock.
+
+        Raises OSError or ValueError when that fails; the index must then be built anew.
+        """
         writer = self._index.writer(_ONE_WRITER, 1)
+        # What a killed process left half written would stand in the way under the very names that come next.
+        writer.garbage_collect_files()
         for path, text in changes.items():
             writer.delete_documents_by_term("path", path)
             if text is not None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.util import atomic
+
+_SEAL_BYTES = 512
 
 FORMAT = 1
 """The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read."""
@@ -46,6 +50,8 @@ class Part:
         kept = self.kept()
         if kept is None or (nonce is not None and kept.get("nonce") != nonce):
             return State.SPOILT
+        if kept.get("boot") not in (None, _boot()):
+            return State.SPOILT
         if kept.get("open"):
             return State.INTERRUPTED
         return State.INTACT if kept.get("print") == self.print() else State.SPOILT
@@ -73,24 +79,37 @@ class Part:
         except OSError:
             return []
 
-    def close_seal(self, nonce: str) -> None:
-        """Vouch for it as it is now."""
-        self._say({"version": FORMAT, "nonce": nonce, "open": False, "print": self.print()})
+    def close_seal(self, nonce: str, *, synced: bool = True) -> None:
+        """Vouch for it as it is now; not `synced`: until the machine stops, for a power cut may tear what is not on disk."""
+        self._say({"version": FORMAT, "nonce": nonce, "open": False, "boot": None if synced else _boot(), "print": self.print()})
+
+    def sync(self) -> None:
+        """Wait until the file is on disk, and vouch for it beyond a power cut; the caller holds its lock."""
+        kept = self.kept()
+        if kept is None or kept.get("boot") is None or self.state() is not State.INTACT:
+            return
+        with self.path.open("rb+") as file:
+            os.fsync(file.fileno())
+        self.close_seal(str(kept["nonce"]))
 
     @contextmanager
-    def writing(self, nonce: str) -> Iterator[None]:
-        """Break the seal, write, and renew it; a failed write leaves it broken."""
-        self._say({"version": FORMAT, "nonce": nonce, "open": True})
+    def writing(self, nonce: str, *, synced: bool = True) -> Iterator[None]:
+        """Break the seal, write, and renew it; a failed write leaves it broken. `synced` as for `close_seal`."""
+        self._say({"version": FORMAT, "nonce": nonce, "open": True, "boot": None if synced else _boot()})
         yield
-        self.close_seal(nonce)
-
-    def discard(self) -> None:
-        """Remove the file or folder and its seal."""
-        discard(self.path)
-        discard(self.seal)
+        self.close_seal(nonce, synced=synced)
 
     def _say(self, seal: dict[str, Any]) -> None:
-        atomic.write(self.seal, orjson.dumps(seal), durable=False)
+        """Write the seal in place: renaming over a file waits for the disk on some systems, and a torn seal seals nothing."""
+        with atomic.storage(self.seal.name):
+            make_way(self.seal)
+            descriptor = os.open(self.seal, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            try:
+                said = orjson.dumps(seal)
+                os.write(descriptor, said.ljust(_SEAL_BYTES))
+                os.ftruncate(descriptor, max(len(said), _SEAL_BYTES))
+            finally:
+                os.close(descriptor)
 
 
 @contextmanager
@@ -134,6 +153,12 @@ def _begin(path: Path, wait: float) -> sqlite3.Connection:
     return connection
 
 
+def make_way(path: Path, *, folder: bool = False) -> None:
+    """Remove a folder that stands where a derived file belongs, or a file where a `folder` does."""
+    if (path.is_file() or path.is_symlink()) if folder else path.is_dir():
+        discard(path)
+
+
 def is_busy(fault: sqlite3.Error) -> bool:
     """Whether a fault only says that another process is at it."""
     return isinstance(fault, sqlite3.OperationalError) and "locked" in str(fault)
@@ -146,6 +171,15 @@ def discard(path: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+@cache
+def _boot() -> str:
+    """What is the same until the machine starts anew: the kernel's own word for it, else the minute of its start."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return str(round((time.time() - time.monotonic()) / 600))
 
 
 def _stat(found: os.stat_result) -> tuple[int, int, int, int]:

@@ -26,8 +26,6 @@ from vault_tool.util.text import content_hash, one_line
 RECORD, PAGE, UNREADABLE = "record", "page", "unreadable"
 NOTES = frozenset({RECORD, PAGE, UNREADABLE})
 
-_ESCAPES = (b"\\u", b"\\U")
-
 
 @dataclass(frozen=True, slots=True)
 class Seen:
@@ -125,7 +123,7 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     if not parsed.readable:
         return Seen(path, UNREADABLE, stat, content_hash(data), problems=parsed.problems)
     # A quoted head value can spell half a surrogate pair, which is no text that could be stored or sent.
-    if any(escape in data for escape in _ESCAPES) and not _storable((parsed.head, parsed.title)):
+    if (b"\\u" in data or b"\\U" in data) and not _storable((parsed.head, parsed.title)):
         hint = "take the \\ud800 to \\udfff out of the head"
         found = error(path, 1, "not-text", "a value in the head is not Unicode text", hint)
         return Seen(path, UNREADABLE, stat, content_hash(data), problems=(*parsed.problems, found))

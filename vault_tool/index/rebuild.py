@@ -19,7 +19,7 @@ from vault_tool.index.building import Progress, build, faults_digest
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.manifest import Part, State, discard, lock
+from vault_tool.index.manifest import Part, State, lock, make_way
 from vault_tool.index.reading import with_head
 from vault_tool.index.searching import Search, Spoilt
 from vault_tool.index.shelf import Replaced, Shelf
@@ -154,8 +154,7 @@ class Index:
         catalog = self.catalog
         part = self._exported
         with lock(self._shelf.cache / "export.lock", self._config.lock_wait, INDEX_FILE):
-            if part.path.is_dir():
-                discard(part.path)
+            make_way(part.path)
             with part.writing(f"{catalog.meta('nonce')} {catalog.meta('changes')}"):
                 write_index(part.path, catalog, stamp(self._clock.now()))
 

@@ -11,7 +11,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.lexical import Lexical, LexicalHit
 from vault_tool.index.lexical_text import Text
-from vault_tool.index.manifest import Part, State
+from vault_tool.index.manifest import Part, State, discard
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import transaction
 
@@ -44,7 +44,9 @@ class Search:
         self, catalog: Catalog, text: str, limit: int, classes: Collection[str] | None, types: Collection[str] | None
     ) -> list[LexicalHit]:
         """The best files for a person's text as of the last refresh. Raises Spoilt when the index must be built anew."""
-        return self._index(catalog).search(text, limit, classes, types, self.caught_up(catalog))
+        # In this order: what another process commits between the two is in the index by the time it is opened.
+        beside = self.caught_up(catalog)
+        return self._index(catalog).search(text, limit, classes, types, beside)
 
     def attainable(self, catalog: Catalog, text: str) -> float:
         """See `Lexical.attainable`."""
@@ -73,8 +75,13 @@ class Search:
     def _commit(self, catalog: Catalog) -> None:
         nonce, seq = catalog.meta("nonce"), catalog.seq()
         part, index = self.part(nonce), self._index(catalog, locked=True)
-        with part.writing(nonce):
-            index.apply(catalog.pending())
+        try:
+            with part.writing(nonce):
+                index.apply(catalog.pending())
+        except (OSError, ValueError) as fault:
+            self._open = None
+            discard(part.seal)
+            raise Spoilt from fault
         self._open = part, part.print(), index
         with self._shelf.writing(catalog), transaction(catalog.connection):
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))

@@ -5,16 +5,19 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
-from vault_tool.errors import StorageError
+from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.manifest import FORMAT, Part, State, discard, lock
+from vault_tool.index.manifest import FORMAT, Part, State, discard, lock, make_way
+
+if TYPE_CHECKING:
+    import tempfile
 
 
 class Replaced(Exception):
@@ -30,6 +33,7 @@ class Shelf:
         self._settings = settings_print(config)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
+        self._unsynced = False
 
     @property
     def cache(self) -> Path:
@@ -47,7 +51,11 @@ class Shelf:
         return self._settings
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Let go of all files, on disk from now on."""
+        if self._unsynced and self._catalog is not None:
+            with suppress(Busy, StorageError, OSError), self.locked():
+                self.part.sync()
+        self._unsynced = False
         self.drop()
         if self._borrowed is not None:
             self._borrowed.cleanup()
@@ -74,7 +82,8 @@ class Shelf:
         with self.locked():
             if self._opened(part) is not catalog:
                 raise Replaced
-            with part.writing(catalog.meta("nonce")):
+            with part.writing(catalog.meta("nonce"), synced=False):
+                self._unsynced = True
                 yield
 
     @contextmanager
@@ -94,14 +103,15 @@ class Shelf:
         part = self.part
         with self.locked():
             self.drop()
-            if part.path.is_dir():
-                discard(part.path)
-            with part.writing(nonce):
+            make_way(part.path)
+            with part.writing(nonce, synced=False):
+                self._unsynced = True
                 discard(part.path.with_name(part.path.name + "-journal"))
                 made.replace(part.path)
 
     def sweep(self, keep: str = "") -> None:
         """Remove what earlier builds left; the caller holds the build lock. `keep` is the build that is in use."""
+        make_way(self.cache / "lexical", folder=True)
         for left in self.cache.glob("catalog.*.tmp*"):
             discard(left)
         if keep:
@@ -114,13 +124,14 @@ class Shelf:
         if self._borrowed is not None:
             return
         try:
-            if self._own.exists() and not self._own.is_dir():
-                discard(self._own)
+            make_way(self._own, folder=True)
             self._own.mkdir(exist_ok=True)
             writable = os.access(self._own, os.W_OK)
         except OSError:
             writable = False
         if not writable:
+            import tempfile  # 8 ms that only a read-only vault needs
+
             self.drop()
             self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", ignore_cleanup_errors=True)
 

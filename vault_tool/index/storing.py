@@ -187,7 +187,7 @@ class Bulk:
             self._flush(self._rows)
 
     def finish(self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str]) -> None:
-        """Write the rest and the search trees, and close."""
+        """Write the rest and the search trees."""
         self._flush(self._rows)
         for rows in self._late.values():
             rows.sort()
@@ -198,10 +198,9 @@ class Bulk:
         for statement in filter(None, map(str.strip, schema.INDEXES.split(";"))):
             self._connection.execute(statement)
         self._connection.execute("COMMIT")
-        self._connection.close()
 
-    def abandon(self) -> None:
-        """Let go of it unfinished."""
+    def close(self) -> None:
+        """Let go of the file; what was not finished is of no use."""
         self._connection.close()
 
     def _flush(self, rows: dict[str, list[tuple[Any, ...]]]) -> None:

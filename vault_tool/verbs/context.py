@@ -56,6 +56,7 @@ class Context:
         self.who = who or Who()
         self.clock = clock or Clock()
         self.local = Local(self.root)
+        self.progress: Progress | None = None
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
@@ -149,7 +150,7 @@ class Context:
 
     def fresh(self, progress: Progress | None = None) -> Freshness:
         """Compare the files with the indexes and take in what changed: before every answer."""
-        found = self.freshness(self.index.refresh(progress=progress))
+        found = self.freshness(self.index.refresh(progress=progress or self.progress))
         self.standings.settle(changed=bool(found.changed))
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,7 +84,7 @@ def history(vault: Context, memory_id: str) -> History:
     """The supersession chain that a memory belongs to, newest first, each with the commits that touched its file."""
     freshness = vault.fresh()
     entry = resolve.find(vault, memory_id)
-    chain = sorted(lineage(vault.index.catalog, entry), key=lambda e: (e.text("created"), e.id), reverse=True)
+    chain = _newest_first(lineage(vault.index.catalog, entry))
     return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain), freshness=freshness)
 
 
@@ -169,6 +170,19 @@ def _relative(vault: Context, path: str | Path) -> str:
         if full.is_relative_to(vault.root) and (full.exists() or base == vault.root):
             return full.relative_to(vault.root).as_posix()
     raise NotFound(f"{path} is not in the vault {vault.root}", "name a file of the vault")
+
+
+def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
+    """A chain with each revision before what it supersedes, whatever their clocks said; else by time."""
+    left = {entry.id: entry for entry in sorted(chain, key=lambda e: (e.text("created"), e.id), reverse=True)}
+    waits = Counter(old for entry in left.values() for old in entry.texts("supersedes") if old in left)
+    ordered: list[Entry] = []
+    while left:
+        # In a cycle everybody waits: then time decides.
+        entry = next((one for one in left.values() if not waits[one.id]), next(iter(left.values())))
+        ordered.append(left.pop(entry.id))
+        waits.subtract(old for old in entry.texts("supersedes"))
+    return ordered
 
 
 def _revision(vault: Context, entry: Entry) -> Revision:

@@ -1,85 +1,24 @@
-"""Single memories: `get`, `show`, `pin`, `link`, `related` and `episode`."""
+"""What is done to single memories: `pin` and `link`; and `episode`, what happened and is no memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from vault_tool.belief.decay import standing
-from vault_tool.belief.fold import Belief
 from vault_tool.errors import UsageError
-from vault_tool.files import frontmatter, git, reader
 from vault_tool.files.frontmatter import Remove, Set
 from vault_tool.files.render import body_text
-from vault_tool.index.graph import references
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge
-from vault_tool.model.signals import EpisodeEntry, Use
+from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Saved, writing
 from vault_tool.verbs.remember import provenance
-
-EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
-    """One link of a memory: `relation` is the field or the edge's type, `direction` out (from it) or in (to it)."""
-
-    relation: str
-    direction: str
-    id: str
-    title: str
-    type: str
-    path: str
-    edge_id: str | None = None
-    why: str = ""
-    strength: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """One memory, whole: its text, its head, its relations and what is believed of it."""
-
-    id: str
-    kind: str
-    type: str
-    title: str
-    subjects: tuple[str, ...]
-    summary: str | None
-    content: str
-    path: str
-    head: Mapping[str, Any]
-    relations: tuple[Relation, ...]
-    superseded_by: tuple[str, ...]
-    truth: float
-    utility: float
-    access_count: int
-    last_accessed: str | None
-    decay_score: float
-    standing: str
-    generation: int | None
-    created: str
-    origin: str
-    stale: bool
-    freshness: Freshness
-    notice: str = EYES_FIRST
-    belief: Belief | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Relations:
-    """The answer of `related`."""
-
-    id: str
-    title: str
-    results: tuple[Relation, ...]
-    freshness: Freshness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,78 +52,6 @@ class Logged(Saved):
 
     at: str
     title: str
-
-
-def get(vault: Context, memory_id: str) -> Memory:
-    """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
-    found = show(vault, memory_id)
-    vault.local.note_use(Use(at=vault.now(), target=found.id, session=vault.who.session))
-    vault.standings.settle(changed=True)
-    return found
-
-
-def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
-    """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it."""
-    freshness = vault.fresh()
-    entry = resolve.find(vault, memory_id)
-    judged = vault.standings.belief_of(entry)
-    score = vault.standings.score_of(entry, judged, vault.clock.now())
-    generation = entry.number("generation")
-    return Memory(
-        id=entry.id,
-        kind=entry.record_class.value,
-        type=entry.type,
-        title=entry.title,
-        subjects=entry.subjects,
-        summary=entry.text("summary") or None,
-        content=body_of(vault, entry),
-        path=entry.path,
-        head=entry.head,
-        relations=tuple(relations_of(vault, entry)),
-        superseded_by=tuple(vault.superseded_by(entry.id)),
-        truth=judged.truth,
-        utility=judged.utility,
-        access_count=judged.access_count,
-        last_accessed=judged.last_accessed,
-        decay_score=score,
-        standing=standing(score).value,
-        generation=None if generation is None else int(generation),
-        created=entry.text("created"),
-        origin=entry.text("origin") or "owner",
-        stale=entry.stale,
-        freshness=freshness,
-        belief=judged if belief else None,
-    )
-
-
-def body_of(vault: Context, entry: Entry) -> str:
-    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now."""
-    if entry.stale and vault.repo is not None:
-        data = git.show(vault.repo, "HEAD", entry.path) or b""
-    else:
-        data = reader.read(vault.root, entry.path)
-    return frontmatter.read(data)[1].strip("\r\n")
-
-
-def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
-    """Everything that the memory points at and everything that points at it, edges with their prose."""
-    catalog = vault.index.catalog
-    for field, target in references(entry):
-        yield from (_relation(field, "out", other) for other in catalog.get(target))
-    for field, source in catalog.pointing_at(entry.id):
-        if source.record_class is RecordClass.EDGE:
-            yield from _across(vault, source, field, entry)
-        else:
-            yield _relation(field, "in", source)
-
-
-def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
-    """What a memory is linked to: edges, supersession, evidence, problems and solutions, weak links; not subjects."""
-    freshness = vault.fresh()
-    entry = resolve.find(vault, memory_id)
-    wanted = {kind.casefold() for kind in types}
-    found = [r for r in relations_of(vault, entry) if not wanted or r.relation.casefold() in wanted]
-    return Relations(id=entry.id, title=entry.title, results=tuple(found), freshness=freshness)
 
 
 def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
@@ -263,30 +130,6 @@ class _Ends(TypedDict):
     from_title: str
     to_id: str
     to_title: str
-
-
-def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None) -> Relation:
-    return Relation(
-        relation=name,
-        direction=direction,
-        id=other.id,
-        title=other.title,
-        type=other.type,
-        path=other.path,
-        edge_id=edge.id if edge else None,
-        why=edge.preview if edge else "",
-        strength=edge.number("strength") if edge else None,
-    )
-
-
-def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:
-    """The memory at the other end of an edge, as a relation of this one."""
-    direction = "out" if field == "from_id" else "in"
-    other_end = edge.text("to_id" if field == "from_id" else "from_id")
-    if field not in ("from_id", "to_id"):
-        return
-    for other in vault.index.catalog.get(other_end):
-        yield _relation(edge.type, direction, other, edge)
 
 
 def _edge_type(vault: Context, named: str) -> str:

@@ -140,10 +140,17 @@ class Operation:
         news = plan.created | plan.replaced | {path: new for path, (_, new) in plan.rewritten.items()}
         hashes: dict[str, str | None] = {path: content_hash(data) for path, data in news.items()}
         hashes |= dict.fromkeys(plan.edited, _UNKNOWN) | dict.fromkeys(plan.removed, None)
+        hashes |= dict.fromkeys(self._journals(), _UNKNOWN)
         vault = self.vault
         pending = PendingOperation(new_id(), self.verb, title, vault.who.session, tuple(ids), tuple(hashes.items()), vault.now())
         vault.local.begin(pending)
         return pending
+
+    def _journals(self) -> set[str]:
+        """The journals that will be appended to, unless they turn out not to be as this machine left them."""
+        token = self.vault.local.token()
+        days = {layout.episode_path(entry.at[:10], token) for entry in self._plan.episodes}
+        return days | {layout.signals_path(signal.at[:7], token) for signal in self._plan.signals}
 
     def _write(self) -> Iterator[writer.Written]:
         """The writes in the order in which a kill between two of them hurts least: what is pointed at comes first."""

@@ -17,9 +17,9 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs.context import Context, Freshness, Progress
-from vault_tool.verbs.memories import body_of
+from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.standing import Weighed, memories
+from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
 
 SMALLEST_BUDGET = 200
 _REFLECTION_MARK = b"- **Type:** reflection"
@@ -102,11 +102,11 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
         raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
     if preview:
         freshness = vault.fresh()
-        page = _core(vault, allowed, live=True)
+        page = _core(vault, allowed, _looked(vault, live=True))
         return _page(vault, CORE_FILE, page.text, Saved(), freshness)
     with writing(vault, "core") as op:
         _require_whole(vault, op.freshness)
-        page = _core(vault, allowed, live=False)
+        page = _core(vault, allowed, _looked(vault))
         shown = _page(vault, CORE_FILE, page.text, Saved(), op.freshness)
         saved = _publish(op, [shown], "CORE.md")
     return _page(vault, CORE_FILE, page.text, saved, op.freshness, shown.changed)
@@ -116,10 +116,10 @@ def reflection(vault: Context, *, preview: bool = False) -> Page:
     """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it."""
     if preview:
         freshness = vault.fresh()
-        return _page(vault, REFLECTION_FILE, _reflection(vault, 0), Saved(), freshness)
+        return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault), 0), Saved(), freshness)
     with writing(vault, "reflection") as op:
         _require_whole(vault, op.freshness)
-        text = _reflection(vault, 0)
+        text = _reflection(vault, _looked(vault), 0)
         shown = _page(vault, REFLECTION_FILE, text, Saved(), op.freshness)
         saved = _publish(op, [shown], "REFLECTION.md")
     return _page(vault, REFLECTION_FILE, text, saved, op.freshness, shown.changed)
@@ -156,13 +156,15 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
 def first_pages(vault: Context) -> Saved:
     """CORE.md and REFLECTION.md of a new vault, in one commit; those that are there already stay as they are."""
     with writing(vault, "init") as op:
-        pages = [page for page in _changed_pages(vault, op.freshness) if not (vault.root / page.path).exists()]
+        pages = [page for page in _changed_pages(vault, op.freshness, new=0) if not (vault.root / page.path).exists()]
         return _publish(op, pages, "CORE.md and REFLECTION.md")
 
 
-def _changed_pages(vault: Context, freshness: Freshness) -> list[Page]:
-    """The generated pages that differ from the tracked ones in more than their dates."""
-    texts = ((CORE_FILE, _core(vault, vault.settings.core_budget, live=False).text), (REFLECTION_FILE, _reflection(vault, 1)))
+def _changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[Page]:
+    """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
+    seen = _looked(vault)
+    core_text = _core(vault, vault.settings.core_budget, seen).text
+    texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
     pages = [_page(vault, path, text, Saved(), freshness) for path, text in texts]
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
 
@@ -177,13 +179,26 @@ def _below_header(text: str) -> str:
     return "\n".join(line for line in text.split("\n") if not line.startswith("> Last updated:"))
 
 
-def _core(vault: Context, budget: int, *, live: bool) -> CorePage:
-    """The page from tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a page is made from: everything, the memories that nothing supersedes, weighed, and as of when."""
+
+    snapshot: Snapshot
+    weighed: list[Weighed]
+    moment: datetime
+    live: bool
+
+
+def _looked(vault: Context, *, live: bool = False) -> _Seen:
+    """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
     moment = vault.clock.now() if live else _midnight(vault)
     snapshot = vault.index.catalog.snapshot()
-    weighed = vault.standings.weigh(memories(snapshot), live=live, as_of=moment)
-    kept = [one for one in weighed if one.entry.type in KEPT_TYPES]
-    listed = [one for one in weighed if one.entry.type not in KEPT_TYPES]
+    return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
+
+
+def _core(vault: Context, budget: int, seen: _Seen) -> CorePage:
+    kept = [one for one in seen.weighed if one.entry.type in KEPT_TYPES]
+    listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
     newest = sorted(kept, key=lambda one: (one.entry.text("created"), one.entry.id))
     return core_page(
         [_core_item(one) for one in listed],
@@ -191,10 +206,10 @@ def _core(vault: Context, budget: int, *, live: bool) -> CorePage:
         budget=budget,
         section_limit=vault.settings.core_section_limit,
         registry=vault.settings.types,
-        as_of=moment.date(),
-        active=sum(standing(one.score) is Standing.ACTIVE for one in weighed),
-        total=len(weighed),
-        live=live,
+        as_of=seen.moment.date(),
+        active=sum(standing(one.score) is Standing.ACTIVE for one in seen.weighed),
+        total=len(seen.weighed),
+        live=seen.live,
     )
 
 
@@ -203,20 +218,17 @@ def _core_item(one: Weighed) -> CoreItem:
     return CoreItem(one.entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside)
 
 
-def _reflection(vault: Context, new: int) -> str:
-    """The page as of today's date; `new` is 1 when it is made by a reflection that will be logged."""
-    today = _midnight(vault)
-    snapshot = vault.index.catalog.snapshot()
-    passes = list(snapshot.of_class(RecordClass.CONSOLIDATION))
-    weighed = vault.standings.weigh(memories(snapshot), live=False, as_of=today)
-    beliefs = {one.entry.id: one.belief for one in weighed}
+def _reflection(vault: Context, seen: _Seen, new: int) -> str:
+    """The page; `new` is 1 when it is made by a reflection that will be logged."""
+    today = seen.moment.date().isoformat()
+    beliefs = {one.entry.id: one.belief for one in seen.weighed}
     days, merges = _reflection_days(vault)
     return reflection_page(
-        [*(one.entry for one in weighed), *passes],
+        [*(one.entry for one in seen.weighed), *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
         {identity: belief.access_count for identity, belief in beliefs.items()},
-        _concerns(snapshot, weighed),
-        as_of=today.date(),
-        last_reflection=today.date().isoformat() if new else max(days, default=""),
+        _concerns(seen.snapshot, seen.weighed),
+        as_of=seen.moment.date(),
+        last_reflection=today if new else max(days, default=""),
         reflections=len(days) + new,
         merges=merges,
         reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
@@ -259,8 +271,9 @@ def _moved(vault: Context, weighed: Iterable[Weighed]) -> list[str]:
     lines = []
     for one in weighed:
         old = before.get(one.entry.id)
-        if old is not None and standing(old.decay_score) is not standing(one.score):
-            lines.append(f"{one.entry.title}: {standing(old.decay_score)} -> {standing(one.score)}")
+        now = standing(round(one.score, SCORE_DIGITS))
+        if old is not None and standing(old.decay_score) is not now:
+            lines.append(f"{one.entry.title}: {standing(old.decay_score)} -> {now}")
     return lines
 
 

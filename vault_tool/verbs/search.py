@@ -13,7 +13,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.memories import EYES_FIRST
+from vault_tool.verbs.look import EYES_FIRST
 
 SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
 

@@ -21,7 +21,10 @@ from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.pages import first_pages
 from vault_tool.verbs.remember import Provenance, provenance
 
-IGNORED = tuple(f"/{name}{'/' if name.startswith('_') and '.' not in name else ''}" for name in layout.UNTRACKED)
+TEMPORARIES = ".*.vt-*.tmp"
+"""The files of a write under way; a killed one leaves its own behind until the next command sweeps it."""
+
+IGNORED = (*(f"/{name}{'/' if name.startswith('_') and '.' not in name else ''}" for name in layout.UNTRACKED), TEMPORARIES)
 ATTRIBUTES = "vault/** -text"
 
 

@@ -21,6 +21,9 @@ from vault_tool.util.clock import Clock, stamp
 
 DEFAULT_CONFIDENCE = 0.8
 
+SCORE_DIGITS = 4
+"""As precise as a score is kept in `_state.json`."""
+
 SMALL = 2000
 """Up to so many records `_state.json` follows every change at once; above, it waits for `decay` or `reflect`."""
 
@@ -97,7 +100,7 @@ def memories(snapshot: Snapshot) -> list[Entry]:
 def _row(one: Weighed) -> Row:
     belief = one.belief
     last = belief.last_accessed or ""
-    return Row(belief.access_count, last, round(one.score, 4), round(belief.truth, 4), round(belief.utility, 4))
+    return Row(belief.access_count, last, round(one.score, SCORE_DIGITS), round(belief.truth, 4), round(belief.utility, 4))
 
 
 def _fold(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use]) -> Belief:

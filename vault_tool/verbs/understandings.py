@@ -130,7 +130,7 @@ def update_understanding(
         _check(vault, chosen, names, new_content, new_summary)
         tagging = tag(op, names)
         record = replace(
-            _draft(vault, chosen, new_content, new_summary, title or old.text("title")),
+            _draft(vault, chosen, new_content, new_summary, title or _own_title(old)),
             subjects=tagging.names,
             tags=old.texts("tags"),
             supersedes=replaced,
@@ -188,6 +188,12 @@ def _check(vault: Context, kind: str, subject_names: Sequence[str], content: str
         raise UsageError(f"`{one_line(kind, 40)}` is not a kind of understanding", f"the kinds are {kinds}")
     if not subject_names and kind not in KEPT_TYPES:
         raise UsageError(f"a {kind} understanding needs a subject", "name it with --subject")
+
+
+def _own_title(old: Entry) -> str:
+    """The title that a person gave; one that was only the old summary's first sentence goes with it."""
+    title = old.text("title")
+    return "" if title == first_sentence(old.text("summary")) else title
 
 
 def _holding_the_place(vault: Context, kind: str, names: Sequence[str]) -> list[Entry]:

@@ -10,13 +10,15 @@ from vault_tool.check import check
 from vault_tool.errors import VaultError
 from vault_tool.files import git, layout, reader
 from vault_tool.files.frontmatter import Remove
+from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
+from vault_tool.index.graph import names_of
 from vault_tool.model.ids import new_id
-from vault_tool.model.problems import Problem, Severity, warning
+from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import one_line
+from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.drafts import adopted_text
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -139,6 +141,7 @@ def _problems(vault: Context) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
     yield from check(vault.index.catalog.snapshot(), vault.settings.types)
     yield from _tracked_by_mistake(vault)
+    yield from _renamed(vault)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             hint = "choose what to keep, remove the markers, then `git add` it"
@@ -155,6 +158,21 @@ def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
     for name in sorted(set(present) - git.ignored(vault.repo, present)):
         hint = "`vt init .` adds the missing lines to .gitignore"
         yield warning(name, 0, "derived-not-ignored", "git does not ignore this derived or local file", hint)
+
+
+def _renamed(vault: Context) -> Iterator[Problem]:
+    """Subjects that a person renamed since the last commit: the unchanged id shows it, and the old name may be an alias."""
+    if vault.repo is None:
+        return
+    for pending in git.uncommitted(vault.repo, [layout.VAULT]):
+        entry = vault.index.catalog.by_path(pending.path)
+        if pending.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:
+            continue
+        before = record(pending.path, git.show(vault.repo, "HEAD", pending.was or pending.path) or b"", vault.settings.types)
+        old = getattr(before, "name", "")
+        if before is not None and before.id == entry.id and old and normal_name(old) not in names_of(entry):
+            hint = f"add `{old}` to its aliases, so that what is tagged with it stays there"
+            yield note(entry.path, 1, "renamed-subject", f"the subject `{old}` is called `{entry.title}` now", hint)
 
 
 def _git_status(vault: Context) -> GitStatus:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_tool.verbs import drafts, memories, pages, remember, search, setup, subjects, understandings, upkeep
+from vault_tool.verbs import drafts, look, memories, pages, remember, search, setup, subjects, understandings, upkeep
 from vault_tool.verbs import history as past
 from vault_tool.verbs.context import Context
 
@@ -21,9 +21,9 @@ class Vault(Context):
     update_understanding = understandings.update_understanding
     set_structural_understanding = understandings.set_structural_understanding
     link = memories.link
-    related = memories.related
-    get = memories.get
-    show = memories.show
+    related = look.related
+    get = look.get
+    show = look.show
     pin = memories.pin
     episode = memories.episode
     search = search.search

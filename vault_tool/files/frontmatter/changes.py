@@ -11,6 +11,7 @@ from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter.values import Head, Plain, Raw, Value
 from vault_tool.files.frontmatter.write import as_raw
 
+_WHOLE = re.compile(r"-?\d{1,4000}", re.ASCII)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", re.ASCII)
 
 
@@ -110,6 +111,8 @@ def _holds(raw: Raw, value: Value) -> bool:
 def _same_value(raw: Plain, value: float) -> bool:
     if isinstance(value, bool):
         return raw.lower() == ("true" if value else "false")
+    if isinstance(value, int) and _WHOLE.fullmatch(raw):
+        return int(raw) == value
     return bool(_NUMBER.fullmatch(raw)) and float(raw) == value
 
 

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Sequence
 
 from vault_tool.errors import EditRefused
-from vault_tool.files.frontmatter.changes import Change, Set, Step, agree, expected, next_step
+from vault_tool.files.frontmatter.changes import Change, DropItem, Set, Step, agree, expected, next_step
 from vault_tool.files.frontmatter.read import read, read_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Fault, Head, Raw, Value
@@ -30,8 +30,11 @@ def edit(data: bytes, changes: Sequence[Change]) -> bytes:
     parts = split(data)
     text = old = data[parts.start : parts.end].decode("utf-8")
     for change in changes:
-        while (step := next_step(change, head)) is not None:
+        step = next_step(change, head)
+        while step is not None:
             text, head = _taken(text, head, step, parts)
+            # Items go one by one; every other change is one step.
+            step = next_step(change, head) if isinstance(step, DropItem) else None
     if text == old:
         return data
     result = data[: parts.start] + text.encode("utf-8") + data[parts.end :]

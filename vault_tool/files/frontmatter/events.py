@@ -81,7 +81,10 @@ class Reading:
             shielded, table = shield(self._text)
             self._source = self._parser(shielded)
             values = self._document()
-            return (_unshielded(values, table) if table else values), self._lines
+            if table:
+                self._lines = {key.translate(table): line for key, line in self._lines.items()}
+                values = _unshielded(values, table)
+            return values, self._lines
         except _Stop as stop:
             fault = stop.fault
         except (yaml.YAMLError, ValueError, RecursionError, TypeError) as error:

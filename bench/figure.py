@@ -1,0 +1,125 @@
+"""One measured figure, its floor and its target, and how a figure grows with the vault."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+from typing import Any
+
+LINEAR = 1.15
+"""The exponent up to which growth counts as linear: sorting and trees add a logarithm, caches that overflow a little more."""
+
+
+class Against(Enum):
+    """What a target limits."""
+
+    FLOOR = "times the floor"
+    ITSELF = "as measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The most that a figure's median may be."""
+
+    limit: float
+    against: Against
+
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        "rebuild": Target(2.0, Against.FLOOR),
+        "rebuild-peak": Target(1074.0, Against.ITSELF),
+        "check": Target(3.0, Against.FLOOR),
+        "remember": Target(1.5, Against.FLOOR),
+        "help": Target(0.15, Against.ITSELF),
+        "get": Target(0.25, Against.ITSELF),
+        "search": Target(0.35, Against.ITSELF),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """What was measured at `notes` notes: one value a run (in `unit`, s or MB), beside its floor's values of the same runs."""
+
+    name: str
+    what: str
+    notes: int
+    values: tuple[float, ...]
+    unit: str = "s"
+    floor_is: str = ""
+    floor: tuple[float, ...] = ()
+
+    @property
+    def median(self) -> float:
+        """The middle value: what a person usually waits for."""
+        return statistics.median(self.values)
+
+    @property
+    def best(self) -> float:
+        """The least value: what it takes when nothing else runs."""
+        return min(self.values)
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times the floor's median the median is; None without a floor."""
+        return self.median / statistics.median(self.floor) if self.floor else None
+
+    @property
+    def target(self) -> Target | None:
+        """The target of this figure's name, if it has one."""
+        return TARGETS.get(self.name)
+
+    @property
+    def ok(self) -> bool | None:
+        """Whether the target is met, by the median as it is printed; None where there is no target."""
+        if self.target is None:
+            return None
+        value = self.ratio if self.target.against is Against.FLOOR else self.median
+        return value is not None and round(value, 2) <= self.target.limit
+
+    def to_json(self) -> dict[str, Any]:
+        """The figure as JSON; seconds and megabytes unrounded."""
+        floor = {"what": self.floor_is, "min": min(self.floor), "median": statistics.median(self.floor)} if self.floor else None
+        target = {"limit": self.target.limit, "against": self.target.against.value} if self.target else None
+        return {
+            "name": self.name, "what": self.what, "notes": self.notes, "unit": self.unit, "min": self.best,
+            "median": self.median, "runs": len(self.values), "values": list(self.values), "floor": floor,
+            "ratio": self.ratio, "target": target, "ok": self.ok,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How a figure grows between two sizes: `exponent` 1 is linear, 0 is not at all (of best values: noise is no growth)."""
+
+    name: str
+    fewer: int
+    more: int
+    times: float
+    exponent: float
+
+    @property
+    def linear(self) -> bool:
+        """Whether it grows no worse than linearly."""
+        return self.exponent <= LINEAR
+
+
+def growths(figures: Iterable[Figure]) -> Iterator[Growth]:
+    """The growth of each figure from its smallest size to its largest."""
+    named: dict[str, list[Figure]] = {}
+    for figure in figures:
+        named.setdefault(figure.name, []).append(figure)
+    for name, found in named.items():
+        yield from _growth(name, sorted(found, key=lambda one: one.notes))
+
+
+def _growth(name: str, found: Sequence[Figure]) -> Iterator[Growth]:
+    small, large = found[0], found[-1]
+    if large.notes > small.notes and small.best > 0:
+        times = large.best / small.best
+        yield Growth(name, small.notes, large.notes, times, math.log(times) / math.log(large.notes / small.notes))

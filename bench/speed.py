@@ -1,0 +1,138 @@
+"""The figures: what is run how often, against which floor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from bench.bed import Bed
+from bench.figure import Figure
+from bench.machine import child, in_turn, run, vt
+from vault_tool.files.layout import DERIVED, VAULT
+
+PARSE = "read every file, parse every head with the stock C loader"
+STATUS = "git status"
+COMMIT = "git add + git commit"
+PYTHON = "start of Python"
+
+Measure = Callable[[Bed], Iterator[Figure]]
+
+
+def rebuild(bed: Bed) -> Iterator[Figure]:
+    """A full rebuild in a fresh process each time, its floor in another beside it."""
+    pairs = [(child("parse", bed.root), child("rebuild", bed.root)) for _ in range(bed.rebuilds)]
+    floor = tuple(float(one["seconds"]) for one, _ in pairs)
+    ours = [one for _, one in pairs]
+    what = "full rebuild of everything derived, without embeddings"
+    yield _figure(bed, "rebuild", what, [one["seconds"] for one in ours], floor_is=PARSE, floor=floor)
+    yield _figure(bed, "rebuild-peak", "peak memory of the process that rebuilds", [one["peak_mb"] for one in ours], unit="MB")
+    sizes = [_megabytes(bed.root / name) for name in DERIVED]
+    floor = (_megabytes(bed.root / VAULT),)
+    yield _figure(bed, "derived-size", "derived files on disk", [sum(sizes)], unit="MB", floor_is="the notes", floor=floor)
+
+
+def check(bed: Bed) -> Iterator[Figure]:
+    """The comparison that stands before every answer."""
+    found = child("check", bed.root, bed.runs)
+    yield _figure(bed, "check", "nothing changed: compare all files, warm process", **_paired(found, STATUS))
+
+
+def remember(bed: Bed) -> Iterator[Figure]:
+    """One write from the call to the commit."""
+    found = child("remember", bed.root, bed.clone, bed.runs)
+    yield _figure(bed, "remember", "one memory written, indexed and committed, warm process", **_paired(found, COMMIT))
+
+
+def look(bed: Bed) -> Iterator[Figure]:
+    """Reading verbs of a process that stays."""
+    found = child("look", bed.root, bed.identity, bed.query, bed.runs)
+    yield _figure(bed, "get-warm", "get, warm process", found["get"])
+    yield _figure(bed, "search-warm", "search of two words, warm process", found["search"])
+    edited = child("edit", bed.root, bed.path, bed.runs)
+    yield _figure(bed, "edit-search", "search that finds the word just typed in an editor, warm process", edited["seconds"])
+
+
+def cold(bed: Bed) -> Iterator[Figure]:
+    """Commands as people type them, by turns with an idle Python."""
+    floor, helped, got, found = in_turn(
+        bed.runs,
+        lambda: run([sys.executable, "-c", "pass"]),
+        lambda: run([*vt(), "--help"]),
+        lambda: _vt(bed, "get", bed.identity),
+        lambda: _vt(bed, "search", bed.query),
+    )
+    yield _figure(bed, "help", "vt --help", helped, floor_is=PYTHON, floor=tuple(floor))
+    yield _figure(bed, "get", "vt get ID", got, floor_is=PYTHON, floor=tuple(floor))
+    yield _figure(bed, "search", "vt search WORDS", found, floor_is=PYTHON, floor=tuple(floor))
+
+
+def pages(bed: Bed) -> Iterator[Figure]:
+    """Commands that look at the whole vault."""
+    checked, made, examined = in_turn(
+        bed.rebuilds,
+        lambda: _vt(bed, "status"),
+        lambda: _vt(bed, "core", "--print"),
+        lambda: _vt(bed, "doctor", accept=(0, 1)),
+    )
+    yield _figure(bed, "status", "vt status", checked)
+    yield _figure(bed, "core", "vt core --print", made)
+    yield _figure(bed, "doctor", "vt doctor", examined)
+
+
+def write(bed: Bed) -> Iterator[Figure]:
+    """The door to the disk."""
+    found = child("write", bed.root, bed.runs * 3)
+    yield _figure(bed, "write", "one file written for good", **_paired(found, "temp, fsync, rename, fsync"))
+
+
+def lookup(bed: Bed) -> Iterator[Figure]:
+    """The first lookup by id in a fresh process: why the working catalogue is no JSON file."""
+    runs = range(bed.rebuilds)
+    ours = [child("catalogue", bed.root, bed.identity)["seconds"] for _ in runs]
+    fast, slow = ([child("whole-json", bed.root, bed.identity, way)["seconds"] for _ in runs] for way in (1, 0))
+    yield _figure(bed, "lookup", "first lookup of an id, catalogue", ours, floor_is="_index.json by orjson", floor=tuple(fast))
+    yield _figure(bed, "lookup-json", "the same from _index.json, standard library", slow)
+
+
+MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
+    {
+        rebuild: ("rebuild", "rebuild-peak", "derived-size"),
+        check: ("check",),
+        remember: ("remember",),
+        cold: ("help", "get", "search"),
+        look: ("get-warm", "search-warm", "edit-search"),
+        pages: ("status", "core", "doctor"),
+        write: ("write",),
+        lookup: ("lookup", "lookup-json"),
+    }
+)
+"""Each measure with the names of its figures; the rebuild comes first, for it makes what the others read."""
+
+NAMES = tuple(name for names in MEASURES.values() for name in names)
+
+
+def measured(bed: Bed, only: tuple[str, ...] = ()) -> Iterator[Figure]:
+    """The figures of a vault, all of them or those named."""
+    for measure, names in MEASURES.items():
+        if not only or set(only) & set(names):
+            yield from (figure for figure in measure(bed) if not only or figure.name in only)
+
+
+def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) -> Figure:
+    return Figure(name=name, what=what, notes=bed.notes, values=tuple(values), **more)
+
+
+def _paired(found: dict[str, Any], floor_is: str) -> dict[str, Any]:
+    return {"values": found["seconds"], "floor_is": floor_is, "floor": tuple(found["floor"])}
+
+
+def _vt(bed: Bed, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
+    return run([*vt(), "--vault", str(bed.root), *arguments], accept=accept)
+
+
+def _megabytes(path: Path) -> float:
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files) / 1e6

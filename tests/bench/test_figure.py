@@ -1,0 +1,61 @@
+"""Figures: medians, ratios, targets and growth."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.figure import TARGETS, Figure, growths
+from bench.table import amount, figures_table, growth_table
+
+
+def _figure(name: str, values: tuple[float, ...], floor: tuple[float, ...] = (), notes: int = 100) -> Figure:
+    return Figure(name=name, what="a thing", notes=notes, values=values, floor_is="the floor" if floor else "", floor=floor)
+
+
+def test_a_ratio_is_of_medians_and_decides_a_target() -> None:
+    met = _figure("remember", (1.0, 1.5, 9.0), (2.0, 1.0, 0.5))
+    assert met.ratio == pytest.approx(1.5)
+    assert met.ok is True
+    missed = _figure("remember", (1.0, 1.6, 9.0), (2.0, 1.0, 0.5))
+    assert missed.ok is False
+
+
+def test_an_absolute_target_ignores_the_floor() -> None:
+    assert _figure("help", (0.14, 0.15, 0.2), (0.001,)).ok is True
+    assert _figure("help", (0.16, 0.16), (1.0,)).ok is False
+
+
+def test_a_figure_without_a_target_is_neither_met_nor_missed() -> None:
+    assert "core" not in TARGETS
+    assert _figure("core", (1.0,)).ok is None
+    assert _figure("core", (1.0,)).to_json()["target"] is None
+
+
+def test_a_ratio_target_without_a_floor_is_missed() -> None:
+    assert _figure("rebuild", (1.0,)).ok is False
+
+
+def test_growth_is_the_exponent_between_the_ends() -> None:
+    named = [_figure("doctor", (0.1,), notes=1000), _figure("doctor", (10.0,), notes=10_000), _figure("get", (1.0,), notes=1000)]
+    [found] = growths(named)
+    assert (found.name, found.fewer, found.more) == ("doctor", 1000, 10_000)
+    assert found.exponent == pytest.approx(2.0)
+    assert found.linear is False
+    [linear] = growths([_figure("doctor", (0.1,), notes=1000), _figure("doctor", (1.0,), notes=10_000)])
+    assert linear.linear is True
+
+
+def test_tables_have_a_line_for_each_figure_in_columns() -> None:
+    lines = figures_table([_figure("help", (0.2,)), _figure("remember", (1.0,), (1.0,))]).split("\n")
+    assert len({line.count("|") for line in lines}) == 1
+    assert len({len(line) for line in lines}) == 1
+    assert "help: a thing" in lines[2]
+    assert lines[2].rstrip(" |").endswith("NO")
+    assert lines[3].rstrip(" |").endswith("yes")
+    assert "2.00" in growth_table(growths([_figure("x", (0.1,), notes=10), _figure("x", (10.0,), notes=100)]))
+
+
+@pytest.mark.parametrize(("value", "unit", "text"), [(1.234, "s", "1.23 s"), (0.045, "s", "45 ms"), (0.0021, "s", "2.10 ms"),
+                                                     (1234.5, "MB", "1,234 MB"), (0.5, "MB", "0.50 MB")])  # fmt: skip
+def test_amounts(value: float, unit: str, text: str) -> None:
+    assert amount(value, unit) == text

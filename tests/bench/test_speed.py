@@ -1,0 +1,69 @@
+"""The command as a whole, on a tiny vault: every figure is there, and none without the work being done."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.figure import TARGETS
+from bench.speed import NAMES
+
+PROJECT = Path(__file__).parent.parent.parent
+
+
+def _bench(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "bench", *arguments]
+    return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_every_figure_is_measured_and_written(tmp_path: Path) -> None:
+    out = tmp_path / "speed.json"
+    done = _bench("speed", "--notes", "50", "--runs", "1", "--json", str(out), "--folder", str(tmp_path / "beds"))
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    figures = {figure["name"]: figure for figure in found["figures"]}
+    assert set(figures) == set(NAMES)
+    assert set(TARGETS) <= set(NAMES)
+    for figure in figures.values():
+        assert figure["notes"] == 50
+        assert figure["min"] > 0
+        assert figure["median"] >= figure["min"]
+    for name in ("rebuild", "check", "remember"):
+        assert figures[name]["ratio"] == pytest.approx(figures[name]["median"] / figures[name]["floor"]["median"])
+    assert all(f"| {name}: " in done.stdout for name in NAMES)
+    assert done.returncode == int(any(figure["ok"] is False for figure in figures.values()))
+    assert found["machine"]["cores"] >= 1
+    assert str(tmp_path) not in out.read_text(encoding="utf-8")
+    assert not list((tmp_path / "beds").iterdir())
+
+
+def test_one_figure_at_two_sizes_has_its_growth_and_keeps_the_vaults(tmp_path: Path) -> None:
+    out, beds = tmp_path / "speed.json", tmp_path / "beds"
+    sizes = ("--notes", "20", "--notes", "40")
+    done = _bench("speed", *sizes, "--only", "check", "--runs", "1", "--keep", "--json", str(out), "--folder", str(beds))
+    assert done.returncode in (0, 1), done.stderr
+    found = json.loads(out.read_text(encoding="utf-8"))
+    assert [(figure["name"], figure["notes"]) for figure in found["figures"]] == [("check", 20), ("check", 40)]
+    assert [(one["fewer"], one["more"]) for one in found["growth"]] == [(20, 40)]
+    assert len(list(beds.glob("vault-*"))) == 2
+
+
+def test_what_cannot_be_measured_is_said_and_has_no_figure(tmp_path: Path) -> None:
+    out, beds = tmp_path / "speed.json", tmp_path / "beds"
+    common = ("--only", "check", "--runs", "1", "--notes", "20", "--keep", "--json", str(out), "--folder", str(beds))
+    assert _bench("speed", *common).returncode in (0, 1)
+    out.unlink()
+    (beds / "vault-20-1" / "vault.toml").write_text("half_life = [", encoding="utf-8")
+    done = _bench("speed", *common)
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()
+    assert not out.exists()
+
+
+def test_a_wrong_figure_or_size_is_refused(tmp_path: Path) -> None:
+    assert _bench("speed", "--only", "speed-of-light").returncode == 2
+    assert _bench("speed", "--notes", "3").returncode == 2

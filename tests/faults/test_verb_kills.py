@@ -1,0 +1,190 @@
+"""SIGKILL in the middle of whole verbs: the next command completes or rolls back, and nothing acknowledged is lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults import steps_child, verb_child
+from tests.faults.killer import Round, campaign, runs_wanted
+from tests.git_repos import git
+from tests.oracles import assert_as_built_anew, assert_git_is_sound, errors_of, fingerprints, leftovers
+from vault_tool import Vault
+from vault_tool.files.episode_text import read_episode
+from vault_tool.files.layout import FileKind, file_kind
+
+CHILD = Path(verb_child.__file__)
+STEPS_CHILD = Path(steps_child.__file__)
+LOGGED = ("remember", "create-understanding", "update-understanding", "link")
+
+
+class Ledger:
+    """What was acknowledged so far, and where it must be found."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.words: dict[str, dict[str, Any]] = {}
+        self.pins: dict[str, bool] = {}
+        self.verbs: Counter[str] = Counter()
+
+    def take(self, one: Round) -> list[dict[str, Any]]:
+        """Enter a round's acknowledgements; returns them."""
+        said = [json.loads(line) for line in one.acknowledged]
+        for ack in said:
+            self.verbs[ack["verb"]] += 1
+            if ack["verb"] == "pin":
+                self.pins[ack["path"]] = ack["pinned"]
+            elif "word" in ack:
+                self.words[ack["word"]] = ack
+        return said
+
+    def assert_pinned(self, said: list[dict[str, Any]]) -> None:
+        """Notes are pinned as was last said; a child that was killed may have changed one more without a word."""
+        paths = {ack["path"] for ack in said if ack["verb"] == "pin"}
+        wrong = [path for path in paths if (b"\npinned: true\n" in (self.root / path).read_bytes()) != self.pins[path]]
+        assert len(wrong) <= 1
+        self.pins = {path: pinned for path, pinned in self.pins.items() if path not in wrong}
+
+    def assert_notes_are_whole_and_once(self) -> None:
+        """Every note with a seal is whole; every word stands in at most one, every acknowledged word in the one named."""
+        found: Counter[str] = Counter()
+        for path in (self.root / "vault").rglob("*.md"):
+            where = path.relative_to(self.root).as_posix()
+            if file_kind(where) is not FileKind.NOTE:
+                continue
+            data = path.read_bytes()
+            word = verb_child.word_of(data.replace(b"# A page\n\n", b"", 1))
+            if word:
+                found[word] += 1
+                assert word not in self.words or self.words[word]["path"] == where
+        assert self.words.keys() <= found.keys()
+        assert set(found.values()) <= {1}
+
+    def assert_logged_once(self) -> None:
+        """Every acknowledged write has one entry in the day's log, and no entry is torn."""
+        titles: list[str] = []
+        for path in (self.root / "vault" / "episodes").glob("*.md"):
+            entries, problems = read_episode(path.relative_to(self.root).as_posix(), path.read_bytes())
+            assert not problems
+            titles += [entry.summary for entry in entries]
+        said = Counter(word for title in titles for word in title.replace(".", " ").split() if word in self.words)
+        for word, ack in self.words.items():
+            if ack["verb"] in LOGGED:
+                assert said[word] >= 1, ack
+
+    def assert_committed(self, said: list[dict[str, Any]]) -> None:
+        """What was acknowledged as committed is in HEAD, and its commit is an ancestor of it."""
+        names = set(git(self.root, "ls-tree", "-r", "--name-only", "HEAD").splitlines())
+        for ack in said:
+            if ack.get("committed"):
+                assert ack["path"] in names and ack["commit"], ack
+        for ack in said[-3:]:
+            if ack.get("commit"):
+                git(self.root, "merge-base", "--is-ancestor", ack["commit"], "HEAD")
+
+
+def settle(root: Path) -> None:
+    """The next commands: they complete or roll back what was cut short, sweep, and find nothing wrong."""
+    with Vault.open(root, session="after") as vault:
+        gathered = vault.commit()
+        assert not gathered.reason and not gathered.left, gathered
+        assert vault.local.pending() == ()
+        assert list(errors_of(vault)) == []
+    assert leftovers(root) == []
+    assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
+
+
+@pytest.mark.campaign
+def test_no_verb_loses_what_it_acknowledged(tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    Vault.init(root)
+    ledger = Ledger(root)
+    kept = fingerprints(root, "templates")
+
+    def check(one: Round) -> None:
+        assert one.killed and one.errors == "", one
+        said = ledger.take(one)
+        assert all(not ack.get("reason") for ack in said), said
+        assert len(leftovers(root)) <= 1
+        ledger.assert_committed(said)
+        ledger.assert_pinned(said)
+        settle(root)
+        ledger.assert_notes_are_whole_and_once()
+        if one.number % 10 == 9:
+            assert_git_is_sound(root)
+            ledger.assert_logged_once()
+
+    kills = runs_wanted(50)
+    campaign(
+        lambda number: [sys.executable, str(CHILD), str(root), str(number)], check, kills=kills, longest=0.5, seed=20261121
+    )
+    assert sum(ledger.verbs.values()) > kills
+    assert fingerprints(root, "templates") == kept
+    assert not list((root / "vault").rglob("*.conflict-*"))
+    assert_git_is_sound(root)
+    ledger.assert_logged_once()
+    assert_as_built_anew(root, ["lorem", "summary", "shared", *list(ledger.words)[:20]])
+
+
+STEPS = (
+    "operation.Operation._announce",
+    "writer.create",
+    "writer.edit",
+    "journals.append_episode",
+    "journals.append_signals",
+    "rebuild.Index.wrote",
+    "standing.Standings.settle",
+    "publish.build",
+    "index.enter",
+    "publish.publish",
+    "local.Local.done",
+)
+
+
+@pytest.fixture(scope="module")
+def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vault with one observation and one understanding, made once and copied."""
+    root = tmp_path_factory.mktemp("founded") / "notes"
+    Vault.init(root)
+    with Vault.open(root) as vault:
+        vault.remember("The cornerstone came first.", ["Masonry"])
+        vault.create_understanding(["Masonry"], "An arch needs a keystone.", "One keystone")
+    return root
+
+
+@pytest.mark.parametrize("verb", ["remember", "revise", "pin", "new"])
+def test_a_kill_after_each_step_is_settled_by_the_next_write(verb: str, founded: Path, tmp_path: Path) -> None:
+    reached = 0
+    for number, step in enumerate(STEPS):
+        root = tmp_path / str(number)
+        shutil.copytree(founded, root, symlinks=True)
+        before = fingerprints(root)
+        done = subprocess.run([sys.executable, str(STEPS_CHILD), step, str(root), verb], capture_output=True, text=True, check=False)
+        assert done.stderr == "" and done.returncode in (0, -signal.SIGKILL)
+        reached += done.returncode != 0
+        with Vault.open(root) as vault:
+            made = vault.remember("A stone laid after.", ["Masonry"])
+            assert made.committed
+            assert vault.local.pending() == ()
+            assert list(errors_of(vault)) == []
+            assert len(vault.search("stone laid").results) >= 1
+        assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
+        assert_git_is_sound(root)
+        after = fingerprints(root)
+        assert before.keys() <= after.keys()
+        if verb != "pin":
+            assert not {path for path in before if before[path] != after[path]} - journals(after)
+    assert reached >= 8
+
+
+def journals(paths: Iterable[str]) -> set[str]:
+    return {path for path in paths if "/episodes/" in path or "/signals/" in path}

@@ -1,0 +1,336 @@
+"""Everything derived is disposable: deleted, torn, foreign or newer, it is built anew, and the notes are untouched."""
+
+from __future__ import annotations
+
+import os
+import random
+import shlex
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
+from vault_tool.errors import Busy
+from vault_tool.index.manifest import Part, State, lock
+from vault_tool.index.state import Standing, StateFile
+
+
+def _contents(root: Path) -> dict[str, bytes]:
+    return {str(file): file.read_bytes() for file in sorted((root / "vault").rglob("*")) if file.is_file()}
+
+
+def _each(target: Path, change: Callable[[Path], object]) -> None:
+    """Do it to the file, or to every file of the folder."""
+    for file in [target] if target.is_file() else [file for file in target.rglob("*") if file.is_file()]:
+        change(file)
+
+
+def _delete(target: Path) -> None:
+    if target.is_dir():
+        shutil.rmtree(target)
+    else:
+        target.unlink()
+
+
+def _flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    chance = random.Random(1)
+    for _ in range(40 if data else 0):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    file.write_bytes(data)
+
+
+def _flip_quietly(file: Path) -> None:
+    before = file.stat()
+    _flip(file)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _to_other_kind(target: Path) -> None:
+    was_folder = target.is_dir()
+    _delete(target)
+    if was_folder:
+        target.write_text("a file")
+    else:
+        target.mkdir()
+        (target / "inside").write_text("x")
+
+
+FAULTS: dict[str, Callable[[Path], None]] = {
+    "deleted": _delete,
+    "empty": lambda target: _each(target, lambda file: file.write_bytes(b"")),
+    "cut in place": lambda target: _each(target, lambda file: os.truncate(file, file.stat().st_size // 2)),
+    "random bytes": lambda target: _each(target, lambda file: file.write_bytes(random.Random(2).randbytes(5000))),
+    "json": lambda target: _each(target, lambda file: file.write_bytes(b"{}")),
+    "flipped bits": lambda target: _each(target, _flip),
+    "flipped bits with the time restored": lambda target: _each(target, _flip_quietly),
+    "of the other kind": _to_other_kind,
+}
+
+TARGETS = (
+    "_index.json",
+    "_cache",
+    "_cache/catalog-1.sqlite3",
+    "_cache/catalog.seal",
+    "_cache/lexical",
+    "_cache/lexical/*",
+    "_cache/build.lock",
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("live", [False, True], ids=["new process", "open index"])
+def test_spoilt_files_are_built_anew(tmp_path: Path, target: str, fault: str, live: bool) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    before, notes = said(index), _contents(root)
+    exported = orjson.loads((root / "_index.json").read_bytes())
+    if not live:
+        index.close()
+        index = opened(root)
+    FAULTS[fault](next(path for path in sorted(root.glob(target)) if path.suffix != ".seal" or target.endswith("seal")))
+    refresh = index.refresh()
+    assert (refresh.count, refresh.problems, refresh.withheld) == (17, 0, "")
+    assert said(index) == before
+    assert _contents(root) == notes
+    index.refresh()
+    again = orjson.loads((root / "_index.json").read_bytes())
+    assert again["entries"] == exported["entries"]
+    index.close()
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None])
+def test_another_version_is_not_read(tmp_path: Path, version: object) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    before = said(index)
+    index.close()
+    seal = root / "_cache/catalog.seal"
+    seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "version": version}))
+    index = opened(root)
+    assert index.refresh().rebuilt
+    assert said(index) == before
+    index.close()
+
+
+def test_a_newer_versions_files_are_left_alone(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    newer = root / "_cache/catalog-2.sqlite3"
+    newer.parent.mkdir()
+    newer.write_bytes(b"of a newer version")
+    index = opened(root)
+    index.refresh()
+    assert newer.read_bytes() == b"of a newer version"
+    index.close()
+
+
+def test_other_settings_build_anew(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    (root / path_of(1)).write_text(note(1, "He was running."))
+    index = opened(root)
+    index.refresh()
+    assert found(index, "runs") == {path_of(1)}
+    index.close()
+    plain = opened(root, language="none")
+    assert plain.refresh().rebuilt
+    assert found(plain, "runs") == set()
+    plain.close()
+
+
+def test_a_copied_vault_has_its_own_indexes(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    index.close()
+    copy = tmp_path / "copy"
+    subprocess.run(["cp", "-a", str(root), str(copy)], check=True)
+    (copy / path_of(1)).unlink()
+    other = opened(copy)
+    assert other.refresh().count == 16
+    assert said(other) == from_nothing(copy)
+    other.close()
+
+
+def test_the_cache_may_be_deleted_under_an_open_index(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    shutil.rmtree(root / "_cache")
+    (root / path_of(1)).write_text(note(1, "walrus"))
+    index.wrote([path_of(1)])
+    assert found(index, "walrus") == {path_of(1)}
+    shutil.rmtree(root / "_cache")
+    assert found(index, "walrus") == {path_of(1)}
+    shutil.rmtree(root / "_cache")
+    assert index.catalog.get(identity(1))
+    index.close()
+
+
+_KILLED = """
+import sys
+from pathlib import Path
+from tests.index.vaults import found, note, opened, path_of
+root = Path(sys.argv[1])
+index = opened(root)
+print("ready", flush=True)
+for number in range(10000):
+    (root / path_of(1)).write_text(note(1, f"take{number}"))
+    index.refresh()
+    found(index, f"take{number}")
+"""
+
+
+def test_a_killed_process_leaves_what_can_be_used(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    project = Path(__file__).parents[2]
+    chance = random.Random(5)
+    for _ in range(8):
+        command = [sys.executable, "-c", _KILLED, str(root)]
+        child = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(chance.uniform(0.02, 0.3))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        index = opened(root)
+        index.refresh()
+        assert said(index) == from_nothing(root)
+        index.close()
+
+
+def test_what_is_not_on_disk_is_not_trusted_after_the_machine_stopped(tmp_path: Path) -> None:
+    part = Part(tmp_path / "file", tmp_path / "file.seal")
+    part.path.write_bytes(b"x")
+    part.close_seal("n", synced=False)
+    assert part.state() is State.INTACT
+    part.seal.write_bytes(orjson.dumps({**orjson.loads(part.seal.read_bytes()), "boot": "an earlier one"}))
+    assert part.state() is State.SPOILT
+    part.close_seal("n", synced=False)
+    part.sync()
+    assert orjson.loads(part.seal.read_bytes())["boot"] is None
+    assert part.state() is State.INTACT
+
+
+def test_an_interrupted_write_is_examined_not_thrown_away(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    index.close()
+    seal = root / "_cache/catalog.seal"
+    seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "open": True}))
+    index = opened(root)
+    assert not index.refresh().rebuilt
+    index.close()
+    seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "open": True}))
+    (root / "_cache/catalog-1.sqlite3").write_bytes(b"nothing")
+    index = opened(root)
+    assert index.refresh().rebuilt
+    index.close()
+
+
+def test_a_held_lock_is_waited_for_and_then_named(tmp_path: Path) -> None:
+    holder = sqlite3.connect(tmp_path / "l", isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(Busy, match=r"the index for 0\.2 s"), lock(tmp_path / "l", 0.2, "the index"):
+        pass
+    holder.close()
+    with lock(tmp_path / "l", 0.2, "the index"):
+        pass
+
+
+_HOLDER = """
+import sys, time
+from pathlib import Path
+from vault_tool.index.manifest import lock
+with lock(Path(sys.argv[1]), 5, "it"):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_search_answers_beside_an_index_that_is_being_written(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    command = [sys.executable, "-c", _HOLDER, str(root / "_cache/build.lock")]
+    child = subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE)
+    try:
+        assert child.stdout is not None
+        child.stdout.readline()
+        (root / path_of(1)).write_text(note(1, "A walrus sleeps on the red ice. 東京都庁"))
+        (root / path_of(2)).unlink()
+        (root / path_of(50)).write_text(note(50, "The red walrus."))
+        index.refresh()
+        assert found(index, "walrus") == {path_of(1), path_of(50)}
+        assert found(index, '"red ice"') == {path_of(1)}
+        assert found(index, "wal*") == {path_of(1), path_of(50)}
+        assert found(index, "京都") == {path_of(1)}
+        assert path_of(2) not in found(index, "note")
+        assert found(index, "basalt") == set()
+        assert found(index, "walrus", classes=["subject"]) == set()
+        assert found(index, "walrus", types=["decision"]) == {path_of(1)}
+        assert index.search("walrus red ice", 10)[0].path == path_of(1)
+        beside = {word: found(index, word) for word in ("walrus", "amber", "note", "wal*", '"red walrus"')}
+    finally:
+        child.kill()
+        child.wait()
+        if child.stdout is not None:
+            child.stdout.close()
+    assert {word: found(index, word) for word in beside} == beside
+    assert index.catalog.pending() == {}
+    index.close()
+
+
+def test_a_read_only_folder_is_indexed_elsewhere(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    script = f"""
+import os
+from pathlib import Path
+from tests.index.vaults import found, opened
+index = opened(Path({str(root)!r}))
+assert index.refresh().count == 17
+assert found(index, "quartz") == {{"vault/readme.md"}}
+index.close()
+print("fine")
+"""
+    mount = f"mount --bind {root} {root} && mount -o remount,ro,bind {root} && ! touch {root}/x 2>/dev/null"
+    command = ["unshare", "-Urm", "sh", "-c", f"{mount} || exit 77; exec {sys.executable} -c {shlex.quote(script)}"]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    if done.returncode == 77 or done.stderr.startswith("unshare"):
+        pytest.skip("this machine lets nobody mount")
+    assert done.stdout.strip() == "fine", done.stderr
+    assert sorted(path.name for path in root.iterdir()) == ["vault"]
+
+
+def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
+    state = StateFile(tmp_path)
+    assert state.read() is None
+    entries = {identity(1): Standing(2, "2026-11-20T10:00:00+00:00", 0.5, 0.8, 0.6)}
+    state.write(entries, "2026-11-20T10:00:00+00:00")
+    assert state.read() == entries
+    file = tmp_path / "_state.json"
+    whole = file.read_bytes()
+    assert orjson.loads(whole)["version"] == 1
+    for data in (b"", b"{}", whole[:30], whole.replace(b'"version":1', b'"version":2')):
+        file.write_bytes(data)
+        assert not state.intact()
+        assert state.read() is None
+        state.write(entries, "2026-11-20T10:00:00+00:00")
+        assert state.read() == entries
+    file.unlink()
+    file.mkdir()
+    assert state.read() is None
+    state.write(entries, "2026-11-20T10:00:00+00:00")
+    assert state.read() == entries
