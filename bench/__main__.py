@@ -13,10 +13,8 @@ from pathlib import Path
 from bench import speed
 from bench.bed import prepare
 from bench.figure import Figure, growths
-from bench.machine import PROJECT, Failed, description
+from bench.machine import RESULTS, Failed, description
 from bench.table import figures_table, growth_table
-
-RESULTS = PROJECT / "bench" / "results"
 
 
 def main(given: Sequence[str] | None = None) -> int:

@@ -23,21 +23,22 @@ class Against(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The most that a figure's median may be."""
+    """The most that a figure's median may be, in vaults of up to `notes` notes."""
 
     limit: float
     against: Against
+    notes: int = 100_000
 
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
         "rebuild": Target(2.0, Against.FLOOR),
         "rebuild-peak": Target(1074.0, Against.ITSELF),
-        "check": Target(3.0, Against.FLOOR),
+        "check": Target(3.0, Against.FLOOR, 10_000),
         "remember": Target(1.5, Against.FLOOR),
         "help": Target(0.15, Against.ITSELF),
-        "get": Target(0.25, Against.ITSELF),
-        "search": Target(0.35, Against.ITSELF),
+        "get": Target(0.25, Against.ITSELF, 10_000),
+        "search": Target(0.35, Against.ITSELF, 10_000),
     }
 )
 
@@ -71,8 +72,9 @@ class Figure:
 
     @property
     def target(self) -> Target | None:
-        """The target of this figure's name, if it has one."""
-        return TARGETS.get(self.name)
+        """The target of this figure's name, if it has one at this size."""
+        found = TARGETS.get(self.name)
+        return found if found and self.notes <= found.notes else None
 
     @property
     def ok(self) -> bool | None:

@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
+RESULTS = PROJECT / "bench" / "results"
 LIMIT = 1800.0
 """Seconds after which a measured process is given up."""
+
+_OTHERS = ("GIT_", "VAULT_", "PYTHON")
 
 
 class Failed(Exception):
@@ -22,10 +25,14 @@ class Failed(Exception):
 
 
 def environment() -> dict[str, str]:
-    """This process's environment with git's and the vault's own variables replaced by ones that are the same everywhere."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "VAULT_"))}
+    """This process's environment where git's, the vault's and Python's own variables are the same on every machine.
+
+    Modules are compiled once and kept, as an installed package has them.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
     people = {f"GIT_{role}_{what}": "bench@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    return kept | people | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    ours = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHONPYCACHEPREFIX": str(RESULTS / "compiled")}
+    return kept | people | ours
 
 
 def run(arguments: Sequence[str], folder: Path = PROJECT, accept: tuple[int, ...] = (0,)) -> str:
@@ -63,9 +70,14 @@ def timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - begun
 
 
-def in_turn(runs: int, *works: Callable[[], object]) -> list[list[float]]:
-    """The seconds of each of several works, run by turns: what disturbs the machine then disturbs all alike."""
+def in_turn(runs: int, *works: Callable[[], object], warm: bool = False) -> list[list[float]]:
+    """The seconds of each of several works, run by turns: what disturbs the machine then disturbs all alike.
+
+    With `warm` each is run once before, for caches of the disk and of Python's compiler.
+    """
     seconds: list[list[float]] = [[] for _ in works]
+    for work in works if warm else ():
+        work()
     for _ in range(runs):
         for taken, work in zip(seconds, works, strict=True):
             taken.append(timed(work))

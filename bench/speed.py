@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -57,16 +58,19 @@ def look(bed: Bed) -> Iterator[Figure]:
 
 def cold(bed: Bed) -> Iterator[Figure]:
     """Commands as people type them, by turns with an idle Python."""
-    floor, helped, got, found = in_turn(
+    floor, helped, got, found, remembered = in_turn(
         bed.runs,
         lambda: run([sys.executable, "-c", "pass"]),
         lambda: run([*vt(), "--help"]),
         lambda: _vt(bed, "get", bed.identity),
         lambda: _vt(bed, "search", bed.query),
+        lambda: _vt(bed, "remember", f"Typed {uuid.uuid4()}.", "--kind", "fact"),
+        warm=True,
     )
     yield _figure(bed, "help", "vt --help", helped, floor_is=PYTHON, floor=tuple(floor))
     yield _figure(bed, "get", "vt get ID", got, floor_is=PYTHON, floor=tuple(floor))
     yield _figure(bed, "search", "vt search WORDS", found, floor_is=PYTHON, floor=tuple(floor))
+    yield _figure(bed, "remember-cold", "vt remember TEXT", remembered, floor_is=PYTHON, floor=tuple(floor))
 
 
 def pages(bed: Bed) -> Iterator[Figure]:
@@ -102,7 +106,7 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
         rebuild: ("rebuild", "rebuild-peak", "derived-size"),
         check: ("check",),
         remember: ("remember",),
-        cold: ("help", "get", "search"),
+        cold: ("help", "get", "search", "remember-cold"),
         look: ("get-warm", "search-warm", "edit-search"),
         pages: ("status", "core", "doctor"),
         write: ("write",),

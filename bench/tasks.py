@@ -47,9 +47,7 @@ def rebuild(root: Path) -> dict[str, Any]:
 def check(root: Path, runs: int) -> dict[str, Any]:
     """The comparison with nothing changed in a warm process, beside `git status`."""
     with Vault.open(root) as vault:
-        vault.fresh()
-        floors.git_status(root)
-        ours, floor = in_turn(runs, vault.fresh, lambda: floors.git_status(root))
+        ours, floor = in_turn(runs, vault.fresh, lambda: floors.git_status(root), warm=True)
         return {"seconds": ours, "floor": floor}
 
 
@@ -84,9 +82,7 @@ def remember(root: Path, clone: Path, runs: int) -> dict[str, Any]:
 def look(root: Path, identity: str, query: str, runs: int) -> dict[str, Any]:
     """`get` and `search` in a warm process."""
     with Vault.open(root) as vault:
-        vault.get(identity)
-        vault.search(query)
-        got, found = in_turn(runs, lambda: vault.get(identity), lambda: vault.search(query))
+        got, found = in_turn(runs, lambda: vault.get(identity), lambda: vault.search(query), warm=True)
         return {"get": got, "search": found}
 
 

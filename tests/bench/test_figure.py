@@ -25,6 +25,12 @@ def test_an_absolute_target_ignores_the_floor() -> None:
     assert _figure("help", (0.16, 0.16), (1.0,)).ok is False
 
 
+def test_a_target_holds_up_to_its_size() -> None:
+    assert _figure("get", (0.3,), notes=10_000).ok is False
+    assert _figure("get", (0.3,), notes=100_000).ok is None
+    assert _figure("remember", (3.0,), (1.0,), notes=100_000).ok is False
+
+
 def test_a_figure_without_a_target_is_neither_met_nor_missed() -> None:
     assert "core" not in TARGETS
     assert _figure("core", (1.0,)).ok is None

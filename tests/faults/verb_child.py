@@ -50,8 +50,9 @@ class Work:
         self.number += 1
         word = f"w{self.seed}x{self.number}"
         acts: list[Callable[[str], dict[str, Any]]] = [
-            self.remember, self.remember, self.remember, self.understand, self.revise, self.link, self.pin, self.by_hand, self.reindex,
-        ]  # fmt: skip
+            *(self.remember, self.remember, self.remember),
+            *(self.understand, self.revise, self.link, self.pin, self.by_hand, self.reindex),
+        ]
         return self.chance.choice(acts)(word)
 
     def remember(self, word: str) -> dict[str, Any]:

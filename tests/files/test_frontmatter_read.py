@@ -253,8 +253,12 @@ _NEARLY = st.one_of(
 
 @st.composite
 def nearly_simple_heads(draw: st.DrawFn) -> str:
-    keys = draw(st.lists(st.sampled_from(["a", "b-c", "_d", "on", "é", "E9", "a" * 70]), min_size=1, max_size=4))
-    return "".join(f"{key}:{' ' if draw(st.booleans()) else ''}{draw(_NEARLY)}\n" for key in keys)
+    keys = draw(st.lists(st.sampled_from(["a", "b-c", "_d", "on", "E9"]), min_size=1, max_size=3, unique=True))
+    lines = ["z: [x, y]\n", "title: a b\n"] if draw(st.booleans()) else []
+    for key in keys[: draw(st.integers(1, 3))]:
+        value = draw(_NEARLY)
+        lines.append(f"{key}:{value if value.startswith(chr(10)) else ' ' + value}\n")
+    return "".join(draw(st.permutations(lines)))
 
 
 @settings(max_examples=1500, deadline=None)

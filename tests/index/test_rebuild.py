@@ -160,6 +160,31 @@ def test_incremental_equals_full_after_any_history(vault: Path, index: Index, se
     assert said(index) == from_nothing(vault)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_incremental_equals_full_over_branches(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    repo = make(make_empty_repo(tmp_path / "v"))
+    write(repo, ".gitignore", "_*\n")
+    commit_all(repo, "start")
+    index = opened(repo)
+    index.refresh()
+    for number in range(4):
+        git(repo, "checkout", "-q", "-b", f"branch-{number}")
+        for _ in range(4):
+            chance.choice(ACTIONS)(repo, chance)
+        if chance.random() < 0.5:
+            index.refresh(confirm=True)
+        git(repo, "add", "--all")
+        git(repo, "commit", "-q", "--allow-empty", "-m", f"on {number}")
+        _break(repo, chance)
+        index.refresh(confirm=True)
+        assert said(index) == from_nothing(repo)
+        git(repo, "checkout", "-q", "-f", f"branch-{chance.randrange(number + 1)}")
+        index.refresh(confirm=True)
+        assert said(index) == from_nothing(repo)
+    index.close()
+
+
 def test_wrote_takes_in_just_these_files(vault: Path, index: Index) -> None:
     index.refresh()
     write(vault, path_of(1), note(1, "written walrus"))

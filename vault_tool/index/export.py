@@ -9,12 +9,12 @@ from typing import Any
 import orjson
 
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.schema import relations_of
-from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 
 VERSION = 2
+
+_Relations = dict[str, dict[str, list[str]]]
 
 
 def index_json(catalog: Catalog, updated: str) -> bytes:
@@ -22,54 +22,52 @@ def index_json(catalog: Catalog, updated: str) -> bytes:
 
     Where one id stands in several files the first path's entry stands for it and `copies` names them all.
     """
-    entries = catalog.snapshot().entries
-    pointed: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for entry in entries:
-        for target, field in relations_of(entry):
-            pointed[target][field].add(entry.id)
+    outward, inward = _relations(catalog)
     found: dict[str, dict[str, Any]] = {}
     edges: dict[str, dict[str, Any]] = {}
-    for entry in entries:
-        if entry.id in found:
-            first = found[entry.id]
-            first.setdefault("copies", [first["path"]]).append(entry.path)
+    # Heads and links stand in the catalogue as JSON, and go out as they are.
+    columns = "n, id, path, class, type, title, head, size, mtime_ns, hash, links, stale"
+    for row in catalog.rows(f"SELECT {columns} FROM entries ORDER BY path"):
+        number, record_id, path, class_, type_, title, head, size, mtime_ns, hash_, links, stale = row
+        if record_id in found:
+            first = found[record_id]
+            first.setdefault("copies", [first["path"]]).append(path)
             continue
-        found[entry.id] = _entry(entry, pointed.get(entry.id, {}))
-        if entry.record_class is RecordClass.EDGE:
-            edges[entry.id] = _edge(entry)
+        found[record_id] = {
+            "path": path,
+            "class": class_,
+            "type": type_,
+            "title": title,
+            "head": orjson.Fragment(head),
+            "size": size,
+            "mtime": mtime_ns / 1e9,
+            "hash": hash_,
+            "links": orjson.Fragment(links),
+            "relations": outward.get(number, {}),
+            "relations_from": inward.get(record_id, {}),
+            "stale": bool(stale),
+        }
+        if class_ == RecordClass.EDGE.value:
+            edges[record_id] = _edge(path, type_, orjson.loads(head))
     return orjson.dumps({"version": VERSION, "updated": updated, "count": len(found), "entries": found, "edges": edges})
 
 
-def write_index(root_file: Path, catalog: Catalog, updated: str) -> None:
+def write_index(file: Path, catalog: Catalog, updated: str) -> None:
     """Write `_index.json` whole."""
-    atomic.write(root_file, index_json(catalog, updated) + b"\n", durable=False)
+    atomic.write(file, index_json(catalog, updated) + b"\n", durable=False)
 
 
-def _entry(entry: Entry, pointed: dict[str, set[str]]) -> dict[str, Any]:
-    relations: dict[str, list[str]] = defaultdict(list)
-    for target, field in sorted(relations_of(entry)):
-        relations[field].append(target)
-    return {
-        "path": entry.path,
-        "class": entry.record_class.value,
-        "type": entry.type,
-        "title": entry.title,
-        "head": entry.head,
-        "size": entry.size,
-        "mtime": entry.mtime_ns / 1e9,
-        "hash": entry.hash,
-        "links": entry.links,
-        "relations": relations,
-        "relations_from": {field: sorted(ids) for field, ids in sorted(pointed.items())},
-        "stale": entry.stale,
-    }
+def _relations(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _Relations]:
+    """What each row points at, and what points at each id, by field and in order."""
+    outward: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    inward: _Relations = defaultdict(lambda: defaultdict(list))
+    query = "SELECT j.target, j.field, j.n, e.id FROM relations j JOIN entries e ON e.n = j.n ORDER BY 1, 2, 4"
+    for target, field, number, record_id in catalog.rows(query):
+        outward[number][field].append(target)
+        inward[target][field].append(record_id)
+    return outward, inward
 
 
-def _edge(entry: Entry) -> dict[str, Any]:
-    return {
-        "type": entry.type,
-        "from_id": entry.text("from_id"),
-        "to_id": entry.text("to_id"),
-        "strength": entry.number("strength"),
-        "path": entry.path,
-    }
+def _edge(path: str, type_: str, head: dict[str, Any]) -> dict[str, Any]:
+    ends = {name: head.get(name) for name in ("from_id", "to_id", "strength")}
+    return {"type": type_, **ends, "path": path}

@@ -51,7 +51,7 @@ class Analyzer:
 def knows(language: str) -> bool:
     """Whether word endings of this language can be taken off."""
     try:
-        Filter.stemmer(language)
+        tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.stemmer(language))
     except ValueError:
         return False
     return True

@@ -19,6 +19,7 @@ _SEAMLESS = (
 )
 _RUN = re.compile(f"[{_SEAMLESS}々ー]+")
 _PART = re.compile(r'"([^"]*)"|(\S+)')
+_NAMES = ("subjects", "tags", "aliases", "key")
 _PROSE = (
     "summary", "description", "rationale", "failure_mode", "reason", "steps", "preconditions", "postconditions",
     "from_title", "to_title",
@@ -53,7 +54,7 @@ class Clause:
 def document(entry: Entry, body: str) -> Text:
     """The document of a record."""
     head = entry.head
-    names = [*_texts(head.get("subjects")), *_texts(head.get("tags")), *_texts(head.get("aliases")), *_texts(head.get("key"))]
+    names = [text for field in _NAMES if field in head for text in _texts(head[field])]
     prose = [text for field in _PROSE if field in head for text in _texts(head[field])]
     whole = "\n".join([*prose, body]) if prose else body
     return Text(entry.path, entry.title, " . ".join(names), whole, entry.record_class.value, entry.type)

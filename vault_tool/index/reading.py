@@ -11,7 +11,7 @@ import orjson
 from vault_tool.errors import Refused
 from vault_tool.files import git
 from vault_tool.files.episode_text import read_episode
-from vault_tool.files.layout import FileKind, file_kind
+from vault_tool.files.layout import VAULT, FileKind, file_kind
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
@@ -24,6 +24,8 @@ from vault_tool.model.types import Registry
 from vault_tool.util.text import content_hash, one_line
 
 RECORD, PAGE, UNREADABLE = "record", "page", "unreadable"
+_EPISODES = f"{VAULT}/episodes/"
+
 NOTES = frozenset({RECORD, PAGE, UNREADABLE})
 
 
@@ -74,7 +76,7 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
 
 def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     """What a file's bytes say, by the kind of file that it is."""
-    kind = file_kind(path)
+    kind = FileKind.NOTE if _is_plainly_a_note(path) else file_kind(path)
     if kind is FileKind.NOTE:
         return _note(path, data, stat, registry)
     found = content_hash(data)
@@ -97,6 +99,11 @@ def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, r
     kept: Mapping[str, bytes] = git.show_many(repo, commit, broken) if broken and repo and commit else {}
     for one in found:
         yield _stale(one, kept[one.path], registry) if one.kind == UNREADABLE and one.path in kept else one
+
+
+def _is_plainly_a_note(path: str) -> bool:
+    """What `file_kind` would say of most of what a walk finds, at a tenth of the cost."""
+    return path.endswith(".md") and not path.startswith(_EPISODES) and ".conflict-" not in path
 
 
 def _grown(path: str, data: bytes, stat: Stat, known: Known) -> Seen | None:

@@ -15,7 +15,7 @@ from vault_tool.index.manifest import Part, State, discard
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import transaction
 
-_QUICK_WAIT = 0.25
+_QUICK_WAIT = 0.1
 """Seconds to wait for another process's commit before answering beside the index."""
 
 

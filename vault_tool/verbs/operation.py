@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,14 +10,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
+from vault_tool.errors import UsageError
 from vault_tool.files import frontmatter, git, journals, layout, writer
 from vault_tool.files.local import PendingOperation
+from vault_tool.files.parse import parse
 from vault_tool.files.render import render
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.verbs.context import Context, Freshness
+
+_ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 
 _UNKNOWN = ""
 """Stands for the hash of an edit that is announced but not made."""
@@ -65,8 +70,13 @@ class Operation:
         self._plan = _Plan()
 
     def create(self, record: Record) -> str:
-        """Plan a new record and return its path, relative to the root."""
-        return self.create_as_written(record, render(record, self._as_written(record)))
+        """Plan a new record and return its path, relative to the root; UsageError for a text that no note can hold."""
+        _require_text(record)
+        data = render(record, self._as_written(record))
+        problems = parse(record.label, data, self.vault.settings.types).problems
+        if problems:
+            raise UsageError(f"it cannot be kept as a note: {problems[0].message}", _ADVICE.get(problems[0].code, "change the text"))
+        return self.create_as_written(record, data)
 
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
@@ -256,6 +266,14 @@ def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.
         return git.Commit(False, None, vault.git_absence())
     message = git.message(f"{pending.verb}: {pending.title}", pending.verb, pending.session or None, pending.ids)
     return git.commit(vault.repo, changes, message, lock_wait=vault.settings.lock_wait)
+
+
+def _require_text(record: Record) -> None:
+    """Half a surrogate pair, as a damaged command line may hold, is no text that a file could keep."""
+    try:
+        json.dumps([record.head(), record.body], ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as fault:
+        raise UsageError("the text is not Unicode: it holds half a character", "pass it as UTF-8") from fault
 
 
 def _spliced(changes: Sequence[frontmatter.Change], data: bytes) -> bytes:

@@ -22,8 +22,11 @@ from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
 
 SMALLEST_BUDGET = 200
-_REFLECTION_MARK = b"- **Type:** reflection"
-_MERGE_MARK = b"- **Type:** merge"
+REFLECTION = "vault-reflection"
+"""The type of a reflection's entry in the day's log: with its hyphen no memory can have it."""
+
+_REFLECTION_MARK = f"- **Type:** {REFLECTION}\n".encode()
+_MERGE_MARK = b"- **Type:** vault-merge\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +143,7 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
             _require_whole(vault, op.freshness)
             changed = _changed_pages(vault, op.freshness)
             summary = f"{len(weighed)} memories; changed: {', '.join(page.path for page in changed) or 'nothing'}"
-            op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type="reflection", summary=summary))
+            op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type=REFLECTION, summary=summary))
             saved = _publish(op, changed, "CORE.md and REFLECTION.md")
     return Reflection(
         **asdict(saved),

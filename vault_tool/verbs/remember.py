@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TypedDict
 
-from vault_tool.consolidation.similar import similar_names
 from vault_tool.errors import UsageError
 from vault_tool.files.render import body_text
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Observation, Subject
+from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
 
 MANY_SUBJECTS = 4
@@ -89,8 +90,8 @@ def remember(
             postconditions=tuple(postconditions), pinned=pinned, turn=turn, **provenance(vault),
         )  # fmt: skip
         twin = _twin(vault, draft)
-        if twin:
-            return twin
+        if twin is not None:
+            return _repeated(vault, twin, subject_names)
         tagging = tag(op, subject_names)
         return _save(vault, op, draft, tagging)
 
@@ -127,8 +128,7 @@ def tag(op: Operation, names: Sequence[str], summary: str = "") -> Tagging:
         if existing is None:
             op.create(Subject(id=new_id(), type="subject", name=clean, summary=summary, created=vault.now()))
             created.append(clean)
-    known = vault.index.catalog.subject_names() if created else []
-    similar = {name: near for name in created if (near := similar_names(name, known))}
+    similar = {name: near for name in created if (near := resolve.similar_subjects(vault, name, created))}
     return Tagging(tuple(dict.fromkeys(found.values())), tuple(created), similar)
 
 
@@ -180,16 +180,24 @@ def _problem(vault: Context, named: str) -> str:
     return entry.id
 
 
-def _twin(vault: Context, draft: Observation) -> RememberedObservation | None:
-    """The result for a text that is already remembered: same normalised body, type, project and user."""
+def _twin(vault: Context, draft: Observation) -> Entry | None:
+    """The memory that says exactly this already: same normalised body, type, project and user."""
     for entry in vault.index.catalog.by_body(body_hash(draft.body)):
         same = (entry.type, entry.text("project"), entry.text("user")) == (draft.type, draft.project, draft.user)
         if same and entry.record_class is RecordClass.OBSERVATION:
-            return RememberedObservation(
-                id=entry.id, content=draft.body.rstrip("\n"), subject_names=entry.subjects, type=entry.type,
-                title=entry.title, path=entry.path, duplicate_of=entry.id,
-            )  # fmt: skip
+            return entry
     return None
+
+
+def _repeated(vault: Context, twin: Entry, subject_names: Sequence[str]) -> RememberedObservation:
+    """The result for a text that is remembered already: nothing is written, not even its subjects."""
+    tagged = {normal for name in twin.subjects for normal in resolve.names_for(vault, name)}
+    left_out = [name for name in map(one_line, subject_names) if normal_name(name) not in tagged]
+    remark = f"remembered already, and not tagged with {', '.join(left_out)}: `vt edit {resolve.short(vault, twin.id)}` adds that"
+    return RememberedObservation(
+        id=twin.id, content=body_of(vault, twin), subject_names=twin.subjects, type=twin.type, title=twin.title,
+        path=twin.path, duplicate_of=twin.id, warnings=(remark,) if left_out else (),
+    )  # fmt: skip
 
 
 def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -> RememberedObservation:

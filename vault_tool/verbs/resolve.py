@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
+from vault_tool.index.graph import names_of
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -49,16 +50,30 @@ def subject(vault: Context, name: str) -> Entry | None:
     return found[0] if found else None
 
 
+def names_for(vault: Context, name: str) -> tuple[str, ...]:
+    """All the normalised names under which the subject called `name` is tagged; its own alone when it has no file."""
+    found = vault.index.catalog.subject_named(normal_name(name))
+    return names_of(found[0]) if len(found) == 1 else (normal_name(name),)
+
+
+def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> list[str]:
+    """The subjects whose name or alias is nearly `name`, and those of the names `besides` that are, nearest first."""
+    from vault_tool.consolidation.similar import similar_names  # difflib costs 3 ms and only a new name needs it
+
+    catalog = vault.index.catalog
+    new = {normal_name(other): other for other in besides}
+    near = similar_names(name, {*catalog.subject_names(), *new})
+    return list(dict.fromkeys(new[other] if other in new else catalog.subject_named(other)[0].title for other in near))
+
+
 def existing_subject(vault: Context, name: str) -> Entry:
     """The subject that answers to a name, alias or id; raises NotFound with the names that come near."""
-    from vault_tool.consolidation.similar import similar_names  # difflib costs 3 ms and only a miss needs it
-
     found = subject(vault, name)
     if found is not None:
         return found
     if as_prefix(name):
         return find(vault, name, (RecordClass.SUBJECT,))
-    near = similar_names(name, vault.index.catalog.subject_names())
+    near = similar_subjects(vault, name)
     hint = f"did you mean {', '.join(near)}?" if near else f"make it with `vt create-subjects '{name}'`"
     raise NotFound(f"no subject is called `{one_line(name, 60)}`", hint)
 

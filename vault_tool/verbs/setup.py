@@ -15,6 +15,7 @@ from vault_tool.generate.templates import template
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry
+from vault_tool.util.clock import Clock
 from vault_tool.util.text import one_line
 from vault_tool.verbs.context import Context, Who
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -58,7 +59,14 @@ class Settings(Saved):
 
 
 def init(
-    path: str | Path, *, name: str = "", description: str = "", separate: bool = False, no_git: bool = False, who: str = "owner"
+    path: str | Path,
+    *,
+    name: str = "",
+    description: str = "",
+    separate: bool = False,
+    no_git: bool = False,
+    who: str = "owner",
+    clock: Clock | None = None,
 ) -> Initialised:
     """Make the folder at `path` (made if need be) a vault, with git around it, and commit what was written.
 
@@ -70,7 +78,7 @@ def init(
         raise UsageError(f"{root} is a file", "name a folder")
     root.mkdir(parents=True, exist_ok=True)
     repo, absence = (git.find(root), "") if no_git else _repository(root, separate)
-    with Context(root, Who(origin=who)) as vault:
+    with Context(root, Who(origin=who), clock) as vault:
         with writing(vault, "init") as op:
             created = list(_missing_files(op)) + list(_missing_records(op, name or vault.root.name, description))
             saved = op.carry_out(name or vault.root.name)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from vault_tool.consolidation.similar import similar_names
 from vault_tool.errors import UsageError
 from vault_tool.files.frontmatter import Set
 from vault_tool.index.graph import members
@@ -158,7 +157,7 @@ def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[st
     )  # fmt: skip
     path = op.create(record)
     op.log(record, path, record.summary)
-    near = similar_names(name, vault.index.catalog.subject_names())
+    near = resolve.similar_subjects(vault, name, [one_line(str(other.get("name", ""))) for other in before])
     return CreatedSubject(id=record.id, name=name, created_at=vault.now(), path=path, similar_subjects=tuple(near))
 
 

@@ -64,7 +64,7 @@ class Layout:
         """The last line of a block list's item; comments that follow it are not its own."""
         items = place.node.value
         limit = self.item_first(place, index + 1) - 1 if index + 1 < len(items) else place.last
-        return _trimmed(self.lines, limit, _last_content(items[index]), place.node.start_mark.column)
+        return _trimmed(self.lines, limit, _last_content(items[index], self.lines), place.node.start_mark.column)
 
 
 def lay_out(text: str) -> Layout:
@@ -82,21 +82,36 @@ def lay_out(text: str) -> Layout:
     following = [key.start_mark.line for key, _ in root.value[1:]] + [len(lines)]
     for (key, node), limit in zip(root.value, following, strict=True):
         first = key.start_mark.line
-        last = _trimmed(lines, limit - 1, max(first, _last_content(node)), indent)
+        last = _trimmed(lines, limit - 1, max(first, _last_content(node, lines)), indent)
         colon = lines[first].index(":", key.end_mark.column) + 1
         places[key.value.translate(table)] = Place(first, last, colon, node)
     return Layout(text, lines, tuple(starts), places, indent)
 
 
-def _last_content(node: Node) -> int:
-    """The last line on which a value surely has content; for block scalars, whose end marks lie, their first."""
+def _last_content(node: Node, lines: tuple[str, ...]) -> int:
+    """The last line on which a value surely has content."""
     if isinstance(node, ScalarNode):
-        return int(node.start_mark.line if node.style in ("|", ">") else node.end_mark.line)
+        return _block_end(node.start_mark.line, lines) if node.style in ("|", ">") else int(node.end_mark.line)
     if node.flow_style or not node.value:
         return int(node.end_mark.line)
     if isinstance(node, SequenceNode):
-        return max(_last_content(item) for item in node.value)
-    return max(_last_content(part) for pair in node.value for part in pair)
+        return max(_last_content(item, lines) for item in node.value)
+    return max(_last_content(part, lines) for pair in node.value for part in pair)
+
+
+def _block_end(header: int, lines: tuple[str, ...]) -> int:
+    """The last line of a `|` or `>` text, whose end mark lies; spaces beyond its indentation are text too."""
+    end, indent = header, 0
+    for number in range(header + 1, len(lines)):
+        line = lines[number].removesuffix("\r")
+        depth = len(line) - len(line.lstrip(" "))
+        if line.strip(" ") and indent == 0:
+            indent = depth
+        if line.strip(" ") and depth < max(indent, 1):
+            break
+        if indent and len(line) > indent:
+            end = number
+    return end
 
 
 def _trimmed(lines: tuple[str, ...], last: int, least: int, indent: int) -> int:

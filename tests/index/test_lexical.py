@@ -1,0 +1,161 @@
+"""Search in any script, by words, phrases and prefixes, whatever a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from vault_tool.index.lexical import Builder, Lexical
+from vault_tool.index.lexical_text import MOST_CLAUSES, Text, read_query, searchable
+
+TEXTS = {
+    "redis": Text("redis", "Fixed Redis connection timeouts", "Redis . Homelab", "Added socket_keepalive=True to the settings."),
+    "pool": Text(
+        "pool", "Connection pooling", "Databases", "Pools keep connections, so timeouts are rare.", "observation", "fact"
+    ),
+    "cafe": Text("cafe", "Café Müller", "", "Ein Gruß aus der Küche, naïveté", "page"),
+    "decomposed": Text("decomposed", "Cafe\u0301 two", "", "written apart", "page"),
+    "moscow": Text("moscow", "Заметка о Москве", "", "Сервер перезапущен, й не и"),
+    "tokyo": Text("tokyo", "東京都庁の設定", "", "サーバーを再起動しました。猫が好き"),
+    "kyoto": Text("kyoto", "京都の猫", "", "黒猫"),
+    "seoul": Text("seoul", "서버를 다시 시작했다", "", ""),
+    "thai": Text("thai", "เซิร์ฟเวอร์", "", "ภาษาไทย"),
+    "order": Text("order", "Word order", "", "ice red is not what was meant"),
+    "phrase": Text("phrase", "Words in order", "", "the red ice is here"),
+}
+
+
+@pytest.fixture(scope="module")
+def lexical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lexical]:
+    folder = tmp_path_factory.mktemp("lexical") / "one"
+    builder = Builder(folder, "english")
+    for text in TEXTS.values():
+        builder.add(text)
+    builder.finish()
+    yield Lexical(folder, "english")
+
+
+def _found(lexical: Lexical, query: str) -> list[str]:
+    return [hit.path for hit in lexical.search(query, 20)]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("timeout", {"redis", "pool"}),
+        ("CONNECTING", {"redis", "pool"}),
+        ("socket_keepalive", {"redis"}),
+        ("homelab", {"redis"}),
+        ("cafe", {"cafe", "decomposed"}),
+        ("CAFÉ", {"cafe", "decomposed"}),
+        ("cafe\u0301", {"cafe", "decomposed"}),
+        ("kuche", {"cafe"}),
+        ("москве", {"moscow"}),
+        ("СЕРВЕР", {"moscow"}),
+        ("東京", {"tokyo"}),
+        ("京都", {"tokyo", "kyoto"}),
+        ("再起動", {"tokyo"}),
+        ("猫", {"tokyo", "kyoto"}),
+        ("黒猫", {"kyoto"}),
+        ("ｻｰﾊﾞｰ", {"tokyo"}),
+        ("서버", {"seoul"}),
+        ("ภาษา", {"thai"}),
+        ('"red ice"', {"phrase"}),
+        ('"ice red"', {"order"}),
+        ('"red ice" timeouts', {"phrase"}),
+        ('"東京都庁"', {"tokyo"}),
+        ("pool*", {"pool"}),
+        ("conn*", {"redis", "pool"}),
+        ("東京*", {"tokyo"}),
+        ("nothing-like-it", set()),
+        ("", set()),
+        ('"', set()),
+        ("*", set()),
+        ("AND OR NOT ( ) : ^ ~ + - [a TO b] {} \\ /x/", {"redis", "order"}),
+    ],
+)
+def test_queries_find(lexical: Lexical, query: str, expected: set[str]) -> None:
+    assert set(_found(lexical, query)) == expected
+
+
+def test_a_title_weighs_more_than_a_body(lexical: Lexical) -> None:
+    assert _found(lexical, "connection pooling")[0] == "pool"
+    assert _found(lexical, "redis timeouts")[0] == "redis"
+
+
+def test_classes_and_types_limit_the_answer(lexical: Lexical) -> None:
+    assert [hit.path for hit in lexical.search("timeouts", 5, classes={"observation"})] == ["pool"]
+    assert [hit.path for hit in lexical.search("timeouts", 5, types={"fact"})] == ["pool"]
+    assert lexical.search("timeouts", 5, classes=()) == []
+    assert {hit.path for hit in lexical.search("cafe", 5, classes={"page"})} == {"cafe", "decomposed"}
+
+
+def test_pending_texts_hide_and_add(lexical: Lexical) -> None:
+    pending = {"redis": None, "new": Text("new", "Redis again", "", "")}
+    assert [hit.path for hit in lexical.search("redis", 5, pending=pending)] == ["new"]
+
+
+def test_a_pending_text_scores_about_as_the_index_would_score_it(lexical: Lexical) -> None:
+    for query, path in (("redis timeouts", "redis"), ("東京都庁", "tokyo"), ('"red ice"', "phrase")):
+        indexed = lexical.search(query, 1)[0]
+        beside = lexical.search(query, 1, pending={path: TEXTS[path]})[0]
+        assert beside.path == indexed.path == path
+        assert 0.4 < beside.score / indexed.score < 2.5
+
+
+def test_attainable_grows_with_rare_words(lexical: Lexical) -> None:
+    assert lexical.attainable("") == 0
+    assert 0 < lexical.attainable("connection") < lexical.attainable("connection keepalive")
+    best = lexical.search("redis connection", 1)[0]
+    assert 0 < best.score / lexical.attainable("redis connection") < 5
+
+
+def test_changes_are_applied(tmp_path: Path) -> None:
+    builder = Builder(tmp_path / "l", "none")
+    builder.add(Text("a", "one", "", ""))
+    builder.add(Text("b", "one", "", ""))
+    builder.finish()
+    lexical = Lexical(tmp_path / "l", "none")
+    lexical.apply({"a": None, "b": Text("b", "two", "", ""), "c": Text("c", "one", "", "")})
+    assert _found(lexical, "one") == ["c"]
+    assert _found(lexical, "two") == ["b"]
+    assert lexical.count == 2
+
+
+def test_a_pasted_page_is_searched_by_its_first_words(lexical: Lexical) -> None:
+    page = "redis " + " ".join(f"word{number}" for number in range(50000))
+    assert len(read_query(page, str.split)) == MOST_CLAUSES
+    assert _found(lexical, page) == ["redis"]
+    assert _found(lexical, "京" * 5000 + " redis")
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(query=st.text(max_size=60) | st.text(alphabet='"*()[]{}:^~+-\\/ abc東京', max_size=40))
+def test_no_query_fails(lexical: Lexical, query: str) -> None:
+    pending = {"redis": TEXTS["redis"], "gone": None}
+    for hits in (
+        lexical.search(query, 10),
+        lexical.search(query, 10, classes=["page"]),
+        lexical.search(query, 10, pending=pending),
+    ):
+        assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.path))
+    assert lexical.attainable(query) >= 0
+
+
+def test_runs_without_spaces_become_pairs() -> None:
+    assert searchable("plain ASCII stays") == "plain ASCII stays"
+    assert searchable("das Café").split() == ["das", "Café"]
+    assert searchable("v2の東京都").split() == ["v2", "の東", "東京", "京都", "都"]
+    assert searchable("ｶﾞ").split() == ["ガ"]
+
+
+def test_any_language_can_be_set(tmp_path: Path) -> None:
+    for number, language in enumerate(("none", "german", "klingon")):
+        builder = Builder(tmp_path / str(number), language)
+        builder.add(Text("a", "Häuser", "", ""))
+        builder.finish()
+        assert _found(Lexical(tmp_path / str(number), language), "häuser") == ["a"]
