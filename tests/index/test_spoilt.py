@@ -314,6 +314,44 @@ print("fine")
     assert sorted(path.name for path in root.iterdir()) == ["vault"]
 
 
+_SHORT_OF_SPACE = """
+import resource, sys
+from pathlib import Path
+from tests.index.vaults import opened
+from vault_tool.errors import StorageError
+root = Path(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+index = opened(root)
+try:
+    print(index.refresh().count, len(index.search("amber", 5)))
+except StorageError as fault:
+    print("one line" if len(str(fault).splitlines()) == 1 else fault)
+index.close()
+"""
+
+
+@pytest.mark.parametrize("room", [0, 600, 4096, 30_000, 80_000])
+@pytest.mark.parametrize("built", [False, True])
+def test_no_room_is_one_line_and_costs_nothing(tmp_path: Path, room: int, built: bool) -> None:
+    root = make(tmp_path / "v")
+    if built:
+        index = opened(root)
+        index.refresh()
+        index.close()
+        for number in range(20, 60):
+            (root / f"vault/n{number}.md").write_text(note(number, "amber " * 200))
+    notes = _contents(root)
+    command = [sys.executable, "-c", _SHORT_OF_SPACE, str(root), str(room)]
+    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout.strip() in ("one line", "57 5", "17 1"), (done.stdout, done.stderr)
+    assert "Traceback" not in done.stderr
+    assert _contents(root) == notes
+    index = opened(root)
+    assert index.refresh().count == (57 if built else 17)
+    assert said(index) == from_nothing(root)
+    index.close()
+
+
 def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
     state = StateFile(tmp_path)
     assert state.read() is None

@@ -115,30 +115,31 @@ def _conflict_markers(path: str, data: bytes) -> Iterator[Problem]:
 
 def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problems: list[Problem]) -> Head:
     """Type each field by the class's schema; what does not fit is a problem and left out, the file keeps it."""
-    schema = SCHEMA[record_class]
+    readers = _BY_CLASS[record_class]
     typed: Head = {}
     for key, raw in head.values.items():
-        field = schema.get(key)
-        if field is None:
+        reader = readers.get(key)
+        if reader is None:
             typed[key] = _guess(raw)
             continue
         if raw is None or (isinstance(raw, Plain) and raw in _NULLS):
             continue
-        value = _READERS[field.kind](raw)
+        value = reader(raw)
         if value is _WRONG:
-            line = head.lines.get(key, 1)
+            meant = SCHEMA[record_class][key].kind.value
             hint = "mend the value in the file"
-            problems.append(warning(path, line, "wrong-kind", f"`{key}` must be {field.kind.value}, not {_shown(raw)}", hint))
+            line = head.lines.get(key, 1)
+            problems.append(warning(path, line, "wrong-kind", f"`{key}` must be {meant}, not {_shown(raw)}", hint))
         else:
             typed[key] = value
     return typed
 
 
 def _missing(path: str, record_class: RecordClass, head: Head, body: str) -> Iterator[Problem]:
-    for field in SCHEMA[record_class].values():
-        if field.required and not head.get(field.name):
-            hint = f"add a line `{field.name}: ...` to the head"
-            yield error(path, 1, "missing-field", f"a record of type {head['type']} needs `{field.name}`", hint)
+    for name in _REQUIRED[record_class]:
+        if not head.get(name):
+            hint = f"add a line `{name}: ...` to the head"
+            yield error(path, 1, "missing-field", f"a record of type {head['type']} needs `{name}`", hint)
     if record_class in BODY_REQUIRED and not body.strip():
         yield error(path, 1, "empty-body", f"a record of type {head['type']} needs a body", "write what it says below the head")
 
@@ -240,6 +241,14 @@ _READERS: Mapping[FieldKind, Callable[[Raw], Any]] = {
     FieldKind.TIME: _read_time,
     FieldKind.ID: _read_id,
     FieldKind.IDS: _read_ids,
+}
+
+# Looked up once a field of every note: hashing an enum member for each would be a tenth of a rebuild.
+_BY_CLASS: Mapping[RecordClass, Mapping[str, Callable[[Raw], Any]]] = {
+    record_class: {name: _READERS[field.kind] for name, field in fields.items()} for record_class, fields in SCHEMA.items()
+}
+_REQUIRED: Mapping[RecordClass, tuple[str, ...]] = {
+    record_class: tuple(name for name, field in fields.items() if field.required) for record_class, fields in SCHEMA.items()
 }
 
 

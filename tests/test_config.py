@@ -1,0 +1,58 @@
+"""Settings: each option is read by its kind, and all faults are named at once."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from vault_tool.config import PERSPECTIVES, Config, load, sentences
+from vault_tool.errors import ConfigError
+from vault_tool.model.types import RecordClass, Section
+from vault_tool.verbs.setup import default_settings
+
+
+def test_nothing_said_is_the_defaults() -> None:
+    assert load("") == Config()
+
+
+def test_the_text_of_a_new_vault_says_the_defaults() -> None:
+    assert load(default_settings()) == Config()
+    assert tomllib.loads(default_settings())["perspectives"] == dict(PERSPECTIVES)
+
+
+def test_every_option_has_its_sentence() -> None:
+    assert all(sentence.endswith(".") for sentence in sentences().values())
+
+
+def test_types_are_extended() -> None:
+    said = load('[types.recipe]\nclass = "observation"\nweight = 1.5\nsection = "Preferences"\n[types.fact]\nimportance = 0.9')
+    recipe = said.types.spec("recipe")
+    assert (recipe.record_class, recipe.weight, recipe.section) == (RecordClass.OBSERVATION, 1.5, Section.PREFERENCES)
+    assert recipe.known
+    assert said.types.spec("fact").importance == 0.9
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("link = 1", ["unknown option `link`"]),
+        ('links = "both"', ["plain, wikilink", "'both'"]),
+        ("share_use = 1", ["true or false"]),
+        ("core_budget = 0", ["whole number above 0"]),
+        ("core_budget = true", ["whole number above 0"]),
+        ("lock_wait = -1", ["0 or more"]),
+        ('[types."two words"]', ["two words"]),
+        ('[types.fact]\nclass = "edge"', ["cannot leave its class"]),
+        ("[types.x]\nimportance = 2", ["from 0 to 1"]),
+        ("[types.x]\ncolour = 2", ["`colour`"]),
+        ("perspectives = 3", ["perspectives"]),
+        ("nonsense", ["vault.toml"]),
+        ("a = 1\nb = 2\nlinks = 3", ["`a`", "`b`", "`links`"]),
+    ],
+)
+def test_faults_are_named_together(text: str, words: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(text)
+    assert all(word in str(caught.value) for word in words)
+    assert "\n" not in str(caught.value)
