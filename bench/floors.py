@@ -45,6 +45,12 @@ def git_add_and_commit(root: Path, path: str) -> None:
     git(root, "commit", "-q", "-m", f"remember: {path}")
 
 
+def git_add_and_commit_only(root: Path, path: str) -> None:
+    """The same where nothing else that is staged goes along: what the tool promises, and dearer than the bare form."""
+    git(root, "add", "--", path)
+    git(root, "commit", "-q", "-m", f"remember: {path}", "--", path)
+
+
 def write_durably(folder: Path, data: bytes) -> None:
     """Put one file on the disk for good: beside, fsync, rename, fsync of the folder, and nothing more."""
     name = folder / f"{secrets.token_hex(4)}.md"

@@ -45,6 +45,8 @@ def remember(bed: Bed) -> Iterator[Figure]:
     """One write from the call to the commit."""
     found = child("remember", bed.root, bed.clone, bed.runs)
     yield _figure(bed, "remember", "one memory written, indexed and committed, warm process", **_paired(found, COMMIT))
+    alike = _paired({"seconds": found["only"], "floor": found["floor"]}, COMMIT)
+    yield _figure(bed, "commit-only", "git add + git commit -- FILE: other staged work stays, as with remember", **alike)
 
 
 def look(bed: Bed) -> Iterator[Figure]:
@@ -105,7 +107,7 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
     {
         rebuild: ("rebuild", "rebuild-peak", "derived-size"),
         check: ("check",),
-        remember: ("remember",),
+        remember: ("remember", "commit-only"),
         cold: ("help", "get", "search", "remember-cold"),
         look: ("get-warm", "search-warm", "edit-search"),
         pages: ("status", "core", "doctor"),

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.typed import VT, on_terminal, vt
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
-from vault_tool.verbs import history, memories, pages, search, setup, subjects, understandings, upkeep
+from vault_tool.verbs import history, look, memories, pages, search, setup, subjects, understandings, upkeep
 from vault_tool.verbs.remember import RememberedObservation
 
 HOLD_THE_LOCK = """

@@ -42,22 +42,25 @@ def campaign(
     *,
     kills: int,
     longest: float,
+    most: int = 3,
     seed: int,
     environment: Mapping[str, str] | None = None,
 ) -> list[Round]:
-    """Start `child(number)` again and again, kill it (SIGKILL) within `longest` seconds of its `ready`, and `check` each.
+    """Start `child(number)` again and again, kill it (SIGKILL), and `check` each.
 
+    The kill comes within `longest` seconds after the child has acknowledged up to `most` writes: both are random, and
+    counting writes keeps a slow machine from killing children that have not begun.
     `check` is called after every round, with the child dead, and raises AssertionError on a loss.
     """
     chance = random.Random(seed)
     rounds = []
     for number in range(kills):
-        rounds.append(_one(number, child(number), chance.uniform(0, longest), environment))
+        rounds.append(_one(number, child(number), chance.randint(0, most), chance.uniform(0, longest), environment))
         check(rounds[-1])
     return rounds
 
 
-def _one(number: int, command: Sequence[str], after: float, environment: Mapping[str, str] | None) -> Round:
+def _one(number: int, command: Sequence[str], writes: int, after: float, environment: Mapping[str, str] | None) -> Round:
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=None if environment is None else dict(environment)
     ) as process:
@@ -65,9 +68,10 @@ def _one(number: int, command: Sequence[str], after: float, environment: Mapping
         first = process.stdout.readline()
         if first.strip() != READY:
             raise AssertionError(f"the child did not begin: {first!r} {process.stderr.read()}")
+        begun = "".join(process.stdout.readline() for _ in range(writes))
         killer = threading.Timer(after, process.send_signal, (signal.SIGKILL,))
         killer.start()
-        lines = process.stdout.read().split("\n")
+        lines = (begun + process.stdout.read()).split("\n")
         errors = process.stderr.read()
         killed = process.wait() == -signal.SIGKILL
         killer.cancel()

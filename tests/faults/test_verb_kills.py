@@ -135,7 +135,7 @@ def run(root: Path, first: int, kills: int) -> None:
         lambda number: [sys.executable, str(CHILD), str(root), str(first + number)],
         check,
         kills=kills,
-        longest=0.5,
+        longest=0.3,
         seed=20261121 + first,
     )
     assert sum(ledger.verbs.values()) > kills
@@ -197,6 +197,22 @@ def test_a_kill_after_each_step_is_settled_by_the_next_write(
         assert before.keys() <= after.keys()
         if verb != "pin":
             assert not {path for path in before if before[path] != after[path]} - journals(after)
+
+
+def test_an_edit_that_was_only_announced_takes_no_half_saved_note_along(founded: Path, tmp_path: Path) -> None:
+    root = tmp_path / "notes"
+    shutil.copytree(founded, root, symlinks=True)
+    command = [sys.executable, str(STEPS_CHILD), STEPS[0], str(root), "pin"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
+    with Vault.open(root) as vault:
+        note = root / vault.search("cornerstone").results[0].path
+        note.write_bytes(note.read_bytes()[:40])
+        half = note.read_bytes()
+        made = vault.remember("A stone laid after.")
+        assert made.committed and vault.local.pending() == ()
+        assert vault.search("cornerstone").results[0].stale
+    assert note.read_bytes() == half
+    assert git(root, "status", "--porcelain") == f" M {note.relative_to(root).as_posix()}"
 
 
 def journals(paths: Iterable[str]) -> set[str]:

@@ -8,11 +8,12 @@ import click
 
 from vault_tool.cli.blocks import Block, Diff, Heading, fields, table
 from vault_tool.cli.names import MEMORY
-from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
 from vault_tool.errors import Exit
 from vault_tool.files.git import LogEntry
 from vault_tool.verbs import history as verbs
+from vault_tool.verbs import undo as taking_back
 
 
 @command("log", "vt log", "vt log a1b2c3 --limit 5")
@@ -53,6 +54,7 @@ def diff(call: Call, memory_id: str, since: str | None) -> Exit:
 @command("commit", "vt commit", "vt commit vault/subjects/redis.md --message 'Redis: say which version'")
 @click.argument("paths", nargs=-1, type=click.Path(), help="Files; none for all of the vault's.")
 @click.option("--message", "-m", default="", help="The subject of the commit; else the notes' names.")
+@writes
 def commit(call: Call, paths: tuple[str, ...], message: str) -> Exit:
     """Commit hand edits.
 
@@ -60,6 +62,19 @@ def commit(call: Call, paths: tuple[str, ...], message: str) -> Exit:
     """
     with call.open_vault() as vault:
         return call.emit(verbs.commit(vault, paths, message=message), _gathered, vault)
+
+
+@command("undo", "vt undo", "vt undo a1b2c3", "vt undo 9f3c1e2")
+@click.argument("target", type=MEMORY, metavar="[ID|COMMIT]", default="", help="What it created, or its commit; else the newest.")
+@writes
+def undo(call: Call, target: str) -> Exit:
+    """Take back one operation.
+
+    A new commit removes what it created and restores what it edited. Subjects still in use stay, and so do the logs and
+    the generated pages. A file changed since is refused. An undo can be undone. Only a person may do this.
+    """
+    with call.open_vault() as vault:
+        return call.emit(taking_back.undo(vault, target), _undone, vault)
 
 
 def _log(found: verbs.Log, short: Short) -> Iterator[Block]:
@@ -91,7 +106,15 @@ def _gathered(made: verbs.Gathered, short: Short) -> Iterator[Block]:
     if made.paths:
         yield table(("committed",), [(path,) for path in made.paths])
         yield fields(("commit", commit_of(made)))
-    elif not made.left:
+    elif not made.left and not made.reason:
         yield "everything is committed"
     if made.left:
         yield problem_table(made.left, "")
+
+
+def _undone(made: taking_back.Undone, short: Short) -> Iterator[Block]:
+    yield f"{made.undone[:SHOWN_COMMIT]}  {made.subject}"
+    yield table(("undone", "path"), [*(("removed", p) for p in made.removed), *(("restored", p) for p in made.restored)])
+    if made.kept:
+        yield table(("kept", "why"), [(one.path, one.reason) for one in made.kept])
+    yield fields(("commit", commit_of(made)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from keyword import iskeyword
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 class Listed(NamedTuple):
     """A command as the table has it: the module below `vault_tool.cli` that makes it, and its one line of help.
 
-    In the module the command has its own name with `_` for `-`.
+    In the module the command has its own name with `_` for `-`, and one more at the end of a word that Python keeps.
     """
 
     name: str
@@ -27,7 +28,8 @@ class Listed(NamedTuple):
 
     def load(self) -> click.Command:
         """The command itself."""
-        command = getattr(import_module(f"vault_tool.cli.{self.module}"), self.name.replace("-", "_"))
+        name = f"{self.name.replace('-', '_')}{'_' if iskeyword(self.name) else ''}"
+        command = getattr(import_module(f"vault_tool.cli.{self.module}"), name)
         assert isinstance(command, click.Command)
         return command
 

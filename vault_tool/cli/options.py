@@ -41,6 +41,7 @@ class Call:
     origin: str = ""
     session: str = ""
     debug: bool = False
+    allow_secret: bool = False
     model: str = ""
     user: str = ""
     project: str = ""
@@ -58,6 +59,7 @@ class Call:
             project=self.project,
         )
         vault.progress = output.indexing()
+        vault.allow_secrets = self.allow_secret
         return vault
 
     def emit(self, result: Result, render: Render[Result], vault: Context | None = None) -> Exit:
@@ -96,6 +98,22 @@ class VaultCommand(click.Command):
             with formatter.section("Examples" if len(self.examples) > 1 else "Example"):
                 for example in self.examples:
                     formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+class VaultGroup(click.Group):
+    """A command that is several: each has a name of its own after the group's, and the common options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.params.extend(common_options())
+
+    def members(self) -> list[VaultCommand]:
+        """The commands of the group, in the order of its source."""
+        return [one for one in self.commands.values() if isinstance(one, VaultCommand)]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the same order."""
+        return list(self.commands)
 
 
 def command(name: str, *examples: str) -> Callable[[Callable[..., Exit]], VaultCommand]:
@@ -153,6 +171,12 @@ def authored(function: Decorated) -> Decorated:
     ):
         function = option(function)
     return function
+
+
+def writes(function: Decorated) -> Decorated:
+    """The option of commands that write a person's or an agent's text: what looks like a secret is meant to be kept."""
+    say = "Write it although it looks like a secret."
+    return click.option("--allow-secret", is_flag=True, expose_value=False, callback=_note, help=say)(function)
 
 
 class TextInput(click.ParamType[str]):

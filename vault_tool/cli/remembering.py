@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import TEXT, Call, Short, authored, command
+from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit
 from vault_tool.verbs import memories
@@ -46,6 +46,7 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--precondition", "preconditions", multiple=True, help="What a procedure needs before it.")
 @click.option("--postcondition", "postconditions", multiple=True, help="What holds after a procedure.")
 @click.option("--pin", "pinned", is_flag=True, help="Keep it from fading.")
+@writes
 @authored
 def remember(call: Call, **given: Any) -> Exit:
     """Append what was seen, done or decided.
@@ -65,6 +66,7 @@ def remember(call: Call, **given: Any) -> Exit:
 @click.option("--strength", type=SHARE, help="0 to 1.")
 @click.option("--confidence", type=SHARE, help="0 to 1.")
 @click.option("--evidence", multiple=True, metavar="REF", help="What shows it, e.g. commit:9f3c1e2.")
+@writes
 @authored
 def link(call: Call, **given: Any) -> Exit:
     """Link two memories, and say why.
@@ -90,6 +92,7 @@ def pin(call: Call, memory_id: str, off: bool) -> Exit:
 @click.option("--type", default="", metavar="TYPE", help="A type for the entry.")
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
 @click.option("--memory", type=MEMORY, default="", help="The memory that it is about.")
+@writes
 def episode(call: Call, **given: Any) -> Exit:
     """Add an entry to the day's log."""
     with call.open_vault() as vault:

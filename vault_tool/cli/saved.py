@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Short
 from vault_tool.model.problems import Problem
-from vault_tool.verbs.operation import Saved
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.operation import Saved  # what writes loads slowly, and looking shares this module
 
 SHOWN_COMMIT = 10
 

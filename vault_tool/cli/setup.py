@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import Call, Short, command, usual_origin
+from vault_tool.cli.options import Call, Short, command, usual_origin, writes
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit
 from vault_tool.verbs import drafts, setup
@@ -49,6 +49,7 @@ def config(call: Call, name: str, value: str | None) -> Exit:
 @click.argument("type", metavar="TYPE", help="Of what type: decision, fact, subject, ...")
 @click.option("--title", default="", help="Its title.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about.")
+@writes
 def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Exit:
     """Write a note in your editor.
 
@@ -60,6 +61,7 @@ def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Ex
 
 @command("edit", "vt edit a1b2c3")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="The note.")
+@writes
 def edit(call: Call, memory_id: str) -> Exit:
     """Edit a note; it counts as reviewed.
 
@@ -72,6 +74,7 @@ def edit(call: Call, memory_id: str) -> Exit:
 @command("adopt", "vt adopt vault/inbox/idea.md --type insight")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(), help="Pages below vault/.")
 @click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of observation they become.")
+@writes
 def adopt(call: Call, paths: tuple[str, ...], type: str) -> Exit:
     """Make records of pages.
 

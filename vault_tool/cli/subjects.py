@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, fields, table
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import TEXT, Call, Short, authored, command
+from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit, UsageError
 from vault_tool.verbs import subjects, understandings
@@ -29,6 +29,7 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--key", default="", help="A stable key: the subject that has it already is that one.")
 @click.option("--role", default="", help="E.g. project, person, location.")
 @click.option("--from", "listed", type=TEXT, metavar="JSON", help="A list of objects with these fields; - for standard input.")
+@writes
 def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **given: Any) -> Exit:
     """Make subjects, to tag memories with.
 
@@ -62,6 +63,7 @@ def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
 @click.option("--reason", default="", help="Why it is written now.")
 @click.option("--importance", type=SHARE, help="0 to 1; else by kind.")
 @click.option("--confidence", type=SHARE, help="0 to 1.")
+@writes
 @authored
 def create_understanding(call: Call, **given: Any) -> Exit:
     """Write what one or several subjects come to.
@@ -82,6 +84,7 @@ def create_understanding(call: Call, **given: Any) -> Exit:
 @click.option("--reason", default="", help="What changed.")
 @click.option("--source", "source_observation_ids", type=MEMORY, multiple=True, help="An observation that it is made from.")
 @click.option("--join", is_flag=True, help="Supersede all present heads: settles a contested understanding.")
+@writes
 @authored
 def update_understanding(call: Call, subject_names: tuple[str, ...], **given: Any) -> Exit:
     """Revise an understanding by superseding it.
@@ -100,6 +103,7 @@ def update_understanding(call: Call, subject_names: tuple[str, ...], **given: An
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
 @click.option("--summary", default="", help="One line; else the first sentence.")
 @click.option("--reason", default="", help="Why it is written now.")
+@writes
 @authored
 def set_structural_understanding(call: Call, **given: Any) -> Exit:
     """Write the note on a subject's own place.

@@ -35,11 +35,13 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("edit", "setup", "Edit a note; it counts as reviewed."),
         Listed("adopt", "setup", "Make records of pages."),
         Listed("commit", "history", "Commit hand edits."),
+        Listed("import", "importing", "Take in notes of other tools."),
     ),
     "History": (
         Listed("log", "history", "Show the commits of the vault or of a memory."),
         Listed("history", "history", "Show the revisions of a memory, newest first."),
         Listed("diff", "history", "Show what changed and is not committed."),
+        Listed("undo", "history", "Take back one operation."),
     ),
     "Pages": (
         Listed("decay", "pages", "Show how far memories have faded, best first."),
@@ -51,6 +53,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("status", "upkeep", "Show what the vault holds and needs."),
         Listed("doctor", "upkeep", "Show every problem by file and line."),
         Listed("reindex", "upkeep", "Take in what changed in the files."),
+        Listed("watch", "watching", "Keep the indexes up to date while files change."),
         Listed("completion", "completion", "Print the script by which a shell completes."),
     ),
 }

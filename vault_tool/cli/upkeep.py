@@ -60,9 +60,19 @@ def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
         ("remotes", git.remotes),
         ("problems", ", ".join(f"{count} {severity}s" for severity, count in found.problems.items()) or "none"),
         ("embeddings", found.embeddings),
+        ("watcher", _watcher(found)),
     )
     for advice in found.next:
         yield f"next: {advice}"
+
+
+def _watcher(found: upkeep.Status) -> str:
+    watcher = found.watcher
+    if watcher is None:
+        return "none"
+    compared = f", all files compared at {watcher.reconciled}" if watcher.reconciled else ""
+    degraded = f" ({watcher.degraded})" if watcher.degraded else ""
+    return f"{watcher.mode}{degraded}, process {watcher.pid} since {watcher.started}{compared}"
 
 
 def _diagnosis(found: upkeep.Diagnosis, short: Short) -> Iterator[Block]:

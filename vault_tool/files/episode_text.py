@@ -9,6 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, field
+from datetime import datetime
 from urllib.parse import quote, unquote
 
 from vault_tool.files.layout import journal_date
@@ -19,6 +20,7 @@ from vault_tool.util.text import one_line
 
 _HEADING = re.compile(r"## (\d{2}:\d{2})(?: ?#(\d+))? - (.*)", re.ASCII)
 _MINUTE = re.compile(r"^## (\d{2}:\d{2})(?: ?#\d+)? - ", re.ASCII | re.MULTILINE)
+_HEADINGS = re.compile(rb"^## [^\n]*", re.MULTILINE)
 _LINE = re.compile(r"- \*\*(Type|Tags|Memory|Summary):\*\* (.*)")
 _LINK = re.compile(r"\[.*\]\(([^)\s]+)\)")
 _NOT_IN_LINK = re.compile(r"[\s()<>%\\\[\]#?]")
@@ -60,24 +62,38 @@ def entry_text(entry: EpisodeEntry, path: str, before: str) -> str:
 def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Problem]]:
     """The entries of one file in its order, and a problem for each heading that is none."""
     day = journal_date(path)
+    entries: list[_Open] = []
+    for raw in data.split(b"\n"):
+        line = raw.decode("utf-8", "replace").rstrip("\r")
+        if line.startswith("## "):
+            heading, moment = _heading(line, day)
+            if heading is not None and moment is not None:
+                entries.append(_Open(stamp(moment), heading[3].strip()))
+        elif entries and (found := _LINE.fullmatch(line)):
+            entries[-1].lines.setdefault(found[1], found[2].strip())
+    return [_entry(one, path) for one in entries], episode_problems(path, data)
+
+
+def episode_problems(path: str, data: bytes) -> list[Problem]:
+    """What is wrong in one file: a problem for each heading that is no entry, and one for an end that was cut short."""
+    day = journal_date(path)
     problems: list[Problem] = []
     if data and not data.endswith(b"\n"):
         message = "the last line has no newline: a write was cut short"
         problems.append(warning(path, data.count(b"\n") + 1, "torn-line", message, "mend the end of the file in an editor"))
-    entries: list[_Open] = []
-    for number, raw in enumerate(data.split(b"\n"), 1):
-        line = raw.decode("utf-8", "replace").rstrip("\r")
-        if line.startswith("## "):
-            heading = _HEADING.fullmatch(line)
-            moment = parse_time(f"{day}T{heading[1]}:00+00:00") if heading else None
-            if heading is None or moment is None:
-                message = "a heading that is no entry: `## HH:MM - title` is one"
-                problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
-            else:
-                entries.append(_Open(stamp(moment), heading[3].strip()))
-        elif entries and (found := _LINE.fullmatch(line)):
-            entries[-1].lines.setdefault(found[1], found[2].strip())
-    return [_entry(one, path) for one in entries], problems
+    for found in _HEADINGS.finditer(data):
+        line = found[0].decode("utf-8", "replace").rstrip("\r")
+        if None in _heading(line, day):
+            message = "a heading that is no entry: `## HH:MM - title` is one"
+            number = data.count(b"\n", 0, found.start()) + 1
+            problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
+    return problems
+
+
+def _heading(line: str, day: str) -> tuple[re.Match[str] | None, datetime | None]:
+    """The parts of an entry's heading and its moment; something is None where it is no entry's."""
+    heading = _HEADING.fullmatch(line)
+    return heading, parse_time(f"{day}T{heading[1]}:00+00:00") if heading else None
 
 
 def _entry(found: _Open, path: str) -> EpisodeEntry:

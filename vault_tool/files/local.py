@@ -21,6 +21,7 @@ from vault_tool.util.folder import Folder, opened
 TOKEN_LENGTH = 8
 
 _TOKEN_FILE = "writer"
+_PLACE_FILE = "writer.place"
 _JOURNALS_FILE = "journals.json"
 _USE = "use"
 _PENDING = "pending"
@@ -53,15 +54,24 @@ class Local:
         self.root = root
 
     def token(self) -> str:
-        """The writer token of this machine, by which its journals are named; made at random the first time."""
+        """The writer token of this folder, by which its journals are named; made at random the first time.
+
+        A copy of the folder takes another, or both would go on with the same journals and meet in a conflict.
+        """
         found = (self._read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
-        return found if _TOKEN.fullmatch(found) else self.new_token()
+        return found if _TOKEN.fullmatch(found) and self._read(_PLACE_FILE) == self._place() else self.new_token()
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
         self._write(_TOKEN_FILE, f"{token}\n".encode())
+        self._write(_PLACE_FILE, self._place(), durable=False)
         return token
+
+    def _place(self) -> bytes:
+        """What no copy of the token's file shares with it: when it was last put where it is."""
+        with storage(f"{LOCAL}/{_TOKEN_FILE}", doing="read"), opened(self.root, (LOCAL,)) as folder:
+            return str(folder.changed_at(_TOKEN_FILE)).encode()
 
     def journal_states(self, path: str) -> tuple[str | None, ...]:
         """The content hashes that the journal at `path` may have if nobody else touched it; none if it is not known.

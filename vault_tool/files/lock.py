@@ -68,7 +68,8 @@ def _acquire(guard: FileLock, root: Path, wait: float) -> None:
     except Timeout as fault:
         raise Busy(f"{_who_holds(root)}; waited {wait:g} s", "nothing was changed; try again when it is done") from fault
     except (OSError, NotImplementedError) as fault:
-        raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {fault}", "the vault's disk must be writable") from fault
+        reason = os.strerror(fault.errno).lower() if isinstance(fault, OSError) and fault.errno else str(fault)
+        raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {reason}", "the vault's disk must be writable") from fault
 
 
 def _sign(root: Path, holder: str) -> bool:

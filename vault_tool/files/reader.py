@@ -10,7 +10,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -38,17 +38,44 @@ _BINARY: int = getattr(os, "O_BINARY", 0)
 _BY_DESCRIPTOR = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
+_TICK = 20_000_000  # nanoseconds within which a clock may give two changes of a folder the same time
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One folder as it was looked into: its own mtime, ctime and inode, the folders below it, and what was odd in it."""
+
+    stat: tuple[int, int, int]
+    below: tuple[str, ...]
+    faults: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """What a glance need not look at again: folders whose own stat is as it was, with the files known in them.
+
+    A folder's times change when a file in it comes, goes or is replaced, not when one is written in place: so those in
+    `always` are looked into whatever their times say.
+    """
+
+    looks: Mapping[str, Look]
+    known: Mapping[str, Listing]
+    always: frozenset[str]
+
+
 @dataclass(frozen=True)
 class Scan:
     """The files of a vault as one walk saw them. `partial` says that some folder could not be looked into.
 
-    `folders` maps each folder's path (relative to the root) to its files; folders without any are left out.
+    `folders` maps each folder's path (relative to the root) to its files; folders without any are left out. `looks`
+    are all folders, by which a glance can be made later.
     """
 
     folders: Mapping[str, Listing]
     faults: tuple[Problem, ...] = ()
     partial: bool = False
     started_ns: int = 0
+    looks: Mapping[str, Look] = field(default_factory=dict)
 
     @cached_property
     def files(self) -> dict[str, Stat]:
@@ -65,20 +92,26 @@ class TooLarge(Refused):
     """A file is longer than what is read into memory for a note."""
 
 
-def scan(root: Path) -> Scan:
-    """Walk `vault/`: no link is followed and nothing is opened but folders; what cannot be indexed is a fault."""
+def scan(root: Path, trusted: Trusted | None = None) -> Scan:
+    """Walk `vault/`: no link is followed and nothing is opened but folders; what cannot be indexed is a fault.
+
+    With `trusted` it is a glance: files edited in place in a folder that is trusted are not noticed.
+    """
     started = time.time_ns()
-    walk = _Walk(root)
+    walk = _Walk(root, started, trusted)
     walk.run()
-    return Scan(walk.folders, tuple(sorted(walk.faults)), walk.partial, started)
+    return Scan(walk.folders, tuple(sorted(walk.faults)), walk.partial, started, walk.looks)
 
 
 class _Walk:
     """One walk under way."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, started_ns: int = 0, trusted: Trusted | None = None) -> None:
         self.root = root
+        self.started_ns = started_ns
+        self.trusted = trusted
         self.folders: dict[str, Listing] = {}
+        self.looks: dict[str, Look] = {}
         self.faults: list[Problem] = []
         self.partial = False
 
@@ -89,14 +122,30 @@ class _Walk:
             path = waiting.pop()
             try:
                 with opened(self.root, path.split("/")) as folder:
-                    listing, below = self._look(folder, path)
+                    listing, look = self._seen(folder, path)
             except (OSError, Refused) as fault:
                 self._unreadable(path, fault)
                 continue
             if listing:
                 self.folders[path] = listing
-                self.faults.extend(_twins(path, listing))
-            waiting.extend(f"{path}/{name}" for name in below)
+            self.faults.extend(look.faults)
+            self.looks[path] = look
+            waiting.extend(f"{path}/{name}" for name in look.below)
+
+    def _seen(self, folder: Folder, path: str) -> tuple[Listing, Look]:
+        """One folder's files: as they are known where that can be trusted, else as they are."""
+        found = os.fstat(folder.descriptor) if folder.descriptor is not None else folder.path.stat()
+        stat = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
+        before = self.trusted.looks.get(path) if self.trusted and path not in self.trusted.always else None
+        if self.trusted and before is not None and before.stat == stat:
+            return self.trusted.known.get(path, {}), before
+        others, self.faults = self.faults, []
+        listing, below = self._look(folder, path)
+        faults = (*self.faults, *_twins(path, listing))
+        self.faults = others
+        # A folder that was changed within the clock's tick may change once more without its times telling.
+        settled = max(stat[:2]) < self.started_ns - _TICK
+        return listing, Look(stat if settled else (0, 0, 0), tuple(below), faults)
 
     def _look(self, folder: Folder, path: str) -> tuple[Listing, list[str]]:
         listing: Listing = {}

@@ -75,13 +75,31 @@ def read(root: Path, path: str) -> bytes:
     return found
 
 
-def create(root: Path, path: str, data: bytes) -> Written:
-    """Make a new file, whole and on the disk, with the folders above it; Taken rather than overwrite anything."""
+class Many:
+    """Many new files of one hold of the lock: a folder's names are read once, and it is synced once, at `settle`."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, dict[str, str]] = {}
+        self.unsynced: set[str] = set()
+
+    def settle(self, root: Path) -> None:
+        """Wait until the names of all files are on the disk: none is acknowledged before."""
+        for where in sorted(self.unsynced):
+            with atomic.storage(where), opened(root, real_parts(root, where)) as folder:
+                folder.sync()
+        self.unsynced.clear()
+
+
+def create(root: Path, path: str, data: bytes, many: Many | None = None) -> Written:
+    """Make a new file, whole and on the disk, with the folders above it; Taken rather than overwrite anything.
+
+    As one of `many` its name is on the disk only once these are settled.
+    """
     absolute = inside(root, path)
     if absolute.is_symlink():
         raise Taken(f"{path} is a link that is there already", "choose another name")
     with lock(root), _place(root, path, len(data), create=True) as (folder, name):
-        _refuse_twin(folder, path, name)
+        _refuse_twin(folder, path, name, {} if many is None else many.names)
         temporary = atomic.write_temporary(folder, name, data)
         try:
             folder.rename_to_free(temporary, name)
@@ -91,6 +109,9 @@ def create(root: Path, path: str, data: bytes) -> Written:
         except OSError:
             folder.discard(temporary)
             raise
+        if many is not None:
+            many.unsynced.add(path.rpartition("/")[0])
+            return Written(path, None, data)
         try:
             folder.sync()
         except OSError:
@@ -242,11 +263,14 @@ def _current(root: Path, parts: Sequence[str]) -> bytes | None:
         return None
 
 
-def _refuse_twin(folder: Folder, path: str, name: str) -> None:
+def _refuse_twin(folder: Folder, path: str, name: str, names: dict[str, dict[str, str]]) -> None:
     """Refuse a name that another one meets on a disk that ignores case or composition: a clone could not hold both."""
-    key = name_key(name)
-    twin = next((other for other in folder.names() if name_key(other) == key), None)
-    if twin is not None:
+    where = path.rpartition("/")[0]
+    if where not in names:
+        names[where] = {name_key(other): other for other in folder.names()}
+    twin = names[where].setdefault(name_key(name), "")
+    names[where][name_key(name)] = twin or name
+    if twin:
         same = "is there already" if twin == name else f"differs from {twin} by case or accents alone"
         raise Taken(f"{path} {same}", "choose another name")
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
 from vault_tool.index.storing import Bulk
 from vault_tool.model.problems import Problem
 from vault_tool.util.atomic import storage_error
+from vault_tool.util.collecting import no_collection
 
 Progress = Callable[[int, int], None]
 """Called with how many files are done and how many there are; a few times a second at most."""
@@ -53,16 +53,16 @@ def build(
     """Fill new indexes from the files of `scan`; what was made is removed again when something fails."""
     nonce = os.urandom(16).hex()
     catalog, lexical = cache / f"catalog.{nonce}.tmp", cache / "lexical" / nonce
-    try:
-        vanished = _fill(root, catalog, lexical, nonce, scan, config, repo, facts, progress)
-    except BaseException as fault:
-        discard(catalog)
-        discard(lexical)
-        if isinstance(fault, sqlite3.Error):
+    with ExitStack() as undo:
+        undo.callback(discard, catalog)
+        undo.callback(discard, lexical)
+        try:
+            vanished = _fill(root, catalog, lexical, nonce, scan, config, repo, facts, progress)
+        except sqlite3.Error as fault:
             raise failure(fault) from fault
-        if isinstance(fault, OSError):
+        except OSError as fault:
             raise storage_error(cache.name, fault) from fault
-        raise
+        undo.pop_all()
     return Built(catalog, lexical, nonce, vanished)
 
 
@@ -83,7 +83,7 @@ def _fill(
         builder = Builder(lexical, config.language)
         listings: dict[str, Listing] = {folder: {} for folder in scan.folders}
         vanished = 0
-        with _no_collection():
+        with no_collection():
             for one in _all(root, scan, config, repo, facts.get("head", ""), progress):
                 if one is None:
                     vanished += 1
@@ -126,6 +126,7 @@ def _all(
                 broken.append(one)
             else:
                 yield one
+    # Together, because git is asked once for all of them.
     yield from with_head(broken, repo, commit, config.types)
     if progress is not None:
         progress(total, total)
@@ -150,15 +151,3 @@ def _beside(work: Callable[[], None]) -> Iterator[None]:
         thread.join()
     if faults:
         raise faults[0]
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Without Python's cycle collector: nothing made here is cyclic, and looking for cycles is a fifth of the time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()

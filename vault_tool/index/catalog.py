@@ -20,6 +20,7 @@ from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import RecordClass
+from vault_tool.util.collecting import no_collection
 
 _E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
 _BUSY_SECONDS = 5.0
@@ -74,6 +75,7 @@ class Catalog:
             # The seal says until when unsynced pages may be trusted; a process that dies leaves the journal to roll back.
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("PRAGMA journal_mode = TRUNCATE")
+            # A file that another program cuts under a memory map kills the process that reads it.
             connection.execute("PRAGMA mmap_size = 0")
             connection.execute("SELECT count(*) FROM meta").fetchone()
         except sqlite3.DatabaseError:
@@ -226,7 +228,8 @@ class Catalog:
         """Everything at once, kept until the catalogue changes."""
         seq = self.seq()
         if self._snapshot is None or self._snapshot[0] != seq:
-            entries = self._entries("1 ORDER BY path")
+            with no_collection():
+                entries = self._entries("1 ORDER BY path")
             self._snapshot = seq, Snapshot(entries, tuple(page.path for page in self.pages()), self.problems())
         return self._snapshot[1]
 

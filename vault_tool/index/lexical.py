@@ -240,6 +240,7 @@ _SCHEMA = _schema()
 def _open(folder: Path, language: str, new: bool = True) -> tantivy.Index:
     index = tantivy.Index(_SCHEMA, path=str(folder)) if new else tantivy.Index.open(str(folder))
     index.register_tokenizer(_ANALYZER, _analyzer(language))
+    # Reloading is ours to time: an answer must be of one state, and the seal is looked at first.
     index.config_reader("manual")
     return index
 

@@ -89,7 +89,9 @@ def read_query(text: str, analyze: Callable[[str], Sequence[str]]) -> tuple[Clau
 
 
 def _clauses(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterator[Clause]:
-    for quoted, word in _PART.findall(unicodedata.normalize("NFKC", text)):
+    # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
+    whole = text.encode("utf-8", "replace").decode("utf-8")
+    for quoted, word in _PART.findall(unicodedata.normalize("NFKC", whole)):
         if quoted:
             tokens = tuple(_unpaired(quoted, analyze))
             if tokens:

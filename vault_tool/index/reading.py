@@ -10,7 +10,7 @@ import orjson
 
 from vault_tool.errors import Refused
 from vault_tool.files import git
-from vault_tool.files.episode_text import read_episode
+from vault_tool.files.episode_text import episode_problems
 from vault_tool.files.layout import VAULT, FileKind, file_kind
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
@@ -84,7 +84,7 @@ def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
         signals, problems = read_signals(path, data)
         return Seen(path, "signals", stat, found, signals=tuple(signals), problems=tuple(problems))
     if kind is FileKind.EPISODE:
-        return Seen(path, "episode", stat, found, problems=tuple(read_episode(path, data)[1]))
+        return Seen(path, "episode", stat, found, problems=tuple(episode_problems(path, data)))
     if kind is FileKind.CONFLICT:
         hint = "take from it what you want to keep, then delete it"
         problem = warning(path, 0, "conflict-copy", "a text that was kept because two writers met", hint)

@@ -12,7 +12,7 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files import git, reader
 from vault_tool.files.changes import Changes, compare, settled
-from vault_tool.files.layout import INDEX_FILE
+from vault_tool.files.layout import INDEX_FILE, FileKind, file_kind
 from vault_tool.files.reader import Scan
 from vault_tool.index import updating
 from vault_tool.index.building import Progress, build, faults_digest
@@ -25,6 +25,7 @@ from vault_tool.index.searching import Search, Spoilt
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import Difference, apply
 from vault_tool.index.updating import Tally, Tip
+from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock, stamp
 
 __all__ = ["Index", "Progress", "Refresh"]
@@ -66,6 +67,7 @@ class Index:
         self._clock = clock
         self._shelf = Shelf(root, config)
         self._search = Search(self._shelf, config)
+        self._looks: Mapping[str, reader.Look] = {}
 
     @classmethod
     def open(cls, root: Path, config: Config, repo: git.Repo | None, clock: Clock) -> Index:
@@ -87,8 +89,13 @@ class Index:
             self.refresh()
         raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
 
-    def refresh(self, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Refresh:
+    def refresh(
+        self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None
+    ) -> Refresh:
         """Compare all files with the indexes and take in what changed; `full` reads every file again.
+
+        A `glance`, once a comparison was made, looks only into folders whose own times changed and into those of subjects:
+        it notices what came, went, was moved or replaced, not what was written in place elsewhere. It is for appending.
 
         When notes vanished in bulk nothing is forgotten unless git explains it or `confirm` says that it is meant.
         Raises Busy when another process holds the indexes for longer than the bounded wait, and StorageError.
@@ -96,25 +103,28 @@ class Index:
         begun = time.perf_counter()
         for _ in range(_ATTEMPTS):
             try:
-                return _timed(self._refreshed(full, confirm, progress), begun)
+                return _timed(self._refreshed(full, confirm, glance, progress), begun)
             except Replaced:
                 continue
         raise Busy("other processes keep building the index", "try again in a moment")
 
     def wrote(self, paths: Sequence[str]) -> Refresh:
-        """Take in just these files, which we wrote or removed ourselves: no walk."""
+        """Take in just these files, which we wrote or removed ourselves: no walk. Those that are not the vault's are passed over.
+
+        Where HEAD is is not noted: a later comparison may need to know from where it came.
+        """
         begun = time.perf_counter()
         catalog = self._shelf.ready()
         if catalog is None:
             return self.refresh()
         started = time.time_ns()
+        paths = [path for path in paths if file_kind(path) not in (None, FileKind.OTHER)]
+        head = catalog.meta("head")
         there = reader.present(self._root, paths)
         known = catalog.files(paths)
         gone = tuple(path for path in sorted(set(paths)) if path not in there and path in known)
         try:
-            update = self._update(
-                catalog, Scan({}, started_ns=started), Changes(there, gone), known, updating.tip(self._repo, catalog)
-            )
+            update = self._update(catalog, Scan({}, started_ns=started), Changes(there, gone), known, updating.Tip(head, head))
         except Replaced:
             return self.refresh()
         return _timed(update, begun)
@@ -158,10 +168,11 @@ class Index:
             with part.writing(f"{catalog.meta('nonce')} {catalog.meta('changes')}"):
                 write_index(part.path, catalog, stamp(self._clock.now()))
 
-    def _refreshed(self, full: bool, confirm: bool, progress: Progress | None) -> Refresh:
+    def _refreshed(self, full: bool, confirm: bool, glance: bool, progress: Progress | None) -> Refresh:
         self._shelf.borrow_if_unwritable()
         catalog = self._shelf.ready()
-        scan = reader.scan(self._root)
+        scan = reader.scan(self._root, self._trusted(catalog) if glance and catalog and not full else None)
+        self._looks = {} if scan.partial else scan.looks
         if catalog is None:
             return self._rebuild(scan, progress)
         changes = compare(catalog.known(), scan)
@@ -176,6 +187,13 @@ class Index:
             return self._walked(catalog, scan, Changes(scan.files, changes.gone), every, where, confirm)
         before = {**known, **catalog.files(changes.gone)}
         return self._rebuild(scan, progress, before)
+
+    def _trusted(self, catalog: Catalog) -> reader.Trusted | None:
+        """What a glance need not look at; None before the first comparison of this process."""
+        if not self._looks:
+            return None
+        subjects = catalog.rows("SELECT path FROM entries WHERE class = ?", (RecordClass.SUBJECT.value,))
+        return reader.Trusted(self._looks, catalog.known(), frozenset(row[0].rpartition("/")[0] for row in subjects))
 
     def _walked(
         self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], where: Tip, confirm: bool
@@ -206,6 +224,7 @@ class Index:
             back = reader.present(self._root, gone) if not scan.partial else {}
             suspects |= back
             gone = tuple(path for path in gone if path not in back)
+        # What is served as HEAD had it must follow HEAD, though the files themselves did not change.
         again = updating.unreadable(catalog) if where.moved else ()
         suspects |= {
             path: stat for path, stat in reader.present(self._root, set(again) - suspects.keys()).items() if path not in gone
@@ -248,6 +267,7 @@ class Index:
                 raise Replaced
             self._shelf.sweep()
             built = build(self._root, self._shelf.cache, scan, self._config, self._repo, facts, progress)
+            # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
             self._search.part(built.nonce).close_seal(built.nonce)
             self._shelf.publish(built.catalog, built.nonce)
             self._shelf.sweep(built.nonce)

@@ -83,6 +83,7 @@ class Search:
             discard(part.seal)
             raise Spoilt from fault
         self._open = part, part.print(), index
+        # Only now: a crash before this writes the same documents once more, which changes nothing.
         with self._shelf.writing(catalog), transaction(catalog.connection):
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
 

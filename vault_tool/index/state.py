@@ -32,14 +32,18 @@ class StateFile:
 
     root: Path
 
-    def write(self, entries: Mapping[str, Standing], updated: str, wait: float = 10.0) -> None:
-        """Replace the file and vouch for it; raises Busy and StorageError."""
+    def write(self, entries: Mapping[str, Standing], updated: str, wait: float = 10.0, *, of: str = "") -> None:
+        """Replace the file and vouch for it, as what state `of` the catalogue comes to; raises Busy and StorageError."""
         values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
         with lock(self.root / CACHE / "state.lock", wait, STATE_FILE):
             data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
             make_way(self._part.path)
             atomic.write(self._part.path, data, durable=False)
-            self._part.close_seal("")
+            self._part.close_seal(of)
+
+    def of(self) -> str:
+        """Which state of the catalogue it was written of."""
+        return self._part.nonce()
 
     def intact(self) -> bool:
         """Whether the file is as we left it: else its entries must be computed again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -51,14 +51,14 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
     """All or nothing; raises Busy or StorageError, never an error of SQLite's."""
     try:
         connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
+        yield
         connection.execute("COMMIT")
     except sqlite3.DatabaseError as fault:
         raise failure(fault) from fault
+    finally:
+        if connection.in_transaction:
+            with suppress(sqlite3.Error):
+                connection.execute("ROLLBACK")
 
 
 def apply(catalog: Catalog, difference: Difference) -> None:
@@ -84,6 +84,7 @@ def apply(catalog: Catalog, difference: Difference) -> None:
         if difference.faults is not None:
             connection.execute("DELETE FROM problems WHERE scan = 1")
             connection.executemany(_ADD_PROBLEM, problem_rows(difference.faults, scan=True))
+        # Last, and in the same transaction: what is remembered of a file must never be newer than what was taken from it.
         known = _relist(catalog, difference)
         connection.executemany(_ADD_FACT, {**difference.facts, "seq": str(seq)}.items())
     catalog.adopt_known(str(seq), known)
@@ -189,6 +190,7 @@ class Bulk:
     def finish(self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str]) -> None:
         """Write the rest and the search trees."""
         self._flush(self._rows)
+        # In the order of their keys a search tree grows at its end alone, which is several times faster.
         for rows in self._late.values():
             rows.sort()
         self._flush(self._late)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_tool.config import Config
-from vault_tool.errors import GitError, Refused
+from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.changes import is_bulk_loss, settled
 from vault_tool.files.reader import Reader, Stat
@@ -140,18 +140,31 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
     notes = {path for path, was in known.items() if was.kind in NOTES and was.hash not in hashes}
     lost = {path for path in notes if not (path in entries and entries[path].id in ids)}
     total = catalog.counts().notes
-    if not is_bulk_loss(len(lost), total) or not is_bulk_loss(len(lost - explained(repo, where)), total):
+    if not is_bulk_loss(len(lost), total) or not is_bulk_loss(len(unexplained(lost, repo, where)), total):
         return ""
     return f"{len(lost):,} of {total:,} notes are gone and nothing was forgotten; if that is meant: vt reindex --confirm"
 
 
-def explained(repo: git.Repo | None, where: Tip) -> set[str]:
-    """The files that are absent because HEAD moved: deleted between where it was and where it is."""
-    if repo is None or not where.before or not where.now or not where.moved:
-        return set()
+def unexplained(lost: Collection[str], repo: git.Repo | None, where: Tip) -> set[str]:
+    """Those of the files that are not absent because HEAD moved: no commit that it was at lately has them, or it has them now.
+
+    Lately is where it was known to be, and its own log: a commit and a checkout back may have passed between two looks.
+    """
+    left = set(lost)
+    if repo is None or not where.now:
+        return left
+    for commit in dict.fromkeys([where.before, *git.recent_heads(repo)]):
+        if not left:
+            break
+        if commit and commit != where.now:
+            left -= _deleted(repo, commit, where.now)
+    return left
+
+
+def _deleted(repo: git.Repo, old: str, new: str) -> set[str]:
     try:
-        return {path for path, change in git.changed_between(repo, where.before, where.now).items() if change == "D"}
-    except (GitError, Refused):
+        return {path for path, change in git.changed_between(repo, old, new).items() if change == "D"}
+    except (GitError, NotFound, Refused):
         return set()
 
 

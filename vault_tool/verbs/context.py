@@ -57,6 +57,10 @@ class Context:
         self.clock = clock or Clock()
         self.local = Local(self.root)
         self.progress: Progress | None = None
+        self.allow_secrets = False
+        """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
+        self.vouching: Callable[[], bool] | None = None
+        """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
@@ -98,13 +102,16 @@ class Context:
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
         other = type(self).__new__(type(self))
+        _ = self.index  # opened first, or each would open its own
         other.__dict__.update(self.__dict__)
         other.who = replace(self.who, **changes)
         return other
 
     def reopened(self) -> Self:
         """The same vault opened again, with its settings and indexes as they are now."""
-        return type(self)(self.root, self.who, self.clock)
+        other = type(self)(self.root, self.who, self.clock)
+        other.vouching = self.vouching
+        return other
 
     @cached_property
     def settings(self) -> Config:
@@ -149,10 +156,22 @@ class Context:
         return stamp(self.clock.now())
 
     def fresh(self, progress: Progress | None = None) -> Freshness:
-        """Compare the files with the indexes and take in what changed: before every answer."""
+        """Compare the files with the indexes and take in what changed: before every answer.
+
+        Nothing is compared when a watcher in this process vouches that it took in every change made so far.
+        """
+        if self.vouching is not None and self.vouching():
+            return self.freshness(self.index.recheck(()))
         found = self.freshness(self.index.refresh(progress=progress or self.progress))
         self.standings.settle(changed=bool(found.changed))
         return found
+
+    def glance(self) -> Freshness:
+        """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.
+
+        What was written in place elsewhere is noticed by the next answer. The first time it is a whole comparison.
+        """
+        return self.freshness(self.index.refresh(glance=True, progress=self.progress))
 
     def freshness(self, refresh: Refresh) -> Freshness:
         """What an answer says of a refresh."""

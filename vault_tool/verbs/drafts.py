@@ -9,18 +9,20 @@ from typing import TypedDict
 
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import frontmatter, layout, reader, writer
+from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.generate.templates import answered, template
 from vault_tool.model.ids import canonical, new_id
-from vault_tool.model.problems import Problem
-from vault_tool.model.records import from_head
+from vault_tool.model.problems import Problem, warning
+from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve
+from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Saved, writing
+from vault_tool.verbs.subjects import require_free
 
 Editor = Callable[[Path], None]
 """Lets a person edit a file and returns when they are done."""
@@ -73,6 +75,7 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
     parsed, data = _usable(vault, draft, text, drafted)
     with writing(vault, "new") as op:
         record = from_head(_class_of(parsed), parsed.head, parsed.body)
+        _require_free_name(vault, record, draft)
         path = op.create_as_written(record, data)
         op.log(record, path, parsed.title)
         saved = op.carry_out(parsed.title, [record.id])
@@ -90,19 +93,37 @@ def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
     before = reader.read(vault.root, entry.path)
     editor(vault.root / entry.path)
     with writing(vault, "edit") as op:
-        after = reader.read(vault.root, entry.path)
+        after = _left(vault, entry.path)
         parsed = parse(entry.path, after, vault.settings.types)
         written: _Note = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
         if after == before:
             return Written(**written, changed=False)
-        if not parsed.readable:
-            reason = "the note is saved as you left it, and not committed until it can be read"
-            return Written(**written, changed=True, problems=parsed.problems, reason=reason, attention=True)
+        if unfit := _unfit(vault, entry.path, after, parsed):
+            reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
+            return Written(**written, changed=True, problems=unfit, reason=reason, attention=True)
         op.include(entry.path, before, after)
         if vault.who.origin == "owner":
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
         saved = op.carry_out(parsed.title, [entry.id])
     return Written(**asdict(saved), **written, changed=True, problems=parsed.problems)
+
+
+def _unfit(vault: Context, path: str, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
+    """What keeps an edited note out of history."""
+    if not parsed.readable:
+        return parsed.problems
+    if parsed.record_class is None:
+        hint = "put the lines back, or `vt commit` takes it as it is"
+        return (warning(path, 1, "page", "it lost its `id` or `type`, so it is a page and no memory now", hint),)
+    return () if vault.allow_secrets else tuple(screening.new_in_file(vault, path, data))
+
+
+def _left(vault: Context, path: str) -> bytes:
+    """What the editor left of a note."""
+    try:
+        return reader.read(vault.root, path)
+    except FileNotFoundError as fault:
+        raise NotFound(f"{path} is gone", f"`git checkout -- {path}` brings it back, `vt commit` commits its removal") from fault
 
 
 def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general") -> Adopted:
@@ -114,6 +135,8 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
     record_class = vault.settings.types.spec(type).record_class
     if not is_type_name(type) or record_class is not RecordClass.OBSERVATION:
         raise UsageError(f"a page becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+    if not paths:
+        raise UsageError("no page was named", "`vt doctor` lists the pages")
     with writing(vault, "adopt") as op:
         results = []
         for path in dict.fromkeys(_page(vault, path) for path in paths):
@@ -137,20 +160,15 @@ def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[byt
         raise UsageError(f"{path} is a record already ({parsed.head['id']})", "there is nothing to adopt")
     if not parsed.body.strip():
         raise UsageError(f"{path} has no text", "write something in it first")
-    identity = canonical(str(parsed.head.get("id") or "")) or new_id()
+    identity = canonical(str(parsed.head.get("id") or ""))
+    if identity is None or vault.index.catalog.get(identity):
+        identity = new_id()
     theirs = str(parsed.head.get("type") or "")
     given = theirs if is_type_name(theirs) and vault.settings.types.spec(theirs).known else type
-    fields = [("id", identity), ("type", given), ("created", vault.now())]
-    if not frontmatter.split(data).has_head:
-        return frontmatter.add_head(data, fields), identity, given
-    changes: list[frontmatter.Change] = []
-    for key, value in fields:
-        old = parsed.head.get(key)
-        if key != "created" and old is not None and str(old) != value:
-            changes.append(Set(f"source_{key}", old))
-        if key != "created" or old is None:
-            changes.append(Set(key, value))
-    return frontmatter.edit(data, changes), identity, given
+    fields = [("id", identity), ("type", given)]
+    if not says(parsed.head.get("created")):
+        fields.append(("created", vault.now()))
+    return with_fields(data, fields), identity, given
 
 
 def _draft_text(vault: Context, type: str, identity: str, title: str, subject_names: Sequence[str]) -> bytes:
@@ -182,14 +200,21 @@ def _usable(vault: Context, draft: str, text: bytes, drafted: bytes) -> tuple[Pa
     return parsed, data
 
 
+def _require_free_name(vault: Context, record: Record, draft: str) -> None:
+    if isinstance(record, Subject):
+        try:
+            require_free(vault, record)
+        except UsageError as fault:
+            raise UsageError(fault.message, f"the draft is kept in {draft}; {fault.hint}") from fault
+
+
 def _class_of(parsed: Parsed) -> RecordClass:
     assert parsed.record_class is not None  # `_usable` made sure
     return parsed.record_class
 
 
 def _page(vault: Context, path: str | Path) -> str:
-    for base in (Path.cwd(), vault.root):
-        full = (base / path).resolve()
-        if full.is_file() and full.is_relative_to(vault.root / layout.VAULT):
-            return full.relative_to(vault.root).as_posix()
-    raise NotFound(f"there is no {path} under {layout.VAULT}/", "`vt doctor` lists the pages")
+    for found, _ in resolve.readings(vault, path):
+        if found.startswith(f"{layout.VAULT}/") and (vault.root / found).is_file():
+            return found
+    raise NotFound(f"there is no {one_line(str(path), 80)} under {layout.VAULT}/", "`vt doctor` lists the pages")

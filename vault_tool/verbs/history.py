@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_tool.errors import GitError, NotFound
+from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
 from vault_tool.index.graph import lineage
-from vault_tool.model.problems import Problem
+from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve
+from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.operation import Saved, heal
+from vault_tool.verbs.pages import settle_pages
+from vault_tool.verbs.parameters import require_limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +75,7 @@ class Gathered(Saved):
 
 def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
+    require_limit(limit)
     repo = _repo(vault)
     paths: Sequence[str] = _WHOLE
     if memory_id:
@@ -102,21 +106,27 @@ def diff(vault: Context, memory_id: str = "", *, since: str | None = None, color
 def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "") -> Gathered:
     """Commit hand edits: all of the vault's, or those of `paths`; the message names the notes unless one is given.
 
-    A file with conflict markers, or one that cannot be read, is left and named. Operations of the tool that could
-    not be committed before are committed first, each as its own.
+    A file with conflict markers, one that cannot be read, or one with what looks like a new secret is left and named.
+    Operations of the tool that could not be committed before are committed first, each as its own.
     """
     repo = _repo(vault)
     with writer.lock(vault.root, vault.settings.lock_wait, "commit"):
         vault.fresh()
         waiting = heal(vault)
+        settled = settle_pages(vault)
         chosen = [_relative(vault, path) for path in paths] or _WHOLE
         pending = [p for p in git.uncommitted(repo, chosen) if _ours(p.path)]
-        left = [problem for p in pending for problem in _unfit(vault, p)]
-        unfit = {problem.path for problem in left}
-        taken = [p for p in pending if p.path not in unfit]
-        changes = [git.Change(p.path, None if p.state == "deleted" else reader.read(vault.root, p.path)) for p in taken]
+        _require_known(vault, chosen if paths else (), pending)
+        left: list[Problem] = []
+        changes: list[git.Change] = []
+        for one in pending:
+            content, problems = _content(vault, one)
+            left.extend(problems)
+            changes.extend([] if problems else [git.Change(one.path, content)])
+            changes.extend([git.Change(one.was, None)] if one.was and not problems else [])
         outcome = _commit_edits(vault, repo, changes, message) if changes else git.Commit(False, None)
     reason = outcome.reason or (f"{len(waiting)} earlier writes still wait" if waiting else "")
+    reason = settled.reason if settled and not outcome.committed else reason
     return Gathered(
         committed=outcome.committed,
         commit=outcome.commit,
@@ -133,8 +143,7 @@ _WHOLE = [
     layout.SETTINGS_FILE,
     layout.CORE_FILE,
     layout.REFLECTION_FILE,
-    ".gitignore",
-    ".gitattributes",
+    *layout.GIT_FILES,
 ]
 
 
@@ -151,25 +160,54 @@ def _commit_edits(vault: Context, repo: git.Repo, changes: Sequence[git.Change],
     return git.commit(repo, changes, text, lock_wait=vault.settings.lock_wait)
 
 
-def _unfit(vault: Context, pending: git.Pending) -> list[Problem]:
-    """What keeps a changed file out of history: text that cannot be read, or a conflict that nobody settled."""
-    if pending.state == "deleted" or layout.file_kind(pending.path) is not layout.FileKind.NOTE:
-        return []
-    parsed = parse(pending.path, reader.read(vault.root, pending.path), vault.settings.types)
-    return [] if parsed.readable else list(parsed.problems)
+def _content(vault: Context, pending: git.Pending) -> tuple[bytes | None, list[Problem]]:
+    """What a changed file holds (None: it is gone), read once, and what keeps it out of history.
+
+    That is what cannot be read, a link, a conflict that nobody settled, or what looks like a secret.
+    """
+    if pending.state == "conflicted":
+        hint = f"choose what to keep, remove the markers, then `git add {pending.path}`"
+        return None, [warning(pending.path, 0, "merge-conflict", "git has not settled a merge of this file", hint)]
+    if pending.state == "deleted":
+        return None, []
+    try:
+        data = reader.read(vault.root, pending.path)
+    except (OSError, Refused) as fault:
+        said = fault.message if isinstance(fault, Refused) else f"it cannot be read: {os.strerror(fault.errno or 0).lower()}"
+        return None, [error(pending.path, 0, "not-read", said, "commit it with git if it is meant to be kept")]
+    suspected = [] if vault.allow_secrets else screening.new_in_file(vault, pending.path, data)
+    if layout.file_kind(pending.path) is not layout.FileKind.NOTE:
+        return data, suspected
+    parsed = parse(pending.path, data, vault.settings.types)
+    return data, suspected if parsed.readable else list(parsed.problems)
+
+
+def _require_known(vault: Context, chosen: Sequence[str], pending: Sequence[git.Pending]) -> None:
+    """A path that is neither on disk nor among the changes was mistyped: to say that all is committed would mislead."""
+    for path in chosen:
+        if not (vault.root / path).exists() and not any(
+            path in (p.path, p.was) or p.path.startswith(f"{path}/") for p in pending
+        ):
+            raise NotFound(f"there is no {one_line(path, 80)} in the vault", "`vt diff` lists what changed")
 
 
 def _ours(path: str) -> bool:
-    """Whether a path may be committed by the tool at all: derived and local files never are."""
-    return not any(path == name or path.startswith(f"{name}/") for name in layout.UNTRACKED)
+    """Whether a path may be committed by the tool at all: derived, local and ignored files never are."""
+    if path in layout.GIT_FILES:
+        return True
+    untracked = any(path == name or path.startswith(f"{name}/") for name in layout.UNTRACKED)
+    return not untracked and layout.file_kind(path) is not None
 
 
 def _relative(vault: Context, path: str | Path) -> str:
-    for base in (Path.cwd(), vault.root):
-        full = (base / path).resolve()
-        if full.is_relative_to(vault.root) and (full.exists() or base == vault.root):
-            return full.relative_to(vault.root).as_posix()
-    raise NotFound(f"{path} is not in the vault {vault.root}", "name a file of the vault")
+    found = list(resolve.readings(vault, path))
+    if not found:
+        raise NotFound(f"{one_line(str(path), 80)} is not in the vault {vault.root}", "name a file of the vault")
+    meant = next((one for one, there in found if there), found[-1][0])
+    if meant != "." and not _ours(meant):
+        message = f"{one_line(meant, 80)} is derived, local or hidden: it is never committed by the tool"
+        raise Refused(message, "name a file of the vault")
+    return meant
 
 
 def _newest_first(chain: Sequence[Entry]) -> list[Entry]:

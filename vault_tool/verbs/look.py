@@ -9,6 +9,7 @@ from typing import Any
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.posterior import Posterior, truth_posterior, utility_posterior
+from vault_tool.errors import NotFound
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.graph import references
 from vault_tool.model.signals import Use
@@ -129,12 +130,20 @@ def _posterior(vault: Context, entry: Entry) -> dict[str, Posterior]:
 
 
 def body_of(vault: Context, entry: Entry) -> str:
-    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now."""
-    if entry.stale and vault.repo is not None:
-        data = git.show(vault.repo, "HEAD", entry.path) or b""
-    else:
-        data = reader.read(vault.root, entry.path)
+    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now, or is gone."""
+    data = None if entry.stale else _on_disk(vault, entry.path)
+    if data is None and vault.repo is not None:
+        data = git.show(vault.repo, "HEAD", entry.path)
+    if data is None:
+        raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
     return frontmatter.read(data)[1].strip("\r\n")
+
+
+def _on_disk(vault: Context, path: str) -> bytes | None:
+    try:
+        return reader.read(vault.root, path)
+    except FileNotFoundError:
+        return None
 
 
 def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
@@ -147,6 +156,8 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
             yield from _across(vault, source, field, entry)
         else:
             yield _relation(field, "in", source)
+    for named in entry.links:
+        yield from (_relation("link", "out", other) for other in _linked(vault, named))
 
 
 def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
@@ -170,6 +181,11 @@ def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None
         why=edge.preview if edge else "",
         strength=edge.number("strength") if edge else None,
     )
+
+
+def _linked(vault: Context, named: str) -> Sequence[Entry]:
+    """What a `[[wikilink]]` means: an id, a path with or without its ending, a subject's name or alias."""
+    return resolve.candidates(vault, named) or resolve.candidates(vault, f"{named}.md")
 
 
 def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:

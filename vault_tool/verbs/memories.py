@@ -18,6 +18,7 @@ from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Saved, writing
+from vault_tool.verbs.parameters import require_units
 from vault_tool.verbs.remember import provenance
 
 
@@ -58,6 +59,8 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
     """Keep a memory from fading (or, with `off`, let it fade again) by one line of its head."""
     with writing(vault, "unpin" if off else "pin") as op:
         entry = resolve.find(vault, memory_id)
+        if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
+            raise UsageError(f"`{one_line(entry.title, 40)}` does not fade: it is of class {entry.record_class}", "name a memory")
         if entry.pinned == off:
             op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
         saved = op.carry_out(entry.title, [entry.id])
@@ -80,8 +83,7 @@ def link(
     An end may be a subject for the story types alone: relations between subjects are intersections.
     """
     kind = _edge_type(vault, type)
-    if strength is not None and not 0 <= strength <= 1:
-        raise UsageError(f"strength must be from 0 to 1, not {strength:g}", "for example --strength 0.8")
+    require_units(strength=strength, confidence=confidence)
     with writing(vault, "link") as op:
         start, end = _end(vault, from_id, kind), _end(vault, to_id, kind)
         if start.id == end.id:
@@ -107,7 +109,7 @@ def episode(
     """Add an entry to the day's log: something that happened and is not a memory of its own (or is about one)."""
     if not one_line(title):
         raise UsageError("an entry of the log needs a title", "give it as the first argument")
-    with writing(vault, "episode") as op:
+    with writing(vault, "episode", appends=True) as op:
         about = resolve.find(vault, memory) if memory else None
         path = about.path if about else ""
         entry = EpisodeEntry(

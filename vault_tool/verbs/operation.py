@@ -5,23 +5,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import Busy, EditRefused, StorageError, UsageError
 from vault_tool.files import frontmatter, git, journals, layout, writer
+from vault_tool.files.layout import FileKind
 from vault_tool.files.local import PendingOperation
 from vault_tool.files.parse import parse
 from vault_tool.files.render import render
 from vault_tool.model.ids import new_id
+from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
+from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
+
+_FEW = 20
+"""From so many new files on their folders are synced once for all of them."""
 
 _UNKNOWN = ""
 """Stands for the hash of an edit that is announced but not made."""
@@ -74,8 +80,8 @@ class Operation:
         _require_text(record)
         data = render(record, self._as_written(record))
         problems = parse(record.label, data, self.vault.settings.types).problems
-        if problems:
-            raise UsageError(f"it cannot be kept as a note: {problems[0].message}", _ADVICE.get(problems[0].code, "change the text"))
+        if wrong := [problem for problem in problems if problem.severity is Severity.ERROR]:
+            raise UsageError(f"it cannot be kept as a note: {wrong[0].message}", _ADVICE.get(wrong[0].code, "change the text"))
         return self.create_as_written(record, data)
 
     def create_as_written(self, record: Record, data: bytes) -> str:
@@ -88,13 +94,32 @@ class Operation:
             self._plan.files[normal_name(record.name)] = PurePosixPath(path).stem
         return path
 
+    def restore(self, path: str, data: bytes) -> None:
+        """Plan a file that is gone as it once was, at the path that it had."""
+        self._plan.created[path] = data
+
+    def put(self, path: str, data: bytes) -> str:
+        """Plan a new file of exactly `data` at `path`, or beside it under a number where that name is taken; returns where."""
+        stem, dot, end = path.rpartition(".")
+        number = 1
+        while self._taken(path):
+            number += 1
+            path = f"{stem}-{number}{dot}{end}"
+        folder, _, name = path.rpartition("/")
+        self._plan.created[path] = data
+        self._plan.names[folder].add(layout.name_key(name))
+        return path
+
     def page(self, path: str, text: str) -> None:
         """Plan a generated file's new content, whatever it held before."""
         self._plan.replaced[path] = text.encode("utf-8")
 
     def edit(self, path: str, *changes: frontmatter.Change) -> None:
-        """Plan changes to single fields of an existing head."""
-        self._plan.edited.setdefault(path, []).extend(changes)
+        """Plan changes to single fields of an existing head; EditRefused, with nothing planned, where that cannot be."""
+        planned = [*self._plan.edited.get(path, ()), *changes]
+        # A refusal must come before the first byte of the operation is written, not between two of its files.
+        _spliced(path, planned, writer.read(self.vault.root, path))
+        self._plan.edited[path] = planned
 
     def rewrite(self, path: str, old: bytes, new: bytes) -> None:
         """Plan an existing file's whole new text; refused at the time if it is not `old` any more."""
@@ -132,17 +157,31 @@ class Operation:
         plan = self._plan
         if plan == _Plan(names=plan.names):
             return Saved()
+        if not self.vault.allow_secrets:
+            self._screen()
         pending = self._announce(title, ids)
         written: list[writer.Written] = []
         try:
             written.extend(self._write())
         finally:
-            changed = [w.path for w in written if w.before != w.after]
+            changed = [w.path for w in written if w.changed and layout.file_kind(w.path) not in (None, FileKind.OTHER)]
             if changed:
-                self.vault.index.wrote(changed)
+                # What is written is written: what the indexes cannot take in now, the next comparison does.
+                with suppress(Busy, StorageError):
+                    self.vault.index.wrote(changed)
                 self.vault.standings.settle(changed=True)
         conflicts = tuple(w.conflict for w in written if w.conflict)
         return _commit(self.vault, pending, written, conflicts)
+
+    def _screen(self) -> None:
+        """Refuse what looks like a secret before anything of it is written, announced or logged."""
+        plan = self._plan
+        texts = [screening.new_note(data) for data in plan.created.values()]
+        texts += [screening.new_text(path, new) for path, (_, new) in plan.rewritten.items()]
+        texts += [screening.new_text(w.path, w.after or b"") for w in plan.included]
+        texts += [text for path, changes in plan.edited.items() for text in screening.edits(self.vault, path, changes)]
+        texts += [screening.log_entry(entry) for entry in plan.episodes]
+        screening.refuse_secrets(self.vault, [*texts, *map(screening.judgement, plan.signals)])
 
     def _announce(self, title: str, ids: Sequence[str]) -> PendingOperation:
         """Say what will be written before the first byte is: a kill then leaves nothing uncommitted for good."""
@@ -152,7 +191,9 @@ class Operation:
         hashes |= dict.fromkeys(plan.edited, _UNKNOWN) | dict.fromkeys(plan.removed, None)
         hashes |= dict.fromkeys(self._journals(), _UNKNOWN)
         vault = self.vault
-        pending = PendingOperation(new_id(), self.verb, title, vault.who.session, tuple(ids), tuple(hashes.items()), vault.now())
+        # To the microsecond: what waits is committed in the order in which it was written.
+        at = vault.clock.now().isoformat()
+        pending = PendingOperation(_next_id(vault), self.verb, title, vault.who.session, tuple(ids), tuple(hashes.items()), at)
         vault.local.begin(pending)
         return pending
 
@@ -165,15 +206,18 @@ class Operation:
     def _write(self) -> Iterator[writer.Written]:
         """The writes in the order in which a kill between two of them hurts least: what is pointed at comes first."""
         vault, plan = self.vault, self._plan
+        many = writer.Many() if len(plan.created) > _FEW else None
         for path, data in plan.created.items():
-            yield writer.create(vault.root, path, data)
+            yield writer.create(vault.root, path, data, many)
+        if many is not None:
+            many.settle(vault.root)
         for path, changes in plan.edited.items():
-            yield writer.edit(vault.root, path, partial(_spliced, changes))
+            yield writer.edit(vault.root, path, partial(_spliced, path, changes))
         for path, (old, new) in plan.rewritten.items():
             yield writer.replace(vault.root, path, old, new)
         yield from plan.included
         for path, data in plan.replaced.items():
-            yield _put(vault, path, data)
+            yield put(vault, path, data)
         for path in plan.removed:
             yield writer.remove(vault.root, path, writer.read(vault.root, path))
         for entry in plan.episodes:
@@ -195,9 +239,11 @@ class Operation:
 
     def _as_written(self, record: Record) -> list[str] | None:
         """How the subjects of a record stand in its head: names, or links to the subjects' files."""
-        if self.vault.settings.links != "wikilink" or not isinstance(record, Remembered):
-            return None
-        return [self._wikilink(name) for name in record.subjects]
+        return self.as_written(record.subjects) if isinstance(record, Remembered) else None
+
+    def as_written(self, names: Sequence[str]) -> list[str]:
+        """Subjects as the vault's settings want them in a list: their names, or links to their files."""
+        return [self._wikilink(name) for name in names] if self.vault.settings.links == "wikilink" else list(names)
 
     def _wikilink(self, name: str) -> str:
         normal = normal_name(name)
@@ -209,10 +255,13 @@ class Operation:
 
 
 @contextmanager
-def writing(vault: Context, verb: str) -> Iterator[Operation]:
-    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now."""
+def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Operation]:
+    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now.
+
+    An operation that only `appends` needs no whole comparison with the files: a glance does.
+    """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.fresh()
+        freshness = vault.glance() if appends else vault.fresh()
         heal(vault)
         yield Operation(vault, verb, freshness)
 
@@ -242,7 +291,10 @@ def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | 
     if known is None:
         return None
     data = file.read_bytes()
-    return git.Change(path, data) if known in (_UNKNOWN, content_hash(data)) else None
+    if known == _UNKNOWN:
+        # Perhaps it was never made, and a person is in the middle of saving the note, or of a merge.
+        return git.Change(path, data) if parse(path, data, vault.settings.types).readable else None
+    return git.Change(path, data) if known == content_hash(data) else None
 
 
 def _commit(vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...]) -> Saved:
@@ -268,6 +320,12 @@ def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.
     return git.commit(vault.repo, changes, message, lock_wait=vault.settings.lock_wait)
 
 
+def _next_id(vault: Context) -> str:
+    """An operation's id: numbered, because several of one second are healed in the order in which they were begun."""
+    numbers = (int(one.id[:6]) for one in vault.local.pending() if one.id[:6].isdecimal())
+    return f"{1 + max(numbers, default=0):06}-{new_id()}"
+
+
 def _require_text(record: Record) -> None:
     """Half a surrogate pair, as a damaged command line may hold, is no text that a file could keep."""
     try:
@@ -276,11 +334,14 @@ def _require_text(record: Record) -> None:
         raise UsageError("the text is not Unicode: it holds half a character", "pass it as UTF-8") from fault
 
 
-def _spliced(changes: Sequence[frontmatter.Change], data: bytes) -> bytes:
-    return frontmatter.edit(data, changes)
+def _spliced(path: str, changes: Sequence[frontmatter.Change], data: bytes) -> bytes:
+    try:
+        return frontmatter.edit(data, changes)
+    except EditRefused as fault:
+        raise EditRefused(f"{path}: {fault.message}", fault.hint) from fault
 
 
-def _put(vault: Context, path: str, data: bytes) -> writer.Written:
+def put(vault: Context, path: str, data: bytes) -> writer.Written:
     """Create or replace a file that the tool generates; a person's edit of it meanwhile is kept as a conflict copy."""
     if not (vault.root / path).exists():
         return writer.create(vault.root, path, data)

@@ -16,9 +16,11 @@ from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.look import body_of
-from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.operation import Operation, Saved, put, writing
+from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
 
 SMALLEST_BUDGET = 200
@@ -84,6 +86,7 @@ def decay(vault: Context, *, limit: int | None = None, standings: Sequence[str] 
 
     `limit` and `standings` (active, fading, dormant, archived) choose what is returned, not what is computed.
     """
+    require_limit(limit)
     unknown = [name for name in standings if name not in set(Standing)]
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")
@@ -98,9 +101,10 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
     """Make CORE.md and commit it if more than its date changed; with `preview` only return it, local use counted too.
 
     `budget` is the most characters it may take (a setting by default). Nothing is written while notes are missing in
-    bulk, or while git is in the middle of a merge or rebase.
+    bulk, or while git is in the middle of a merge or rebase; but where git could merge everything except generated pages,
+    those are made anew and entered as settled, so that the merge can be finished.
     """
-    allowed = budget or vault.settings.core_budget
+    allowed = vault.settings.core_budget if budget is None else budget
     if allowed < SMALLEST_BUDGET:
         raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
     if preview:
@@ -108,10 +112,10 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
         page = _core(vault, allowed, _looked(vault, live=True))
         return _page(vault, CORE_FILE, page.text, Saved(), freshness)
     with writing(vault, "core") as op:
-        _require_whole(vault, op.freshness)
+        settled = _require_whole(vault, op.freshness)
         page = _core(vault, allowed, _looked(vault))
         shown = _page(vault, CORE_FILE, page.text, Saved(), op.freshness)
-        saved = _publish(op, [shown], "CORE.md")
+        saved = settled or _publish(op, [shown], "CORE.md")
     return _page(vault, CORE_FILE, page.text, saved, op.freshness, shown.changed)
 
 
@@ -121,10 +125,10 @@ def reflection(vault: Context, *, preview: bool = False) -> Page:
         freshness = vault.fresh()
         return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault), 0), Saved(), freshness)
     with writing(vault, "reflection") as op:
-        _require_whole(vault, op.freshness)
+        settled = _require_whole(vault, op.freshness)
         text = _reflection(vault, _looked(vault), 0)
         shown = _page(vault, REFLECTION_FILE, text, Saved(), op.freshness)
-        saved = _publish(op, [shown], "REFLECTION.md")
+        saved = settled or _publish(op, [shown], "REFLECTION.md")
     return _page(vault, REFLECTION_FILE, text, saved, op.freshness, shown.changed)
 
 
@@ -134,17 +138,19 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
     With `dry_run` nothing tracked is written.
     """
     freshness = vault.fresh(progress)
+    if not dry_run:
+        _require_known(freshness)
     weighed = vault.standings.present()
     moved = _moved(vault, weighed)
     vault.standings.keep(weighed)
     saved, changed = Saved(), _changed_pages(vault, freshness)
     if changed and not dry_run:
         with writing(vault, "reflect") as op:
-            _require_whole(vault, op.freshness)
+            settled = _require_whole(vault, op.freshness)
             changed = _changed_pages(vault, op.freshness)
             summary = f"{len(weighed)} memories; changed: {', '.join(page.path for page in changed) or 'nothing'}"
             op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type=REFLECTION, summary=summary))
-            saved = _publish(op, changed, "CORE.md and REFLECTION.md")
+            saved = settled or _publish(op, changed, "CORE.md and REFLECTION.md")
     return Reflection(
         **asdict(saved),
         counts=_counts(weighed),
@@ -302,13 +308,40 @@ def _midnight(vault: Context) -> datetime:
     return datetime.combine(today, time(), UTC)
 
 
-def _require_whole(vault: Context, freshness: Freshness) -> None:
-    """A page of a vault that is half there must not replace one of the whole."""
-    if freshness.withheld:
-        raise Refused(f"no page is written: {freshness.withheld}", "`vt reindex --confirm` if the notes are meant to be gone")
-    obstacle = git.obstacle(vault.repo) if vault.repo else None
+def settle_pages(vault: Context) -> Saved | None:
+    """Make those generated pages anew that git could not merge, and tell git that they are settled; None when it cannot be.
+
+    That is so where something else is in conflict as well, for a page is made from notes. Call it under the write lock.
+    """
+    repo = vault.repo
+    conflicts = sorted(git.in_conflict(repo)) if repo else []
+    if repo is None or not conflicts or not {CORE_FILE, REFLECTION_FILE}.issuperset(conflicts):
+        return None
+    seen = _looked(vault)
+    for path in conflicts:
+        text = _core(vault, vault.settings.core_budget, seen).text if path == CORE_FILE else _reflection(vault, seen, 0)
+        put(vault, path, screening.masked(text).encode("utf-8"))
+    git.settle(repo, conflicts, vault.settings.lock_wait)
+    said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and `git add`ed"
+    return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
+
+
+def _require_whole(vault: Context, freshness: Freshness) -> Saved | None:
+    """A page of a vault that is half there must not replace one of the whole.
+
+    During a merge pages are made only to settle their own conflict: what that came to is returned.
+    """
+    _require_known(freshness)
+    settled = settle_pages(vault)
+    obstacle = git.obstacle(vault.repo) if vault.repo and not settled else None
     if obstacle:
         raise GitError(f"no page is written now: {obstacle}", "finish that first")
+    return settled
+
+
+def _require_known(freshness: Freshness) -> None:
+    if freshness.withheld:
+        raise Refused(f"no page is written: {freshness.withheld}", "`vt reindex --confirm` if the notes are meant to be gone")
 
 
 def _tracked(vault: Context, path: str) -> str:
@@ -316,6 +349,7 @@ def _tracked(vault: Context, path: str) -> str:
 
 
 def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshness, changed: bool | None = None) -> Page:
+    text = screening.masked(text)
     if changed is None:
         changed = not same_but_for_date(_tracked(vault, path), text)
     return Page(**asdict(saved), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)

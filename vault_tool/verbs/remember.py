@@ -18,6 +18,7 @@ from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.parameters import require_units
 
 MANY_SUBJECTS = 4
 """Past this many subjects a warning is due: n subjects are n(n-1)/2 claims."""
@@ -78,7 +79,7 @@ def remember(
     unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
     """
     _check(content, kind, importance, confidence)
-    with writing(vault, "remember") as op:
+    with writing(vault, "remember", appends=True) as op:
         draft = Observation(
             id=new_id(), type=_observation_type(vault, kind), body=body_text(content),
             title=one_line(title) or first_sentence(content),
@@ -137,9 +138,7 @@ def _check(content: str, kind: str, importance: float | None, confidence: float 
         raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
     if not is_type_name(kind):
         raise UsageError(f"`{one_line(kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
-    for name, value in (("importance", importance), ("confidence", confidence)):
-        if value is not None and not 0 <= value <= 1:
-            raise UsageError(f"{name} must be from 0 to 1, not {value:g}", f"for example {name} 0.8")
+    require_units(importance=importance, confidence=confidence)
 
 
 def _observation_type(vault: Context, kind: str) -> str:
@@ -182,7 +181,10 @@ def _problem(vault: Context, named: str) -> str:
 
 def _twin(vault: Context, draft: Observation) -> Entry | None:
     """The memory that says exactly this already: same normalised body, type, project and user."""
-    for entry in vault.index.catalog.by_body(body_hash(draft.body)):
+    catalog, said = vault.index.catalog, body_hash(draft.body)
+    # Before it is said that nothing need be written, the files that say so are looked at again.
+    vault.index.recheck([entry.path for entry in catalog.by_body(said)])
+    for entry in vault.index.catalog.by_body(said):
         same = (entry.type, entry.text("project"), entry.text("user")) == (draft.type, draft.project, draft.user)
         if same and entry.record_class is RecordClass.OBSERVATION:
             return entry

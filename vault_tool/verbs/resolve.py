@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
@@ -22,7 +22,9 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     Indexes must be fresh. Raises NotFound, or Ambiguous with the candidates.
     """
     wanted = named.strip()
-    found = [entry for entry in _candidates(vault, wanted) if classes is None or entry.record_class in classes]
+    if not wanted:
+        raise NotFound("nothing was named", _advice(wanted))
+    found = [entry for entry in candidates(vault, wanted) if classes is None or entry.record_class in classes]
     if len(found) == 1:
         return found[0]
     if not found:
@@ -43,16 +45,18 @@ def find_all(vault: Context, named: Sequence[str], classes: Collection[RecordCla
 
 def subject(vault: Context, name: str) -> Entry | None:
     """The subject that answers to a name or alias, or None; two that do are refused by name."""
-    found = vault.index.catalog.subject_named(normal_name(name))
+    found = _subjects(vault, name)
     if len(found) > 1:
         files = ", ".join(entry.path for entry in found)
-        raise Refused(f"more than one subject is called `{name}`: {files}", "rename one of them, or merge them by hand")
+        raise Refused(
+            f"more than one subject is called `{one_line(name, 60)}`: {files}", "rename one of them, or merge them by hand"
+        )
     return found[0] if found else None
 
 
 def names_for(vault: Context, name: str) -> tuple[str, ...]:
     """All the normalised names under which the subject called `name` is tagged; its own alone when it has no file."""
-    found = vault.index.catalog.subject_named(normal_name(name))
+    found = _subjects(vault, name)
     return names_of(found[0]) if len(found) == 1 else (normal_name(name),)
 
 
@@ -71,10 +75,10 @@ def existing_subject(vault: Context, name: str) -> Entry:
     found = subject(vault, name)
     if found is not None:
         return found
-    if as_prefix(name):
+    if as_prefix(name) or name.endswith(".md"):
         return find(vault, name, (RecordClass.SUBJECT,))
     near = similar_subjects(vault, name)
-    hint = f"did you mean {', '.join(near)}?" if near else f"make it with `vt create-subjects '{name}'`"
+    hint = f"did you mean {', '.join(near)}?" if near else f"make it with `vt create-subjects '{one_line(name, 60)}'`"
     raise NotFound(f"no subject is called `{one_line(name, 60)}`", hint)
 
 
@@ -83,8 +87,26 @@ def short(vault: Context, identity: str) -> str:
     return shortest_unambiguous(identity, vault.index.catalog.neighbours(identity))
 
 
-def _candidates(vault: Context, wanted: str) -> Sequence[Entry]:
+def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
+    """What a path may mean, from this folder and then from the root: relative to the root, and whether it is there.
+
+    Nothing for what leads out of the vault, or can be no path at all: too long, with a NUL, with links in a circle.
+    """
+    for base in (Path.cwd(), vault.root):
+        try:
+            full = (base / path).resolve()
+            there = full.exists()
+        except (OSError, ValueError, RuntimeError):
+            continue
+        if full.is_relative_to(vault.root):
+            yield full.relative_to(vault.root).as_posix(), there
+
+
+def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
+    """All that answers to an id, else to a prefix of one, else to a path, else to a subject's name or alias."""
     catalog = vault.index.catalog
+    if not _is_text(wanted):
+        return ()
     whole = canonical(wanted)
     if whole:
         return catalog.get(whole)
@@ -94,21 +116,24 @@ def _candidates(vault: Context, wanted: str) -> Sequence[Entry]:
         return by_prefix
     path = _as_path(vault, wanted)
     at_path = catalog.by_path(path) if path else None
-    return [at_path] if at_path else catalog.subject_named(normal_name(wanted))
+    return [at_path] if at_path else _subjects(vault, wanted)
+
+
+def _subjects(vault: Context, name: str) -> Sequence[Entry]:
+    normal = normal_name(name)
+    return vault.index.catalog.subject_named(normal) if _is_text(normal) else ()
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name can be looked up: what a shell passes that is not UTF-8 reaches us as half a character."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def _as_path(vault: Context, wanted: str) -> str | None:
     """`wanted` as a path relative to the root, if it looks like one."""
     if not wanted.endswith(".md"):
         return None
-    given = Path(wanted)
-    for base in (vault.root, Path.cwd()):
-        full = (base / given).resolve()
-        if full.is_relative_to(vault.root):
-            relative = full.relative_to(vault.root).as_posix()
-            if vault.index.catalog.by_path(relative):
-                return relative
-    return None
+    return next((path for path, _ in readings(vault, wanted) if vault.index.catalog.by_path(path)), None)
 
 
 def _kinds(classes: Collection[RecordClass] | None) -> str:

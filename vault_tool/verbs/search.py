@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vault_tool.errors import UsageError
 from vault_tool.index.catalog import Page
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
+from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.parameters import require_limit
 
 SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
 
@@ -60,11 +61,10 @@ def search(
     `kinds` keeps some types or classes (`page` for pages), `subject_names` what is tagged with all of them.
     Superseded and expired memories are history, not answers: `everything` shows them too.
     """
-    if limit < 1:
-        raise UsageError(f"limit must be 1 or more, not {limit}", "for example --limit 5")
+    require_limit(limit)
     freshness = vault.fresh()
     wanted = {kind.casefold() for kind in kinds}
-    subjects = {normal_name(name) for name in subject_names}
+    subjects = [frozenset(resolve.names_for(vault, name)) for name in subject_names]
     found: list[Found] = []
     reach = limit * 2 + 10
     # Filters are applied to what the index ranks: reach further until enough pass or nothing more is there.
@@ -76,7 +76,9 @@ def search(
         reach *= 4
 
 
-def _kept(vault: Context, hits: Sequence[LexicalHit], wanted: set[str], subjects: set[str], everything: bool) -> Iterator[Found]:
+def _kept(
+    vault: Context, hits: Sequence[LexicalHit], wanted: set[str], subjects: Sequence[frozenset[str]], everything: bool
+) -> Iterator[Found]:
     catalog = vault.index.catalog
     now = vault.clock.now()
     for hit in hits:
@@ -90,7 +92,8 @@ def _kept(vault: Context, hits: Sequence[LexicalHit], wanted: set[str], subjects
             continue
         if wanted and not wanted & {entry.type.casefold(), entry.record_class.value}:
             continue
-        if not subjects <= {normal_name(name) for name in (*entry.subjects, entry.text("name"))}:
+        tagged = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}
+        if any(tagged.isdisjoint(names) for names in subjects):
             continue
         expires = parse_time(entry.text("expires"))
         if not everything and ((expires and expires <= now) or vault.superseded_by(entry.id)):

@@ -208,6 +208,7 @@ def _with_setting(text: str, name: str, value: str) -> str:
         return tomlkit.dumps(document)
     # A new key must stand before the first table, or it would become the table's.
     line = f"{name} = {tomlkit.item(parsed).as_string()}\n"
+    text += "\n" if text and not text.endswith("\n") else ""
     first_table = next((n for n, row in enumerate(text.split("\n")) if row.lstrip().startswith("[")), None)
     rows = text.split("\n")
     return text + line if first_table is None else "\n".join(rows[:first_table]) + f"\n{line}\n" + "\n".join(rows[first_table:])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from vault_tool.belief.decay import entry_decay
 from vault_tool.belief.fold import Belief, fold
+from vault_tool.errors import Busy, StorageError
 from vault_tool.files.local import Local
 from vault_tool.index.rebuild import Index
 from vault_tool.index.state import Standing as Row
@@ -83,12 +85,25 @@ class Standings:
     def keep(self, weighed: Iterable[Weighed]) -> None:
         """Write `_state.json`."""
         rows = {one.entry.id: _row(one) for one in weighed}
-        self._file.write(rows, stamp(self._clock.now()))
+        self._file.write(rows, stamp(self._clock.now()), of=self._catalogued())
 
     def settle(self, *, changed: bool) -> None:
-        """Write `_state.json` anew if it is missing or spoilt, and after a change where the vault is small."""
-        if not self._file.intact() or (changed and self._index.catalog.counts().entries <= SMALL):
+        """Write `_state.json` anew if it is missing or spoilt, and after a change where the vault is small.
+
+        No answer is made from it, so none fails for it: on a disk that cannot be written it stays as it is.
+        """
+        with suppress(Busy, StorageError):
+            if self._file.intact():
+                # A process that was killed after it wrote to the catalogue left the change for us to follow.
+                behind = changed or self._file.of() != self._catalogued()
+                if not behind or self._index.catalog.counts().entries > SMALL:
+                    return
             self.keep(self.present())
+
+    def _catalogued(self) -> str:
+        """Which build of the catalogue this is, and how much has changed in it since."""
+        catalog = self._index.catalog
+        return f"{catalog.meta('nonce')} {catalog.meta('changes')}"
 
 
 def memories(snapshot: Snapshot) -> list[Entry]:

@@ -85,8 +85,7 @@ def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> Cr
         raise UsageError("no subject was named", "give at least one name")
     with writing(vault, "create-subjects") as op:
         results = tuple(_create(op, given, subjects[:number]) for number, given in enumerate(subjects))
-        names = ", ".join(r.name for r in results if not r.existed)
-        saved = op.carry_out(names, [r.id for r in results if not r.existed])
+        saved = op.carry_out(", ".join(one.name for one in results), [one.id for one in results])
     return CreatedSubjects(results=results, **asdict(saved))
 
 
@@ -94,7 +93,7 @@ def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
     """The subjects called `names` (names, aliases or ids), or all of them, by name."""
     freshness = vault.fresh()
     if names:
-        entries = [resolve.existing_subject(vault, name) for name in names]
+        entries = list({entry.path: entry for entry in (resolve.existing_subject(vault, name) for name in names)}.values())
     else:
         entries = sorted(vault.index.catalog.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
     return Subjects(results=tuple(card(vault, entry) for entry in entries), freshness=freshness)
@@ -104,7 +103,7 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
     """All that is known about one subject without reading its memories' bodies."""
     tagged = members(vault.index.catalog, entry)
     observations = [e for e in tagged if e.record_class is RecordClass.OBSERVATION]
-    understandings = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING]
+    understandings = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not vault.superseded_by(e.id)]
     times = [e.text("observed") or e.text("created") for e in observations]
     return SubjectCard(
         id=entry.id,
@@ -115,61 +114,85 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
         role=entry.text("role"),
         path=entry.path,
         body=entry.preview,
-        single_subject_understanding=_pointer(vault, understandings, "single_subject"),
-        structural_understanding=_pointer(vault, understandings, "structural"),
+        single_subject_understanding=_pointer(understandings, "single_subject"),
+        structural_understanding=_pointer(understandings, "structural"),
         observation_count=len(observations),
         understanding_count=len(understandings),
         last_observation_at=max((t for t in times if t), default=None),
     )
 
 
-def _pointer(vault: Context, understandings: Sequence[Entry], kind: str) -> Pointer | None:
-    """The newest active understanding of `kind` that has this subject alone."""
-    alone = [e for e in understandings if e.type == kind and len(e.subjects) == 1]
-    active = [e for e in alone if not vault.superseded_by(e.id)]
-    if not active:
+def _pointer(active: Sequence[Entry], kind: str) -> Pointer | None:
+    """The newest of these understandings that is of `kind` and has this subject alone."""
+    alone = [e for e in active if e.type == kind and len(e.subjects) == 1]
+    if not alone:
         return None
-    newest = max(active, key=lambda e: (e.text("created"), e.id))
+    newest = max(alone, key=lambda e: (e.text("created"), e.id))
     generation = newest.number("generation")
     return Pointer(id=newest.id, summary=newest.text("summary"), generation=None if generation is None else int(generation))
 
 
 def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:
     vault = op.vault
-    name = one_line(str(given.get("name", "")))
+    record = _subject(vault, given)
+    if record.key and record.key in {str(other.get("key") or "") for other in before}:
+        raise UsageError(f"the key `{one_line(record.key, 40)}` is given twice", "give each subject a key of its own")
+    keyed = _by_key(vault, record.key) if record.key else None
+    if keyed is not None:
+        return _upsert(op, keyed, record)
+    earlier = [_subject(vault, other) for other in before]
+    require_free(vault, record, earlier)
+    path = op.create(record)
+    op.log(record, path, record.summary)
+    near = resolve.similar_subjects(vault, record.name, [other.name for other in earlier])
+    return CreatedSubject(
+        id=record.id, name=record.name, created_at=record.created or "", path=path, similar_subjects=tuple(near)
+    )
+
+
+def _subject(vault: Context, given: Mapping[str, Any]) -> Subject:
+    """The subject that a mapping means; UsageError for one that means none."""
+    name = one_line(str(given.get("name") or ""))
     if not normal_name(name):
         raise UsageError("a subject needs a name", "give each subject a `name`")
     if unknown := sorted(given.keys() - FIELDS):
         raise UsageError(f"a subject has no field `{unknown[0]}`", f"its fields are {', '.join(sorted(FIELDS))}")
-    key = str(given.get("key") or "")
-    keyed = _by_key(vault, key) if key else None
-    if keyed is not None:
-        return _upsert(op, keyed, given)
-    taken = resolve.subject(vault, name)
-    if taken is not None:
-        raise UsageError(f"a subject `{taken.text('name')}` exists already ({taken.path})", "use it, or choose another name")
-    if normal_name(name) in {normal_name(str(other.get("name", ""))) for other in before}:
-        raise UsageError(f"`{name}` is named twice", "name each subject once")
-    record = Subject(
-        id=new_id(), type="subject", name=name, summary=one_line(str(given.get("summary") or "")), key=key,
-        tags=tuple(given.get("tags") or ()), aliases=tuple(given.get("aliases") or ()), role=str(given.get("role") or ""),
-        created=vault.now(),
+    return Subject(
+        id=new_id(), type="subject", name=name, summary=one_line(str(given.get("summary") or "")),
+        key=one_line(str(given.get("key") or "")), role=one_line(str(given.get("role") or "")),
+        tags=_texts(given, "tags"), aliases=_texts(given, "aliases"), created=vault.now(),
     )  # fmt: skip
-    path = op.create(record)
-    op.log(record, path, record.summary)
-    near = resolve.similar_subjects(vault, name, [one_line(str(other.get("name", ""))) for other in before])
-    return CreatedSubject(id=record.id, name=name, created_at=vault.now(), path=path, similar_subjects=tuple(near))
+
+
+def _texts(given: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    value = given.get(field) or ()
+    if isinstance(value, str):
+        raise UsageError(
+            f"`{field}` of a subject is a list, not `{one_line(value, 40)}`", f'for example "{field}": ["{one_line(value, 40)}"]'
+        )
+    return tuple(one_line(str(item)) for item in value)
+
+
+def require_free(vault: Context, record: Subject, earlier: Sequence[Subject] = ()) -> None:
+    """Two subjects must not answer to one name or alias, be the other one on disk or of the same call."""
+    promised = {normal_name(name) for other in earlier for name in (other.name, *other.aliases)}
+    for name in (record.name, *record.aliases):
+        taken = resolve.subject(vault, name)
+        if taken is not None:
+            raise UsageError(f"a subject `{taken.title}` exists already ({taken.path})", "use it, or choose another name")
+        if normal_name(name) in promised:
+            raise UsageError(f"`{name}` is named twice", "name each subject once")
 
 
 def _by_key(vault: Context, key: str) -> Entry | None:
     return next((e for e in vault.index.catalog.of_class(RecordClass.SUBJECT) if e.text("key") == key), None)
 
 
-def _upsert(op: Operation, entry: Entry, given: Mapping[str, Any]) -> CreatedSubject:
-    """Bring an existing subject's summary, tags and role up to what was given; its name stays its person's."""
-    for name in ("summary", "role"):
-        if given.get(name) and given[name] != entry.text(name):
-            op.edit(entry.path, Set(name, one_line(str(given[name]))))
-    if given.get("tags") and tuple(given["tags"]) != entry.texts("tags"):
-        op.edit(entry.path, Set("tags", list(given["tags"])))
-    return CreatedSubject(id=entry.id, name=entry.text("name"), created_at=entry.text("created"), path=entry.path, existed=True)
+def _upsert(op: Operation, entry: Entry, record: Subject) -> CreatedSubject:
+    """Bring an existing subject's summary, role and tags up to what was given; its name stays its person's."""
+    for field, value in (("summary", record.summary), ("role", record.role)):
+        if value and value != entry.text(field):
+            op.edit(entry.path, Set(field, value))
+    if record.tags and record.tags != entry.texts("tags"):
+        op.edit(entry.path, Set("tags", list(record.tags)))
+    return CreatedSubject(id=entry.id, name=entry.title, created_at=entry.text("created"), path=entry.path, existed=True)

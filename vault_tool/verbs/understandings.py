@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -12,10 +12,11 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.util.text import first_sentence, one_line
+from vault_tool.util.text import first_sentence, normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.parameters import require_units
 from vault_tool.verbs.remember import provenance, tag
 
 
@@ -75,33 +76,19 @@ def create_understanding(
     subjects, it is superseded and named in `superseded`; for soul, protocol and orientation the kind alone decides.
     """
     chosen = kind or ("single_subject" if len(subject_names) == 1 else "relationship")
-    _check(vault, chosen, subject_names, content, summary)
+    _check(vault, chosen, content, summary)
+    _require_fitting(chosen, subject_names)
+    require_units(importance=importance, confidence=confidence)
     with writing(vault, "create-understanding") as op:
-        tagging = tag(op, subject_names)
-        replaced = _holding_the_place(vault, chosen, tagging.names)
-        record = _draft(vault, chosen, content, summary, title)
-        record = replace(
-            record,
-            subjects=tagging.names,
+        draft = replace(
+            _draft(vault, chosen, content, summary, title),
             tags=tuple(map(one_line, tags)),
-            supersedes=tuple(entry.id for entry in replaced),
             sources=_sources(vault, source_observation_ids),
             reason=one_line(reason),
             importance=importance,
             confidence=confidence,
         )
-        path, saved = _save(op, record)
-    return CreatedUnderstanding(
-        **asdict(saved),
-        id=record.id,
-        subject_names=tagging.names,
-        subjects_created=tagging.created,
-        kind=chosen,
-        title=record.title,
-        created_at=record.created or "",
-        path=path,
-        superseded=record.supersedes,
-    )
+        return _take_place(op, draft, subject_names)
 
 
 def update_understanding(
@@ -124,11 +111,14 @@ def update_understanding(
     """
     with writing(vault, "update-understanding") as op:
         old = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
-        replaced = _revisable(vault, old, join)
+        heads = _revisable(vault, old, join)
         chosen = kind or old.type
-        names = old.subjects if subject_names is None else subject_names
-        _check(vault, chosen, names, new_content, new_summary)
-        tagging = tag(op, names)
+        _check(vault, chosen, new_content, new_summary)
+        if kind or subject_names is not None:
+            _require_fitting(chosen, old.subjects if subject_names is None else subject_names)
+        tagging = tag(op, old.subjects if subject_names is None else subject_names)
+        moved = _holding_the_place(vault, chosen, tagging.names) if kind or subject_names is not None else []
+        replaced = tuple(dict.fromkeys((*heads, *(entry.id for entry in moved))))
         record = replace(
             _draft(vault, chosen, new_content, new_summary, title or _own_title(old)),
             subjects=tagging.names,
@@ -158,26 +148,42 @@ def set_structural_understanding(
 
     The subject must exist; `summary` defaults to the first sentence of `content`.
     """
-    vault.fresh()
-    name = resolve.existing_subject(vault, subject_name).text("name")
     said = summary or first_sentence(content)
-    made = create_understanding(vault, [name], content, said, kind="structural", reason=reason)
+    _check(vault, "structural", content, said)
+    with writing(vault, "set-structural-understanding") as op:
+        name = resolve.existing_subject(vault, subject_name).title
+        draft = replace(_draft(vault, "structural", content, said, ""), reason=one_line(reason))
+        made = _take_place(op, draft, [name])
     return StructuralUnderstanding(
+        **{field.name: getattr(made, field.name) for field in fields(Saved)},
         subject_name=name,
         understanding_id=made.id,
         created_at=made.created_at,
         path=made.path,
         superseded=made.superseded,
-        committed=made.committed,
-        commit=made.commit,
-        reason=made.reason,
-        attention=made.attention,
-        conflicts=made.conflicts,
-        warnings=made.warnings,
     )
 
 
-def _check(vault: Context, kind: str, subject_names: Sequence[str], content: str, summary: str) -> None:
+def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str]) -> CreatedUnderstanding:
+    """Write a synthesis that supersedes the active ones of its kind and exactly its subjects."""
+    tagging = tag(op, subject_names)
+    replaced = _holding_the_place(op.vault, draft.type, tagging.names)
+    record = replace(draft, subjects=tagging.names, supersedes=tuple(entry.id for entry in replaced))
+    path, saved = _save(op, record)
+    return CreatedUnderstanding(
+        **asdict(saved),
+        id=record.id,
+        subject_names=tagging.names,
+        subjects_created=tagging.created,
+        kind=record.type,
+        title=record.title,
+        created_at=record.created or "",
+        path=path,
+        superseded=record.supersedes,
+    )
+
+
+def _check(vault: Context, kind: str, content: str, summary: str) -> None:
     if not content.strip():
         raise UsageError("an understanding needs content", "give the text, or `-` to read it from standard input")
     if not summary.strip():
@@ -186,8 +192,17 @@ def _check(vault: Context, kind: str, subject_names: Sequence[str], content: str
     if not known.known or known.record_class is not RecordClass.UNDERSTANDING:
         kinds = ", ".join(spec.name for spec in vault.settings.types.of_class(RecordClass.UNDERSTANDING))
         raise UsageError(f"`{one_line(kind, 40)}` is not a kind of understanding", f"the kinds are {kinds}")
-    if not subject_names and kind not in KEPT_TYPES:
+
+
+def _require_fitting(kind: str, subject_names: Sequence[str]) -> None:
+    """Which understanding is a subject's own follows from its kind and the number of its subjects: they must agree."""
+    count = len({normal_name(name) for name in subject_names})
+    if not count and kind not in KEPT_TYPES:
         raise UsageError(f"a {kind} understanding needs a subject", "name it with --subject")
+    if count > 1 and kind in ("single_subject", "structural"):
+        raise UsageError(f"a {kind} understanding has one subject, not {count}", "what several share is a relationship")
+    if count == 1 and kind == "relationship":
+        raise UsageError("a relationship understanding needs two subjects or more", "what one comes to is a single_subject")
 
 
 def _own_title(old: Entry) -> str:
@@ -237,7 +252,7 @@ def _draft(vault: Context, kind: str, content: str, summary: str, title: str) ->
         id=new_id(),
         type=kind,
         body=body_text(content),
-        title=one_line(title) or first_sentence(summary),
+        title=one_line(title) or first_sentence(one_line(summary)),
         summary=one_line(summary),
         generation=vault.index.catalog.generation(),
         created=vault.now(),

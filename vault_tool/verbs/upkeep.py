@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from vault_tool.check import check
-from vault_tool.errors import VaultError
-from vault_tool.files import git, layout, reader
+from vault_tool.errors import EditRefused, VaultError
+from vault_tool.files import git, layout, presence, reader
 from vault_tool.files.frontmatter import Remove
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
@@ -18,7 +18,9 @@ from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
+from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.drafts import adopted_text
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -51,6 +53,7 @@ class Status:
     git: GitStatus
     problems: Mapping[str, int]
     embeddings: str
+    watcher: presence.Watch | None
     next: tuple[str, ...]
     freshness: Freshness
 
@@ -103,6 +106,7 @@ def status(vault: Context) -> Status:
         git=tracked,
         problems=problems,
         embeddings="none: search is by full text",
+        watcher=presence.watch(vault.root),
         next=tuple(_advice(freshness, tracked, problems)),
         freshness=freshness,
     )
@@ -115,7 +119,7 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
     """
     saved, fixed = _fixed(vault) if fix else (Saved(), ())
     freshness = vault.fresh()
-    found = tuple(sorted(set(_problems(vault))))
+    found = tuple(sorted({*_problems(vault), *_secrets(vault)}))
     counts = Counter(problem.severity.value for problem in found)
     return Diagnosis(**asdict(saved), problems=found, counts=counts, fixed=fixed, freshness=freshness)
 
@@ -123,7 +127,8 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
     """Compare the files with the indexes, or with `full` build them anew; `confirm` accepts that notes are gone in bulk."""
     refresh = vault.index.refresh(full=full, confirm=confirm, progress=progress)
-    vault.index.export()
+    if not refresh.rebuilt:
+        vault.index.export()
     return Reindexed(
         added=refresh.added,
         modified=refresh.modified,
@@ -139,13 +144,24 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
 
 def _problems(vault: Context) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
-    yield from check(vault.index.catalog.snapshot(), vault.settings.types)
+    with no_collection():
+        found = check(vault.index.catalog.snapshot(), vault.settings.types)
+    yield from found
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
-            hint = "choose what to keep, remove the markers, then `git add` it"
+            generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)
+            by_hand = "choose what to keep, remove the markers, then `git add` it"
+            hint = "when nothing else is in conflict, `vt core` makes it anew and settles that" if generated else by_hand
             yield warning(path, 0, "merge-conflict", "git has not settled a merge of this file", hint)
+
+
+def _secrets(vault: Context) -> Iterator[Problem]:
+    """What looks like a secret in the files; reading them all is for `doctor` alone."""
+    catalog = vault.index.catalog
+    notes = [path for kind in ("record", "page", "unreadable", "conflict") for path in catalog.of_kind(kind)]
+    return screening.in_notes(vault, notes, [path for kind in ("episode", "signals") for path in catalog.of_kind(kind)])
 
 
 def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
@@ -215,12 +231,14 @@ def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...]]:
 
 
 def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
-
+    """Each page that can be a record, made one; the others stay as they are."""
     for path in pages:
         data = reader.read(op.vault.root, path)
         try:
             adopted, identity, _ = adopted_text(op.vault, path, data, "general")
         except VaultError:
+            continue
+        if not op.vault.allow_secrets and screening.new_in_file(op.vault, path, adopted):
             continue
         op.rewrite(path, data, adopted)
         yield f"{path}: adopted as {identity}"
@@ -233,12 +251,16 @@ def _relations(op: Operation, snapshot: Snapshot) -> Iterator[str]:
         if not isinstance(listed, list) or entry.stale:
             continue
         edges = [_edge(op.vault, snapshot, entry, item) for item in listed]
-        if all(edges):
-            for edge in edges:
-                if edge is not None and not _exists(snapshot, edge):
-                    op.create(edge)
+        if not all(edges):
+            continue
+        try:
             op.edit(entry.path, Remove("relations"))
-            yield f"{entry.path}: {len(edges)} relations became edges"
+        except EditRefused:
+            continue  # the head's own problem says why
+        for edge in edges:
+            if edge is not None and not _exists(snapshot, edge):
+                op.create(edge)
+        yield f"{entry.path}: {len(edges)} relations became edges"
 
 
 def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | None:

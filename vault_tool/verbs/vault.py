@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from vault_tool.verbs import drafts, look, memories, pages, remember, search, setup, subjects, understandings, upkeep
+from vault_tool.verbs import (
+    drafts,
+    importing,
+    importing_memory,
+    look,
+    memories,
+    pages,
+    remember,
+    search,
+    setup,
+    subjects,
+    understandings,
+    upkeep,
+)
 from vault_tool.verbs import history as past
+from vault_tool.verbs import undo as taking_back
 from vault_tool.verbs.context import Context
 
 
@@ -41,5 +55,8 @@ class Vault(Context):
     history = past.history
     diff = past.diff
     commit = past.commit
+    undo = taking_back.undo
+    import_markdown = importing.import_markdown
+    import_cognitive_memory = importing_memory.import_cognitive_memory
     config = setup.config
     init = staticmethod(setup.init)

@@ -10,7 +10,7 @@ from vault_tool.files.frontmatter.changes import Change, DropItem, Set, Step, ag
 from vault_tool.files.frontmatter.read import read, read_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Fault, Head, Raw, Value
-from vault_tool.files.frontmatter.write import render_head
+from vault_tool.files.frontmatter.write import field, render_head
 
 _BY_HAND = "edit the file by hand"
 
@@ -37,11 +37,29 @@ def edit(data: bytes, changes: Sequence[Change]) -> bytes:
             step = next_step(change, head) if isinstance(step, DropItem) else None
     if text == old:
         return data
-    result = data[: parts.start] + text.encode("utf-8") + data[parts.end :]
-    again = split(result)
-    if (again.start, again.end) != (parts.start, parts.end + len(result) - len(data)) or again.fault != parts.fault:
-        raise EditRefused("the edit would move the end of the head", _BY_HAND)
-    return result
+    return _spliced_in(data, parts, text)
+
+
+def add_fields(data: bytes, fields: Sequence[tuple[str, Value]], head: Head | None = None) -> bytes:
+    """The file with fields that its head lacks put after its last one, all at once: cheaper than one edit a field.
+
+    Promises and refusals are those of `edit`. `head` is the file's own, where the caller has read it already.
+    """
+    head = head or read(data)[0]
+    if head is None or not head.editable or any(key in head.values for key, _ in fields):
+        return edit(data, [Set(key, value) for key, value in fields])
+    parts = split(data)
+    text = data[parts.start : parts.end].decode("utf-8")
+    first = next((line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
+    indent = len(first) - len(first.lstrip(" "))
+    text += "".join(field(key, value, parts.newline, indent) for key, value in fields)
+    wanted = head.values
+    for key, value in fields:
+        wanted = expected(Set(key, value), wanted)
+    after = read_head(text, parts.first_line)
+    if not after.editable or not agree(after.values, wanted):
+        raise EditRefused("the head cannot take another field without changing more", _BY_HAND)
+    return _spliced_in(data, parts, text)
 
 
 def add_head(data: bytes, fields: Sequence[tuple[str, Value]]) -> bytes:
@@ -61,6 +79,15 @@ def add_head(data: bytes, fields: Sequence[tuple[str, Value]]) -> bytes:
         wanted = expected(Set(key, value), wanted)
     if head is None or not agree(head.values, wanted):
         raise EditRefused("the new head does not read back as asked", "give other values")
+    return result
+
+
+def _spliced_in(data: bytes, parts: Parts, text: str) -> bytes:
+    """The file with `text` for its head's; refused where its end would then be found elsewhere."""
+    result = data[: parts.start] + text.encode("utf-8") + data[parts.end :]
+    again = split(result)
+    if (again.start, again.end) != (parts.start, parts.end + len(result) - len(data)) or again.fault != parts.fault:
+        raise EditRefused("the edit would move the end of the head", _BY_HAND)
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from os import fsencode
 from pathlib import Path
@@ -59,6 +59,14 @@ def enter(repo: Repo, targets: Mapping[str, Target], limit: float) -> None:
         _update(repo, ("-z", "--index-info"), feed, limit)
     if as_on_disk:
         _update(repo, ("--add", "--remove", "-z", "--stdin"), lines(as_on_disk), limit)
+
+
+def settle(repo: Repo, paths: Iterable[str], limit: float) -> None:
+    """Enter these conflicted files of the vault as they are on disk, by which git knows that their conflict is settled.
+
+    Raises `IndexLocked` after `limit` seconds.
+    """
+    _update(repo, ("--add", "-z", "--stdin"), lines(map(repo.inside, paths)), limit)
 
 
 def _update(repo: Repo, args: tuple[str, ...], feed: bytes, limit: float) -> None:

@@ -13,6 +13,9 @@ from vault_tool.files.git.run import Result, call, first_line, one_line, output
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
+_COMMIT = re.compile(r"[0-9a-f]{40,64}", re.ASCII)
+_LOG_LINE = 400
+
 
 @dataclass(frozen=True, slots=True)
 class Repo:
@@ -81,6 +84,18 @@ def head(repo: Repo) -> Head:
         return Head(None if name == "HEAD" else name.removeprefix("refs/heads/"), commit)
     name = output(repo.work_tree, "read HEAD", "symbolic-ref", "HEAD").decode().strip()
     return Head(name.removeprefix("refs/heads/"), None)
+
+
+def recent_heads(repo: Repo, limit: int = 20) -> list[str]:
+    """The commits that HEAD was at last, newest first, each once; from its own log, without a process."""
+    try:
+        with (repo.git_dir / "logs" / "HEAD").open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - limit * _LOG_LINE))
+            rows = file.read().decode("utf-8", "replace").split("\n")
+    except OSError:
+        return []
+    commits = [fields[1] for row in reversed(rows) if len(fields := row.split(" ", 2)) == 3 and _COMMIT.fullmatch(fields[1])]
+    return list(dict.fromkeys(commits))[:limit]
 
 
 _UNDER_WAY = (

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from vault_tool.files.frontmatter import AddItems, Plain, Raw, Set
+from vault_tool.importing import tags
+
+BODY = """\
+#first and #second/part, (#third) but not a#b, https://x.org/#anchor, [top](#top) or [[#Heading]].
+# Heading
+Colours #fff000 and #1a2, issues #12 and #2023-10; `#code` is none, #日本 and #é are.
+```
+#fenced
+```
+&#39; #trail/ #a-b_c. #end
+"""
+
+
+def test_tags_in_prose() -> None:
+    assert list(tags.in_prose(BODY)) == ["first", "second/part", "third", "日本", "é", "trail", "a-b_c", "end"]
+
+
+@pytest.mark.parametrize(
+    ("head", "found"),
+    [
+        ({"tags": [Plain("a"), "#b", None]}, ["a", "b"]),
+        ({"tags": Plain("a, b c")}, ["a", "b", "c"]),
+        ({"Tag": Plain("a")}, ["a"]),
+        ({"tags": Plain("null")}, []),
+        ({"tags": None}, []),
+        ({"categories": ["Two words"], "keywords": Plain("k")}, ["Two words", "k"]),
+        ({"tags": {"a": "b"}}, []),
+    ],
+)
+def test_tags_in_heads(head: Mapping[str, Raw], found: list[str]) -> None:
+    assert list(tags.in_head(head)) == found
+
+
+def test_folders_are_tags_but_for_numbers() -> None:
+    assert list(tags.of_folders("Areas/Home lab/2023/10/x.md")) == ["Areas", "Home-lab"]
+    assert list(tags.of_folders("x.md")) == []
+
+
+def test_only_what_a_head_lacks_is_added() -> None:
+    assert tags.change({"tags": [Plain("a")]}, ["A", "b", "B"]) == AddItems("tags", ["b"])
+    assert tags.change({"tags": Plain("a, b")}, ["c"]) == Set("tags", ["a", "b", "c"])
+    assert tags.change({"tags": None}, ["c"]) == Set("tags", ["c"])
+    assert tags.change({}, ["c"]) == Set("tags", ["c"])
+    assert tags.change({"tags": [Plain("a")]}, ["a"]) is None
+    assert tags.change({"tags": {"a": "b"}}, ["c"]) is None

@@ -1,0 +1,131 @@
+"""A watcher in a process of its own, what it says, and what the indexes hold meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.git_repos import git
+from tests.index.vaults import found, identity, make, note, opened, path_of
+from vault_tool.index.catalog import Catalog
+
+PATIENCE = 15.0
+"""Seconds that a test waits for what should take one: the machine may be busy."""
+
+CAMPAIGN = bool(int(os.environ.get("VAULT_CAMPAIGN", "0")))
+
+
+def vault(tmp_path: Path, count: int = 12) -> Path:
+    """A vault of `count` notes in a git repository, all committed."""
+    root = tmp_path / "v"
+    root.mkdir()
+    make(root, count)
+    (root / "vault.toml").write_text("")
+    (root / ".gitignore").write_text("/_*\n.*.vt-*.tmp\n")
+    (root / "CORE.md").write_text("# Core\n")
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "all")
+    return root
+
+
+class Watched:
+    """`vt watch --json` on a vault; a context manager that ends it."""
+
+    def __init__(self, root: Path, *options: str) -> None:
+        self.root = root
+        self.said: list[dict[str, Any]] = []
+        self._lines: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        command = [sys.executable, "-m", "vault_tool", "watch", "--json", "--vault", str(root), *options]
+        self.errors = root.parent / f"stderr-{time.monotonic_ns()}"
+        with self.errors.open("w") as errors:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
+
+    def __enter__(self) -> Self:
+        self.heard(lambda said: str(said.get("remark", "")).startswith("watching "))
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.terminate()
+        self.process.wait(timeout=PATIENCE)
+        self._reading.join(timeout=PATIENCE)
+        assert fault is not None or self.errors.read_text() == ""
+
+    def heard(self, wanted: Callable[[dict[str, Any]], bool], within: float = PATIENCE) -> dict[str, Any]:
+        """The next thing that it says and that is wanted."""
+        until = time.monotonic() + within
+        while True:
+            try:
+                said = self._lines.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"not said; it said {self.said[-20:]}") from None
+            if wanted(said):
+                return said
+
+    def change(self, path: str, within: float = PATIENCE) -> dict[str, Any]:
+        """The next thing that it says of a file."""
+        return self.heard(lambda said: said.get("path") == path, within)
+
+    def quiet(self, seconds: float = 1.0) -> list[dict[str, Any]]:
+        """What it says in the next seconds."""
+        time.sleep(seconds)
+        said = []
+        while not self._lines.empty():
+            said.append(self._lines.get())
+        return said
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=PATIENCE)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            said = json.loads(line)
+            self.said.append(said)
+            self._lines.put(said)
+
+
+def catalogued(root: Path) -> Catalog:
+    """The catalogue as the watcher left it: nothing is compared by opening it."""
+    return Catalog.open(next((root / "_cache").glob("catalog-*.sqlite3")))
+
+
+def in_catalogue(root: Path) -> dict[str, str]:
+    """The notes that the catalogue holds, with the hashes of their content."""
+    catalog = catalogued(root)
+    try:
+        return {path: known.hash for path, known in catalog.all_files().items() if known.kind in ("record", "page")}
+    finally:
+        catalog.close()
+
+
+def eventually(holds: Callable[[], bool], within: float = PATIENCE) -> float:
+    """Wait until something holds; returns how long it took."""
+    begun = time.monotonic()
+    while not holds():
+        if time.monotonic() - begun > within:
+            raise AssertionError("it never came to hold")
+        time.sleep(0.02)
+    return time.monotonic() - begun
+
+
+__all__ = [
+    "CAMPAIGN", "Watched", "catalogued", "eventually", "found", "git", "identity", "in_catalogue", "note", "opened", "path_of",
+    "vault",
+]  # fmt: skip

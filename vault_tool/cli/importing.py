@@ -1,0 +1,104 @@
+"""Commands that take in what other tools keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, fields
+from vault_tool.cli.names import SUBJECT
+from vault_tool.cli.options import Call, Short, VaultGroup, command
+from vault_tool.cli.saved import commit_of, problem_table
+from vault_tool.errors import Exit
+from vault_tool.verbs import importing, importing_memory
+from vault_tool.verbs.intake import Imported
+
+SHOWN = 20
+"""As many problems and attachments are named to a person; `--json` names all."""
+
+
+@click.group("import", cls=VaultGroup)
+def import_() -> None:
+    """Take in notes of other tools.
+
+    Whole notes only, a commit for each thousand. Run it again for what is new: nothing is taken in twice.
+    """
+
+
+@command("markdown", "vt import markdown ~/Notes --name notes", "vt import markdown vault/inbox --in-place")
+@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder of markdown files, such as an Obsidian vault.")
+@click.option("--name", default="", help="What the import is called; else as its folder.")
+@click.option("--in-place", is_flag=True, help="Make records of the pages of a folder below vault/, where they are.")
+@click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of notes that have none of ours.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject that all are about.")
+@click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
+@click.option("--folder-tags/--no-folder-tags", default=True, show_default=True, help="Tag notes with their folders' names.")
+@click.option("--attachments", is_flag=True, help="Copy the files that are no notes too.")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+def markdown(
+    call: Call, folder: str, name: str, in_place: bool, type: str, subject_names: tuple[str, ...], project: str,
+    folder_tags: bool, attachments: bool, dry_run: bool,
+) -> Exit:  # fmt: skip
+    """Copy a folder of notes to vault/imported/.
+
+    Its tree and every byte of its notes are kept; lines are added to heads, and what stood under their names is kept.
+    """
+    with call.open_vault() as vault, call.progress("importing") as progress:
+        done = importing.import_markdown(
+            vault, folder, name=name, in_place=in_place, type=type, subject_names=subject_names, project=project,
+            folder_tags=folder_tags, attachments=attachments, dry_run=dry_run, progress=progress,
+        )  # fmt: skip
+        return call.emit(done, _imported, vault)
+
+
+@command("cognitive-memory", "vt import cognitive-memory ~/.claude/memory --dry-run")
+@click.argument("folder", type=click.Path(), metavar="DIR", help="The folder that holds `graph/`.")
+@click.option("--name", default="", help="What the import is called; else as its folder.")
+@click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
+@click.option("--dry-run", is_flag=True, help="Only say what would happen.")
+def cognitive_memory(call: Call, folder: str, name: str, project: str, dry_run: bool) -> Exit:
+    """Take in a memory that keeps a `graph/` of notes.
+
+    Ids are kept, relations become edges, episodes become logs, access counts become use.
+    """
+    with call.open_vault() as vault, call.progress("importing") as progress:
+        done = importing_memory.import_cognitive_memory(
+            vault, folder, name=name, project=project, dry_run=dry_run, progress=progress
+        )
+        return call.emit(done, _imported, vault)
+
+
+import_.add_command(markdown)
+import_.add_command(cognitive_memory)
+
+
+def _imported(done: Imported, short: Short) -> Iterator[Block]:
+    yield f"{'would import' if done.dry_run else 'imported'} {done.imported} from {done.source} into {done.target}"
+    yield fields(
+        ("updated", done.updated or None),
+        ("unchanged", done.unchanged or None),
+        ("left as pages", done.pages or None),
+        ("edges", done.edges or None),
+        ("logs", done.episodes or None),
+        ("counts of use", done.uses or None),
+        ("changed on both sides", done.changed_on_both_sides),
+        ("left out", [f"{reason} {count}" for reason, count in sorted(done.skipped.items())]),
+        ("new subjects", done.subjects_created),
+        ("attachments", _attachments(done)),
+        ("commits", len(done.commits) or None),
+        ("last commit", commit_of(done)),
+        ("seconds", done.seconds),
+    )
+    if done.problems:
+        yield problem_table(done.problems[:SHOWN], "")
+    if len(done.problems) > SHOWN:
+        yield f"and {len(done.problems) - SHOWN} more: --json lists them all"
+
+
+def _attachments(done: Imported) -> str:
+    count = len(done.attachments)
+    if not count:
+        return ""
+    names = ", ".join(done.attachments[:3]) + (", ..." if count > 3 else "")
+    return f"{count} ({done.attachments_copied} copied now): {names}"

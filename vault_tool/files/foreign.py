@@ -1,0 +1,93 @@
+"""A folder that is not the vault's: what lies in it, read without following a link, and what was passed over."""
+
+from __future__ import annotations
+
+import os
+import stat as kinds
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_tool.errors import Refused
+from vault_tool.files.layout import ignored_folder, ignored_name
+from vault_tool.files.reader import LARGEST
+from vault_tool.model.problems import Problem, note, warning
+from vault_tool.util.folder import opened
+from vault_tool.util.text import one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A regular file: its path below the folder with `/` between parts, its size in bytes, when it was last written."""
+
+    path: str
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one walk found, in the order of the paths; `passed_over` names what is no file to read, each with its reason."""
+
+    files: tuple[Found, ...]
+    passed_over: tuple[Problem, ...] = ()
+
+
+def survey(folder: Path, aside: Path | None = None) -> Listing:
+    """Walk `folder` (but not `aside`): hidden files and folders, links, pipes, odd names and giants are passed over by name."""
+    files: list[Found] = []
+    odd: list[Problem] = []
+    waiting = [""]
+    while waiting:
+        path = waiting.pop()
+        try:
+            with opened(folder, path.split("/") if path else ()) as here:
+                seen = [(name, (here.path / name).lstat()) for name in here.names()]
+        except (OSError, Refused) as fault:
+            reason = os.strerror(fault.errno or 0).lower() if isinstance(fault, OSError) else fault.message
+            odd.append(warning(_shown(path) or ".", 0, "unreadable", f"the folder cannot be looked into: {reason}"))
+            continue
+        for name, found in seen:
+            where = f"{path}/{name}" if path else name
+            if kinds.S_ISDIR(found.st_mode) and not ignored_folder(name) and _sayable(name):
+                if aside is None or folder / where != aside:
+                    waiting.append(where)
+                continue
+            odd.extend(_passed_over(where, name, found))
+            if kinds.S_ISREG(found.st_mode) and not _reason(name, found):
+                files.append(Found(where, found.st_size, found.st_mtime_ns))
+    return Listing(tuple(sorted(files, key=lambda one: one.path)), tuple(sorted(odd)))
+
+
+def _passed_over(path: str, name: str, found: os.stat_result) -> Iterator[Problem]:
+    reason = _reason(name, found)
+    if reason:
+        code, message, hint = reason
+        make = note if code == "hidden" else warning
+        yield make(_shown(path), 0, code, message, hint)
+
+
+def _reason(name: str, found: os.stat_result) -> tuple[str, str, str] | None:
+    """Why a file or folder is not read: a code, a sentence and what to do; None for one that is."""
+    mode = found.st_mode
+    if not _sayable(name):
+        return "odd-name", "its name is not Unicode", "give it a name in UTF-8"
+    if kinds.S_ISLNK(mode):
+        return "link", "it is a link, which is never followed", "put the file itself there"
+    if kinds.S_ISDIR(mode):
+        return ("hidden", "a hidden or tools' folder", "") if ignored_folder(name) else None
+    if not kinds.S_ISREG(mode):
+        return "not-a-file", "it is a pipe, a socket or a device", "move it out of the folder"
+    if ignored_name(name) and not name.startswith("#"):
+        return "hidden", "a hidden, swap or backup file", ""
+    if found.st_size > LARGEST:
+        return "too-large", f"it is longer than {LARGEST // 2**20} MiB", "split it"
+    return None
+
+
+def _sayable(name: str) -> bool:
+    return not any("\ud800" <= c <= "\udfff" for c in name)
+
+
+def _shown(path: str) -> str:
+    return one_line(path.encode("utf-8", "replace").decode("utf-8"), 200)

@@ -1,0 +1,127 @@
+"""Who keeps watch over a vault on this machine: one lock, and a record beside it that others may read."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files.layout import LOCAL
+from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.folder import Folder, opened
+
+LOCK_FILE = "owner.lock"
+OWNER_FILE = "owner.json"
+WATCH_FILE = "watch.json"
+
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that holds a vault's owner lock; `nonce` tells one of its lives from another with the same pid."""
+
+    pid: int
+    host: str
+    nonce: str
+    started: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether its process is there; one of another machine cannot be looked for and counts as alive."""
+        if self.host != platform.node():
+            return True
+        if os.name == "nt":  # signal 0 would end it there
+            return True
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            pass
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a watcher says of itself: `mode` is `events` or `polling`, `degraded` why it is not as good as it could be."""
+
+    pid: int
+    host: str
+    started: str
+    mode: str
+    reconciled: str = ""
+    degraded: str = ""
+
+
+def owner(root: Path) -> Owner | None:
+    """Who holds the owner lock now; None where nobody does."""
+    said = _said(root, OWNER_FILE)
+    try:
+        found = Owner(int(said["pid"]), str(said["host"]), str(said["nonce"]), str(said["started"]))
+    except (KeyError, TypeError, ValueError):
+        return None
+    return found if found.alive and _is_locked(root) else None
+
+
+def watch(root: Path) -> Watch | None:
+    """What the watcher of the vault says of itself; None where none is alive."""
+    said = _said(root, WATCH_FILE)
+    if not said:
+        return None
+    try:
+        texts = {name: str(said[name]) for name in ("host", "started", "mode", "reconciled", "degraded")}
+        found = Watch(pid=int(said["pid"]), **texts)
+    except (KeyError, TypeError, ValueError):
+        return None
+    holder = owner(root)
+    return found if holder is not None and (holder.pid, holder.host) == (found.pid, found.host) else None
+
+
+def say(root: Path, record: Owner | Watch) -> None:
+    """Write a record of this process down for others; raises StorageError."""
+    name = OWNER_FILE if isinstance(record, Owner) else WATCH_FILE
+    with _local(root) as folder:
+        data = json.dumps(asdict(record)).encode()
+        folder.rename(write_temporary(folder, name, data, durable=False, mode=_PRIVATE_FILE), name)
+
+
+def unsay(root: Path, name: str) -> None:
+    """Take a record away, if it is there and that is possible."""
+    with suppress(OSError):
+        (root / LOCAL / name).unlink()
+
+
+@contextmanager
+def _local(root: Path) -> Iterator[Folder]:
+    with storage(LOCAL), opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER) as folder:
+        yield folder
+
+
+def _said(root: Path, name: str) -> dict[str, Any]:
+    try:
+        found = json.loads((root / LOCAL / name).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _is_locked(root: Path) -> bool:
+    """Whether a process holds the lock, by trying it for a moment; only asked where a record says that one does."""
+    from filelock import FileLock, Timeout  # 33 ms (it brings asyncio), and a vault without a watcher never needs it
+
+    guard = FileLock(root / LOCAL / LOCK_FILE, is_singleton=False)
+    try:
+        guard.acquire(timeout=0)
+    except Timeout:
+        return True
+    except (OSError, NotImplementedError):
+        return False
+    guard.release()
+    return False

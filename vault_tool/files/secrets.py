@@ -1,0 +1,264 @@
+"""What looks like a secret in a text that is about to be written: line, kind and a masked value, never the value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+
+from vault_tool.util.text import content_hash
+
+MARKER = "<!-- vt: allow-secret -->"
+"""At the end of a line it says that what looks like a secret there is none, or is meant to be kept."""
+
+_ALLOWED = re.compile(r"(?:vt: ?allow-secret|pragma: ?allowlist[ -]secret)[ \t]*(?:-->|\*/)?[ \t\r\"']*$")
+_SHOWN = 4
+_LONGEST_LINE = 20_000
+"""Longer lines are looked at in pieces of this many characters, which overlap by more than a key is long."""
+_OVERLAP = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """One hit: its line (from 1), what kind it looks like, and at most four of its first characters.
+
+    `value` is for comparing alone: it is in no text form of this object, and must not be shown or stored.
+    """
+
+    line: int
+    kind: str
+    shown: str
+    value: str = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """A format of our own; `hints` are lower-case texts of which one is in each hit, so that most rules need not run.
+
+    `gate`, where there is one, is a cheaper pattern that must match the lower-case text first.
+    """
+
+    kind: str
+    hints: tuple[str, ...]
+    pattern: str
+    gate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Detector:
+    """A detector of the library, with what must be in a text before it is loaded and asked: as of a rule of our own."""
+
+    module: str
+    name: str
+    kind: str
+    hints: tuple[str, ...] = ()
+    pattern: str = ""
+    gate: str = ""
+
+
+# Formats that detect-secrets 1.5 does not know. Each has a prefix, so that no hash, UUID or word is taken for one.
+_RULES = (
+    _Rule("GitHub token", ("github_pat_",), r"github_pat_\w{22,255}"),
+    _Rule("Anthropic key", ("sk-ant-",), r"sk-ant-[\w-]{24,}"),
+    _Rule("OpenAI key", ("t3blbkfj", "sk-proj-", "sk-svcacct-", "sk-admin-"), r"sk-(?:proj|svcacct|admin|None)-[\w-]{30,}"),
+    _Rule("API key", ("sk-or-v1-",), r"sk-or-v1-[0-9a-f]{40,}"),
+    _Rule("API key", ("sk-",), r"(?<![\w-])sk-(?=[A-Za-z0-9]*\d)[A-Za-z0-9]{32,}(?![\w-])"),
+    _Rule("Google API key", ("aiza",), r"AIza[\w-]{35}(?![\w-])"),
+    _Rule("Google OAuth secret", ("gocspx-",), r"GOCSPX-[\w-]{24,}"),
+    _Rule("Google access token", ("ya29.",), r"ya29\.[\w-]{20,}"),
+    _Rule("Azure client secret", ("q~",), r"(?<![\w.~-])[\w.~-]{3}\dQ~[\w.~-]{31,34}(?![\w.~-])"),
+    _Rule("Slack token", ("xapp-", "xoxe"), r"xapp-\d-[A-Z0-9]+-\d+-[0-9a-f]{32,}|xoxe(?:\.xox[bp])?-\d-[\w-]{30,}"),
+    _Rule("Stripe key", ("_test_", "_live_", "whsec_"), r"(?<![a-z])[rs]k_(?:test|live)_\w{20,}|whsec_[A-Za-z0-9+/=]{24,}"),
+    _Rule("npm token", ("npm_",), r"(?<!\w)npm_[A-Za-z0-9]{36}(?!\w)"),
+    _Rule("RubyGems token", ("rubygems_",), r"rubygems_[0-9a-f]{48}"),
+    _Rule("crates.io token", ("cio",), r"(?<!\w)cio[A-Za-z0-9]{32}(?!\w)"),
+    _Rule("Mailgun key", ("key-",), r"(?<![\w-])key-[0-9a-f]{32}(?!\w)"),
+    _Rule("Discord webhook", ("/api/webhooks/",), r"discord(?:app)?\.com/api/webhooks/\d{15,}/[\w-]{50,}"),
+    _Rule("Heroku key", ("hrku-",), r"HRKU-[\w-]{30,}"),
+    _Rule("DigitalOcean token", ("_v1_",), r"do[opr]_v1_[0-9a-f]{64}"),
+    _Rule("Hugging Face token", ("hf_",), r"(?<!\w)(?:hf|api_org)_[A-Za-z]{30,}(?!\w)|(?<!\w)hf_[A-Za-z0-9]{34,}(?!\w)"),
+    _Rule("Databricks token", ("dapi",), r"(?<!\w)dapi[0-9a-f]{32}(?:-\d)?(?!\w)"),
+    _Rule("Shopify token", ("shpat_", "shpca_", "shppa_", "shpss_"), r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    _Rule("Square token", ("eaaa",), r"(?<!\w)EAAA[\w-]{60}(?!\w)"),
+    _Rule("Facebook token", ("eaac",), r"(?<!\w)EAAC[A-Za-z0-9]{80,}"),
+    _Rule("New Relic key", ("nrak-",), r"NRAK-[A-Z0-9]{27}"),
+    _Rule("Grafana token", ("glsa_", "glc_"), r"glsa_\w{32}_[0-9a-fA-F]{8}|(?<!\w)glc_[A-Za-z0-9+/=]{32,}"),
+    _Rule("Vault token", ("hvs.", "hvb."), r"(?<!\w)hv[sb]\.[\w-]{24,}"),
+    _Rule("Linear key", ("lin_api_", "lin_oauth_"), r"lin_(?:api|oauth)_[A-Za-z0-9]{40,}"),
+    _Rule("Notion token", ("ntn_", "secret_"), r"(?<!\w)(?:ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}(?!\w))"),
+    _Rule("Figma token", ("figd_",), r"(?<!\w)figd_[\w-]{40,}"),
+    _Rule("Atlassian token", ("atatt3", "atctt3"), r"AT[AC]TT3[\w=-]{60,}"),
+    _Rule("Dropbox token", ("sl.",), r"(?<!\w)sl\.[\w-]{120,}"),
+    _Rule("Airtable token", ("pat",), r"(?<!\w)pat\w{14}\.[0-9a-f]{64}"),
+    _Rule("Asana token", ("2/",), r"(?<!\w)2/\d{16}/\d{16}:[0-9a-f]{32}"),
+    _Rule("Groq key", ("gsk_",), r"(?<!\w)gsk_[A-Za-z0-9]{48,}"),
+    _Rule("Replicate token", ("r8_",), r"(?<!\w)r8_[A-Za-z0-9]{37}(?!\w)"),
+    _Rule("Perplexity key", ("pplx-",), r"pplx-[A-Za-z0-9]{40,}"),
+    _Rule("xAI key", ("xai-",), r"(?<!\w)xai-[A-Za-z0-9]{70,}"),
+    _Rule("Docker token", ("dckr_",), r"dckr_[po]at_[\w-]{27,}"),
+    _Rule("Terraform token", (".atlasv1.",), r"\w{14}\.atlasv1\.[\w-]{60,}"),
+    _Rule("Sentry token", ("sntrys_", "sntryu_"), r"sntry[su]_[\w+/=-]{60,}"),
+    _Rule("Supabase key", ("sbp_", "sb_secret_"), r"(?<!\w)sbp_[0-9a-f]{40}|sb_secret_[\w-]{20,}"),
+    _Rule("PlanetScale token", ("pscale_",), r"pscale_(?:tkn|pw|oauth)_[\w.=-]{32,}"),
+    _Rule("Fly token", ("fo1_",), r"(?<!\w)fo1_[\w-]{43}"),
+    _Rule("Artifactory key", ("akc",), r"(?<!\w)AKC[A-Za-z0-9]{60,}"),
+    _Rule("private key", ("private key", "putty-user-key", "age-secret-key-"),
+          r"BEGIN (?:[A-Z0-9]+ ){0,2}PRIVATE KEY|PuTTY-User-Key-File-\d|AGE-SECRET-KEY-1[0-9A-Z]{50,}"),
+    _Rule("bearer token", ("bearer",), r"(?i:bearer) +(?=[\w.~+/-]*\d)(?=[\w.~+/-]*[A-Z])[\w.~+/-]{32,}=*"),
+    _Rule("password in a command", ("sshpass",), r"sshpass +-p *(?:'[^'\n]+'|\"[^\"\n]+\"|[^\s$'\"]+)"),
+    _Rule("assigned credential", ("secret", "token", "key", "passw", "pwd", "passphrase"),
+          r"(?i:(?<![a-z])(?:[\w-]{0,40}[_-])?(?:passw(?:or)?d|passphrase|pwd|(?:api|auth|access|secret|private|client|account)[_-]?"
+          r"(?:key|token|secret)|(?:access|auth|api|session|bot|bearer)[_-]?token|token)\b[\"'`]*\s{0,3}(?::=|=>|[:=])\s{0,3}[\"'`]?)"
+          r"(?P<value>(?=[^\s\"'`]*[A-Za-z])[A-Za-z0-9+/_=!@#%^&*~-]{16,})(?![\w(\[.{])",
+          r"(?:key|token|secret|passwo?r?d|passphrase|pwd)[\"'`]*\s{0,3}[:=][=>]?\s{0,3}[\"'`]?\S{16}"),
+)  # fmt: skip
+
+_DETECTORS = (
+    _Detector("aws", "AWSKeyDetector", "AWS key", ("akia", "asia", "abia", "acca", "a3t", "aws"),
+              r"(?:A3T|ABIA|ACCA|AKIA|ASIA)[0-9A-Z]{13}|(?i:aws[^\n]{0,50}[\"'][\w/+]{40})"),
+    _Detector("azure_storage_key", "AzureStorageKeyDetector", "Azure storage key", ("accountkey=",)),
+    _Detector("basic_auth", "BasicAuthDetector", "password in a URL", ("://",), r"://[^\s:/@]+:[^\s@]+@"),
+    _Detector("discord", "DiscordBotTokenDetector", "Discord token", (), r"[MNO][\w-]{23,25}\.[\w-]{6}\."),
+    _Detector("github_token", "GitHubTokenDetector", "GitHub token", ("gho_", "ghp_", "ghr_", "ghs_", "ghu_"),
+              r"gh[pousr]_\w{36}"),
+    _Detector("gitlab_token", "GitLabTokenDetector", "GitLab token", ("gl", "gr1348941"),
+              r"gl(?:pat|dt|ft|soat|rt|cbt|imt|ptt|agent|oas)-[\w-]{20}|GR1348941[\w-]{20}"),
+    _Detector("jwt", "JwtTokenDetector", "JSON web token", ("eyj",), r"eyJ[\w=-]+\."),
+    _Detector("mailchimp", "MailchimpDetector", "Mailchimp key", ("-us",), r"[0-9a-z]{32}-us\d"),
+    _Detector("npm", "NpmDetector", "npm token", ("_authtoken=",)),
+    _Detector("openai", "OpenAIDetector", "OpenAI key", ("t3blbkfj",)),
+    _Detector("private_key", "PrivateKeyDetector", "private key", ("private key", "putty-user-key")),
+    _Detector("pypi_token", "PypiTokenDetector", "PyPI token", ("pypi-ag",)),
+    _Detector("sendgrid", "SendGridDetector", "SendGrid key", ("sg.",), r"SG\.[\w-]{22}\."),
+    _Detector("slack", "SlackDetector", "Slack token", ("hooks.slack.com/services/", "xox")),
+    _Detector("square_oauth", "SquareOAuthDetector", "Square secret", ("sq0csp-",)),
+    _Detector("stripe", "StripeDetector", "Stripe key", ("k_live_",)),
+    _Detector("telegram_token", "TelegramBotTokenDetector", "Telegram token", (), r"\d:[\w-]{35}"),
+    _Detector("twilio", "TwilioKeyDetector", "Twilio key", (), r"(?:AC|SK)[a-z0-9]{32}"),
+    _Detector("keyword", "KeywordDetector", "assigned credential", ("key", "pass", "pwd", "secret"), "",
+              r"(?:key|pass|pwd|secret)\w*[\"'\]]*\s*(?:=>?|:=?|[=!]=+|,|\()\s*\(?@?[\"']"),
+)  # fmt: skip
+
+
+def scan(text: str, allowed: Sequence[str] = ()) -> list[Secret]:
+    """What looks like a secret in `text`, at most one a line, in order.
+
+    A hit does not count on a line that ends in a marker, nor where its value stands in such a line (`marked_lines` of this
+    text) or in one of the `allowed` texts.
+    """
+    rules = _applicable(text)
+    if not rules:
+        return []
+    known = [*allowed, *marked_lines(text)]
+    hits = (hit for number, line in enumerate(text.split("\n"), 1) if (hit := _hit(rules, number, line, known)))
+    return list(hits)
+
+
+def rules() -> str:
+    """What changes when the rules do: a text is clean under the rules that it was searched by."""
+    return content_hash(repr((_RULES, _DETECTORS, _ALLOWED.pattern)).encode())
+
+
+def marked_lines(text: str) -> list[str]:
+    """The lines of a text whose end says that what looks like a secret there may stay."""
+    if "secret" not in text:
+        return []
+    return [line for line in text.split("\n") if "secret" in line and _ALLOWED.search(line)]
+
+
+def masked(text: str) -> str:
+    """`text` with each value that looks like a secret cut down to at most its first four characters."""
+    rules = _applicable(text)
+    if not rules:
+        return text
+    lines = text.split("\n")
+    for number, line in enumerate(lines):
+        for hit in _hits(rules, number, line):
+            lines[number] = lines[number].replace(hit.value, hit.shown)
+    return "\n".join(lines)
+
+
+_Find = Callable[[str], Iterable[str]]
+
+
+def _applicable(text: str) -> list[tuple[str, _Find]]:
+    """Each rule or detector that may find something in a text: for most texts none, at the cost of a few substring searches."""
+    low = text.lower()
+    own = [(rule.kind, _finder(rule.pattern)) for rule in _RULES if _may_apply(rule, text, low)]
+    return own + [(detector.kind, _asked(detector)) for detector in _DETECTORS if _may_apply(detector, text, low)]
+
+
+def _may_apply(rule: _Rule | _Detector, text: str, low: str) -> bool:
+    if rule.hints and not any(hint in low for hint in rule.hints):
+        return False
+    if rule.gate and not _compiled(rule.gate).search(low):
+        return False
+    return not rule.pattern or bool(_compiled(rule.pattern).search(text))
+
+
+def _hit(rules: Sequence[tuple[str, _Find]], number: int, line: str, known: Sequence[str]) -> Secret | None:
+    if not line or _ALLOWED.search(line[-80:]):
+        return None
+    return next((hit for hit in _hits(rules, number, line) if not any(hit.value in text for text in known)), None)
+
+
+def _hits(rules: Sequence[tuple[str, _Find]], number: int, line: str) -> Iterator[Secret]:
+    starts = range(0, max(1, len(line) - _OVERLAP), _LONGEST_LINE - _OVERLAP)
+    for piece in (line[start : start + _LONGEST_LINE] for start in starts):
+        for kind, find in rules:
+            for value in find(piece):
+                yield Secret(number, kind, f"{value[: min(_SHOWN, len(value) // 4)]}…", value)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+@cache
+def _finder(pattern: str) -> _Find:
+    compiled = _compiled(pattern)
+
+    def find(line: str) -> Iterator[str]:
+        for match in compiled.finditer(line):
+            value = match.groupdict().get("value", match[0])
+            if "value" not in compiled.groupindex or _is_random(value):
+                yield value
+
+    return find
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value that is given to a name like `api_key` is no word, path or variable: letters and digits well mixed."""
+    digits = sum(char.isdigit() for char in value)
+    mixed = digits > 0 and any(char.isupper() for char in value) and any(char.islower() for char in value)
+    if not any(char in value for char in "-_/"):
+        return mixed or digits >= 3
+    return (mixed and digits >= 2) or bool(re.fullmatch(r"[0-9a-fA-F-]{32,}", value))
+
+
+@cache
+def _asked(detector: _Detector) -> _Find:
+    """A detector of the library. Only what it finds is used: it never verifies, which would send the value away."""
+    # The library brings `requests`: 100 to 170 ms, which only a text that looks suspicious pays.
+    found = getattr(import_module(f"detect_secrets.plugins.{detector.module}"), detector.name)()
+    patterns: Sequence[re.Pattern[str]] = getattr(found, "denylist", ())
+    check: Callable[[str], bool] = getattr(found, "is_formally_valid", lambda value: True)
+
+    def find(line: str) -> Iterator[str]:
+        if detector.name == "KeywordDetector":
+            yield from (value for value in found.analyze_string(line) if _is_a_value(value))
+        for pattern in patterns:
+            yield from (match[0] for match in pattern.finditer(line) if check(match[0]))
+
+    return find
+
+
+def _is_a_value(value: str) -> bool:
+    """Whether a quoted text can be a credential, by the library's own heuristics: no template, no variable, no mere signs."""
+    from detect_secrets.filters import heuristic  # loaded with the library alone, for its cost
+
+    ruled_out = (heuristic.is_templated_secret, heuristic.is_prefixed_with_dollar_sign, heuristic.is_sequential_string)
+    return len(value) >= 6 and " " not in value and not any(rule(value) for rule in ruled_out)

@@ -1,0 +1,160 @@
+"""A memory in the cognitive-memory format (`graph/`, `episodes/`, `_state.json`) as values of a vault."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from vault_tool.files.frontmatter import Plain, Raw, read
+from vault_tool.model.ids import canonical
+from vault_tool.model.types import RecordClass, Registry, is_type_name
+from vault_tool.util.clock import parse_time, stamp
+
+DERIVED = frozenset({"CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json", "_config.json"})
+"""What such a memory computes or keeps for one machine: made anew by the vault, never copied."""
+
+_EPISODE = re.compile(r"(?:.*/)?episodes/(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+_LINK = re.compile(r"(\]\()([^)\s]+\.md)(\))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """One link as a head tells it, turned so that it goes from `start` to `end`."""
+
+    kind: str
+    start: str
+    end: str
+    strength: float | None = None
+    context: str = ""
+    edge_id: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What makes two tellings of a link the same link."""
+        return self.kind, self.start, self.end
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """How often a memory was used, and when last."""
+
+    target: str
+    count: int
+    last: str
+
+
+def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[Relation], int]:
+    """The `relations:` of a head, and how many of its items say none."""
+    head, _, _ = read(data)
+    raw = head.values.get("relations") if head is not None else None
+    items = raw if isinstance(raw, list) else []
+    found = [one for item in items if isinstance(item, dict) and (one := _relation(item, identity, registry))]
+    return found, len(items) - len(found)
+
+
+def merged(one: Relation, other: Relation | None) -> Relation:
+    """Both ends' tellings of one link as one: what the first lacks is taken from the other, and no context is lost."""
+    if other is None:
+        return one
+    contexts = dict.fromkeys(text for text in (one.context, other.context) if text)
+    return Relation(
+        kind=one.kind, start=one.start, end=one.end, strength=one.strength if one.strength is not None else other.strength,
+        context="\n\n".join(contexts), edge_id=one.edge_id or other.edge_id,
+    )  # fmt: skip
+
+
+def episode_day(path: str) -> str:
+    """The day of an episode file of that format; empty for any other file."""
+    found = _EPISODE.fullmatch(path)
+    return found[1] if found else ""
+
+
+def episode(data: bytes, old: str, new: str, moved: Callable[[str], str]) -> bytes:
+    """A day's log with its links to memories leading to where they are now; every other byte is kept.
+
+    `old` and `new` are the paths of the log in its folder and in the vault; `moved` maps a memory's old path to its new
+    one, or to nothing.
+    """
+
+    def relinked(found: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(old), unquote(found[2])))
+        place = moved(target)
+        return f"{found[1]}{posixpath.relpath(place, posixpath.dirname(new))}{found[3]}" if place else found[0]
+
+    return _LINK.sub(relinked, data.decode("utf-8")).encode("utf-8")
+
+
+def state(data: bytes) -> tuple[list[Use], frozenset[str]]:
+    """The uses in a `_state.json`, and the ids that it calls pinned; ValueError for what is no such file."""
+    found = json.loads(data)
+    if not isinstance(found, dict):
+        raise ValueError("it is no JSON object")
+    entries = found.get("entries")
+    rows = entries.items() if isinstance(entries, dict) else ()
+    listed = found.get("pinned")
+    pinned = [identity for one in (listed if isinstance(listed, list) else ()) if (identity := canonical(str(one)))]
+    pinned += [identity for key, row in rows if _pinned(row) and (identity := canonical(str(key)))]
+    return [use for key, row in rows if (use := _use(str(key), row))], frozenset(pinned)
+
+
+def is_edge(data: bytes, registry: Registry) -> bool:
+    """Whether a file's head is that of an edge."""
+    head, _, _ = read(data)
+    kind = head.values.get("type") if head is not None and head.usable else None
+    return isinstance(kind, str) and is_type_name(kind) and registry.spec(kind).record_class is RecordClass.EDGE
+
+
+def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> Relation | None:
+    target = canonical(str(item.get("target") or ""))
+    kind = str(item.get("type") or "").upper().replace("-", "_")
+    if target is None or not is_type_name(kind) or registry.spec(kind).record_class is not RecordClass.EDGE:
+        return None
+    incoming = str(item.get("direction") or "").lower() == "incoming"
+    return Relation(
+        kind=kind, start=target if incoming else identity, end=identity if incoming else target,
+        strength=_unit(item.get("strength")), context=_said(item.get("context")),
+        edge_id=canonical(str(item.get("edge_id") or "")) or "",
+    )  # fmt: skip
+
+
+def _said(raw: Raw) -> str:
+    return str(raw).strip() if isinstance(raw, str) and not (isinstance(raw, Plain) and raw in ("null", "~")) else ""
+
+
+def _unit(raw: Raw) -> float | None:
+    try:
+        number = float(str(raw))
+    except ValueError:
+        return None
+    return number if 0.0 <= number <= 1.0 else None
+
+
+def _use(key: str, row: object) -> Use | None:
+    identity = canonical(key)
+    if identity is None or not isinstance(row, dict):
+        return None
+    count, last = row.get("access_count"), parse_time(str(row.get("last_accessed") or ""))
+    if not isinstance(count, int) or isinstance(count, bool) or count <= 0 or last is None:
+        return None
+    return Use(identity, count, stamp(last))
+
+
+def _pinned(row: object) -> bool:
+    return isinstance(row, dict) and row.get("pinned") is True
+
+
+def pinned_by_place(path: str) -> bool:
+    """Whether a memory lies in the folder of those that never fade."""
+    return path.startswith("vault/")
+
+
+def uses_since(uses: Iterator[Use], known: Callable[[str], float]) -> Iterator[tuple[Use, int]]:
+    """The uses with how many of them are not known yet."""
+    for use in uses:
+        more = use.count - int(known(use.target))
+        if more > 0:
+            yield use, more

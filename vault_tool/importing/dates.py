@@ -1,0 +1,114 @@
+"""When a foreign note was made: by the date fields of its head as people write them, else by its file's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import normal_name, unwrap_link
+
+FIELDS = (
+    "created", "created at", "createdat", "date created", "datecreated", "creation date", "created date", "date added",
+    "date", "ms.date", "published", "publish date", "publishdate", "date published", "pubdate",
+)  # fmt: skip
+"""The names, as they are compared, of the fields that say when a note was made; the first that reads as a date counts."""
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})", re.ASCII)
+_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ \-](?:of )?([A-Za-z]{3,9})\.?,?[ \-](\d{4})", re.ASCII)
+_MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})", re.ASCII)
+_WEEKDAY = re.compile(r"^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? ", re.IGNORECASE | re.ASCII)
+_DIGITS = re.compile(r"(\d{4})(\d{2})(\d{2})(\d{2})(\d{2})(\d{2})?", re.ASCII)
+_TIME = re.compile(
+    r"[T, ]*(?:at )?(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)? ?([AaPp][Mm])? ?(Z|UTC|GMT|[+-]\d{2}:?\d{2})?", re.ASCII
+)
+_NAMED = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?!\d)", re.ASCII)
+
+
+def created(head: Mapping[str, object], stem: str) -> datetime | None:
+    """The moment (UTC) that a head's date fields name, else the date that the file's name begins with, else None."""
+    by_name = {normal_name(key): value for key, value in reversed(list(head.items()))}
+    for field in FIELDS:
+        value = by_name.get(field)
+        while isinstance(value, list) and len(value) == 1:
+            # An unquoted link, `[[2023-10-05]]`, is a list in a list to YAML.
+            value = value[0]
+        moment = read_date(value) if isinstance(value, str) else None
+        if moment is not None:
+            return moment
+    named = _NAMED.match(stem)
+    return _moment(*map(int, named.groups())) if named else None
+
+
+def read_date(text: str) -> datetime | None:
+    """The moment that `text` names, in UTC, or None; without an offset it is taken as UTC.
+
+    Besides ISO 8601: `2023/10/05 14:30`, `10/05/2023` (month first, unless it cannot be), `5.10.2023`, `Oct 5th, 2023`,
+    `5 October 2023`, `202310051430`, a link to a day, and times with `PM` or `+0800` after a space.
+    """
+    cleaned = _WEEKDAY.sub("", " ".join(unwrap_link(text).split()))
+    if not cleaned or len(cleaned) > 60:
+        return None
+    digits = _DIGITS.fullmatch(cleaned)
+    if digits:
+        return _moment(*(int(part or 0) for part in digits.groups()))
+    for pattern, order in ((_NUMBERS, _by_numbers), (_DAY_FIRST, _by_day), (_MONTH_FIRST, _by_month)):
+        found = pattern.match(cleaned)
+        day = order(found) if found else None
+        if found and day:
+            return _at(day, cleaned[found.end() :])
+    return parse_time(cleaned)
+
+
+def _by_numbers(found: re.Match[str]) -> tuple[int, int, int] | None:
+    year, month, day, first, mark, second, last = found.groups()
+    if year:
+        return int(year), int(month), int(day)
+    one, two = int(first), int(second)
+    day_first = mark == "." or one > 12
+    return (int(last), two, one) if day_first else (int(last), one, two)
+
+
+def _by_day(found: re.Match[str]) -> tuple[int, int, int] | None:
+    month = _month(found[2])
+    return (int(found[3]), month, int(found[1])) if month else None
+
+
+def _by_month(found: re.Match[str]) -> tuple[int, int, int] | None:
+    month = _month(found[1])
+    return (int(found[3]), month, int(found[2])) if month else None
+
+
+def _month(name: str) -> int:
+    short = name[:3].lower()
+    return _MONTHS.index(short) + 1 if short in _MONTHS else 0
+
+
+def _at(day: tuple[int, int, int], rest: str) -> datetime | None:
+    """A day with the time that follows it; anything else that follows means that the text is no date."""
+    if not rest.strip(" ,"):
+        return _moment(*day)
+    found = _TIME.fullmatch(rest)
+    if found is None:
+        return None
+    hour = int(found[1])
+    if found[4]:
+        hour = hour % 12 + (12 if found[4].lower() == "pm" else 0)
+    moment = _moment(*day, hour, int(found[2]), int(found[3] or 0))
+    return moment and (moment - _offset(found[5] or ""))
+
+
+def _offset(text: str) -> timedelta:
+    if text[:1] not in ("+", "-"):
+        return timedelta(0)
+    minutes = int(text[1:3]) * 60 + int(text[-2:])
+    return timedelta(minutes=minutes if text[0] == "+" else -minutes)
+
+
+def _moment(year: int, month: int, day: int, hour: int = 0, minute: int = 0, second: int = 0) -> datetime | None:
+    try:
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None

@@ -1,0 +1,192 @@
+"""A foreign note as a note of a vault: the same bytes with the lines that make it a record."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from vault_tool.errors import EditRefused
+from vault_tool.files import frontmatter
+from vault_tool.files.additions import says, with_fields
+from vault_tool.files.frontmatter import Change, Fault, Head, Raw, Remove, Set, Value
+from vault_tool.files.parse import parse
+from vault_tool.importing import dates, tags
+from vault_tool.importing.titles import title_of
+from vault_tool.importing.toml_head import toml_head
+from vault_tool.model.ids import canonical
+from vault_tool.model.problems import Problem, Severity, note, warning
+from vault_tool.model.types import RecordClass, Registry, is_type_name
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import content_hash, one_line
+
+FROM = "imported_from"
+SOURCE_HASH = "source_hash"
+COPY_HASH = "copy_hash"
+
+_ID_LINE = re.compile(rb"""^[ ]*["']?id["']?[ \t]*:""", re.MULTILINE)
+_MARKERS = b"<<<<<<< "
+_COPY_LINE = re.compile(rb'^[ ]*copy_hash: "?([0-9a-f]{32})"?\r?\n', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the person who imports wants of every note."""
+
+    type: str = "general"
+    subjects: tuple[str, ...] = ()
+    project: str = ""
+    folder_tags: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What became of one note: `data` is None where nothing can be kept, `identity` empty where it stays a page."""
+
+    data: bytes | None = None
+    identity: str = ""
+    skipped: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+def derived_id(space: str, label: str) -> str:
+    """The id of a note that has none of its own: the same for the same place in the same vault (`space` is its id)."""
+    return str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, space), label))
+
+
+def own_id(data: bytes) -> str:
+    """The UUID that a note's own head gives it, or nothing."""
+    if not _ID_LINE.search(data[:65536]):
+        return ""
+    head, _, _ = frontmatter.read(data)
+    raw = head.values.get("id") if head is not None else None
+    return (canonical(raw) or "") if isinstance(raw, str) else ""
+
+
+def made(path: str, data: bytes, asked: Asked, registry: Registry, *, identity: str, label: str = "", fallback: str = "") -> Made:
+    """A note with the lines that make it a record called `identity`.
+
+    `path` is where it lay in its own folder, `label` what `imported_from` says (empty: it stays where it is, and no
+    hashes are kept), `fallback` the moment it is dated with where neither head nor name says one. What cannot be a
+    record is a page of the same bytes, or nothing at all, with the reason among the problems.
+    """
+    head, body, faults = frontmatter.read(data)
+    refused = _unusable(path, data, body, faults, registry)
+    if refused is not None:
+        return refused
+    values = head.values if head is not None else {}
+    inner, prose = described(values, body)
+    fields = _fields(path, values, inner, prose, asked, registry, identity, fallback)
+    if label:
+        fields += [(FROM, label), (SOURCE_HASH, content_hash(data))]
+    found = _tags(path, inner, prose, asked)
+    retag = tags.change(values, found)
+    changes: list[Change] = [Remove(COPY_HASH)] if COPY_HASH in values else []
+    if isinstance(retag, Set) and "tags" not in values:
+        fields.append((retag.key, retag.value))
+    elif retag is not None:
+        changes.append(retag)
+    if asked.subjects and "subjects" in values:
+        changes.append(frontmatter.AddItems("subjects", asked.subjects))
+    elif asked.subjects:
+        fields.append(("subjects", list(asked.subjects)))
+    return _written(path, data, head, fields, changes, identity, sealed=bool(label))
+
+
+def untouched(data: bytes) -> bool:
+    """Whether a copy still is as the import made it: its bytes without the line `copy_hash` have that hash."""
+    parts = frontmatter.split(data)
+    line = _COPY_LINE.search(data, parts.start, parts.end)
+    return line is not None and content_hash(data[: line.start()] + data[line.end() :]) == line[1].decode()
+
+
+def with_copy_hash(data: bytes) -> bytes:
+    """The copy with the hash of itself as its head's last line, by which a later import tells whether anybody changed it."""
+    parts = frontmatter.split(data)
+    first = next(
+        line for line in data[parts.start : parts.end].split(b"\n") if line.strip() and not line.lstrip().startswith(b"#")
+    )
+    indent = first[: len(first) - len(first.lstrip(b" "))]
+    line = indent + f'{COPY_HASH}: "{content_hash(data)}"{parts.newline}'.encode()
+    return data[: parts.end] + line + data[parts.end :]
+
+
+def described(values: dict[str, Raw], body: str) -> tuple[dict[str, Raw], str]:
+    """The fields that say something of a note and its prose: a `+++` head, which stays in the body, is read too."""
+    inner, prose = toml_head(body)
+    return {**inner, **values}, prose
+
+
+def _unusable(path: str, data: bytes, body: str, faults: Sequence[Fault], registry: Registry) -> Made | None:
+    if not data.strip():
+        return Made(skipped="empty", problems=(note(path, 0, "empty", "it holds nothing"),))
+    broken = [Problem(path, f.line, f.code, Severity.ERROR, f.message, f.hint) for f in faults if f.fatal]
+    if not broken and _MARKERS in data:
+        broken = [one for one in parse(path, data, registry).problems if one.code == "conflict-markers"]
+    if broken and broken[0].code == "not-text":
+        return Made(skipped="not-text", problems=(broken[0],))
+    if broken:
+        told = replace(broken[0], message=f"kept as a page, unchanged: {broken[0].message}")
+        return Made(data=data, problems=(told,))
+    if not body.strip():
+        told = note(path, 0, "no-text", "it has a head and no text, so it stays a page", "write something below the head")
+        return Made(data=data, problems=(told,))
+    return None
+
+
+def _fields(
+    path: str, values: dict[str, Raw], inner: dict[str, Raw], prose: str, asked: Asked, registry: Registry, identity: str,
+    fallback: str,
+) -> list[tuple[str, Value]]:  # fmt: skip
+    """The lines that are added; what stood under one of their names and is not ours is kept by `with_fields`."""
+    fields: list[tuple[str, Value]] = [("id", identity), ("type", _type(values.get("type"), asked.type, registry))]
+    given = values.get("title")
+    if not (isinstance(given, str) and says(given) and one_line(given)):
+        fields.append(("title", title_of(path, inner, prose)))
+    old = values.get("created")
+    if not (isinstance(old, str) and parse_time(old)):
+        moment = dates.created(inner, path.rpartition("/")[2])
+        fields.append(("created", stamp(moment) if moment else fallback))
+    fields.append(("origin", "import"))
+    if asked.project and not says(values.get("project")):
+        fields.append(("project", asked.project))
+    return fields
+
+
+def _type(raw: Raw, otherwise: str, registry: Registry) -> str:
+    """The note's own type where the vault knows it as one of observations, else the one that was asked for."""
+    if isinstance(raw, str) and is_type_name(raw):
+        spec = registry.spec(raw)
+        if spec.known and spec.record_class is RecordClass.OBSERVATION:
+            return str(raw)
+    return otherwise
+
+
+def _tags(path: str, inner: dict[str, Raw], prose: str, asked: Asked) -> list[str]:
+    return [*tags.in_head(inner), *tags.in_prose(prose), *(tags.of_folders(path) if asked.folder_tags else ())]
+
+
+def _written(
+    path: str,
+    data: bytes,
+    head: Head | None,
+    fields: Sequence[tuple[str, Value]],
+    changes: Sequence[Change],
+    identity: str,
+    *,
+    sealed: bool,
+) -> Made:
+    problems: tuple[Problem, ...] = ()
+    try:
+        try:
+            result = with_fields(data, fields, changes, head)
+        except EditRefused as fault:
+            if not changes:
+                raise
+            result = with_fields(data, fields, (), head)
+            problems = (warning(path, 0, "tags-kept", f"its lists were left as they are: {fault.message}"),)
+        return Made(data=with_copy_hash(result) if sealed else result, identity=identity, problems=problems)
+    except EditRefused as fault:
+        told = warning(path, 0, "read-only-head", f"kept as a page, unchanged: {fault.message}", fault.hint)
+        return Made(data=data, problems=(told,))

@@ -1,0 +1,78 @@
+"""The tags of a foreign note: in its head, in its prose, and by the folders that it lies in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePosixPath
+
+from vault_tool.files.frontmatter import AddItems, Change, Plain, Raw, Set
+from vault_tool.util.text import normal_name, one_line, prose_lines
+
+_FIELDS = frozenset({"tags", "tag", "keywords", "categories", "category"})
+_NULLS = frozenset({"null", "Null", "NULL", "~", ""})
+_INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+# A tag stands at the beginning of a word, so that anchors in addresses and links are none.
+_TAG = re.compile(r"""(?:(?<=\s)|(?<=^)|(?<=[\s(][(])|(?<=^[(]))#([^\s#.,;:!?'"()\[\]{}<>|`~@$%^&*+=\\]+)""")
+_COLOUR = re.compile(r"(?=[a-f]*\d)[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3}(?:[0-9a-fA-F]{2})?)?", re.ASCII)
+_SEPARATORS = re.compile(r"[,\s]+")
+
+
+def in_prose(body: str) -> Iterator[str]:
+    """The `#tags` of a body, nested ones (`#a/b`) whole; code, headings, colours and numbers are none."""
+    if "#" not in body:
+        return
+    for _, line in prose_lines(body):
+        if "#" not in line:
+            continue
+        for match in _TAG.finditer(_INLINE_CODE.sub("``", line)):
+            tag = match.group(1).strip("/-_")
+            if _is_tag(tag):
+                yield tag
+
+
+def in_head(head: Mapping[str, Raw]) -> Iterator[str]:
+    """The tags that a head gives under any of the usual names."""
+    for key, raw in head.items():
+        if normal_name(key) in _FIELDS:
+            yield from _named(raw)
+
+
+def of_folders(path: str) -> Iterator[str]:
+    """A tag for each folder above a note; those that are only numbers (years, months) give none."""
+    for part in PurePosixPath(path).parent.parts:
+        tag = "-".join(one_line(part).split()).strip("-_.#")
+        if any(c.isalpha() or ord(c) > 127 for c in tag):
+            yield tag
+
+
+def change(head: Mapping[str, Raw], wanted: Iterable[str]) -> Change | None:
+    """What gives the head's `tags` those that it lacks, case aside; None where it lacks none or holds no tags at all."""
+    raw = head.get("tags")
+    if isinstance(raw, dict):
+        return None
+    present = list(_named(raw))
+    known = {tag.casefold() for tag in present}
+    lacking = list({tag.casefold(): tag for tag in reversed([*wanted]) if tag.casefold() not in known}.values())[::-1]
+    if not lacking:
+        return None
+    if isinstance(raw, list) and raw:
+        return AddItems("tags", lacking)
+    return Set("tags", [*present, *lacking])
+
+
+def _named(raw: Raw) -> Iterator[str]:
+    if isinstance(raw, Plain):
+        yield from (tag.strip("#") for tag in _SEPARATORS.split(raw) if tag not in _NULLS and tag.strip("#"))
+    elif isinstance(raw, str):
+        text = one_line(raw).lstrip("#")
+        if text:
+            yield text
+    elif isinstance(raw, list):
+        for item in raw:
+            if isinstance(item, str) and item not in _NULLS and item.strip("# "):
+                yield one_line(item).lstrip("#")
+
+
+def _is_tag(tag: str) -> bool:
+    return any(c.isalpha() or ord(c) > 127 for c in tag) and not _COLOUR.fullmatch(tag)

@@ -1,0 +1,33 @@
+"""The head of a Hugo page: TOML between two lines `+++`, read and left where it is."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from datetime import date, datetime
+
+from vault_tool.files.frontmatter import Plain, Raw
+
+_FENCED = re.compile(r"\ufeff?\s*\+\+\+[ \t]*\r?\n(.*?)^\+\+\+[ \t\r]*$", re.DOTALL | re.MULTILINE)
+
+
+def toml_head(text: str) -> tuple[dict[str, Raw], str]:
+    """The texts, dates and lists of texts of a `+++` head, and the prose after it; nothing and `text` where there is none."""
+    found = _FENCED.match(text) if "+++" in text[:200] else None
+    if found is None:
+        return {}, text
+    try:
+        values = tomllib.loads(found[1].replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError:
+        return {}, text[found.end() :]
+    return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, text[found.end() :]
+
+
+def _raw(value: object) -> Raw:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (datetime, date)):
+        return Plain(value.isoformat())
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, str)]
+    return None

@@ -1,0 +1,42 @@
+"""Which texts were searched for secrets and held none: a search is made once a text, not once a `doctor`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files.layout import CACHE
+from vault_tool.index.manifest import Part, State, lock
+from vault_tool.util import atomic
+
+
+@dataclass(frozen=True, slots=True)
+class Screened:
+    """The content hashes of clean files under one set of rules (`rules`, any text that changes when they do)."""
+
+    root: Path
+    rules: str
+
+    def clean(self) -> frozenset[str]:
+        """The hashes of what held nothing; none of them where the list is missing, spoilt or of other rules."""
+        if self._part.state(self.rules) is not State.INTACT:
+            return frozenset()
+        try:
+            return frozenset(orjson.loads(self._part.path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return frozenset()
+
+    def keep(self, hashes: Iterable[str], wait: float = 1.0) -> None:
+        """Replace the list; what cannot be written now is searched again the next time."""
+        with suppress(Busy, StorageError), lock(self.root / CACHE / "screened.lock", wait, "screened.json"):
+            atomic.write(self._part.path, orjson.dumps(sorted(hashes)), durable=False)
+            self._part.close_seal(self.rules, synced=False)
+
+    @property
+    def _part(self) -> Part:
+        return Part(self.root / CACHE / "screened.json", self.root / CACHE / "screened.seal")

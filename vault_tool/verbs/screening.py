@@ -1,0 +1,162 @@
+"""Looking for secrets at the verbs' side: what a write may not hold, and what a person's own files seem to hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+from vault_tool.errors import Refused
+from vault_tool.files import frontmatter, git, reader
+from vault_tool.index.screened import Screened
+from vault_tool.model.problems import Problem, warning
+from vault_tool.model.signals import EpisodeEntry, Signal
+
+if TYPE_CHECKING:
+    from vault_tool.files.secrets import Secret
+    from vault_tool.verbs.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that is about to be written: what a person would call it, what it says, and its file if it has one already.
+
+    `head` is how many of its lines are a head that the tool writes; `place` is then said of the lines below it. `derived`:
+    it repeats what another text of the same write may say.
+    """
+
+    place: str
+    text: str
+    path: str = ""
+    head: int = 0
+    derived: bool = False
+
+
+def new_note(data: bytes) -> Text:
+    """The text of a note that has no file yet: its lines are counted from its body, which is what its writer knows."""
+    head = data[: frontmatter.split(data).body_start].count(b"\n")
+    return Text("the text", _decoded(data), head=head)
+
+
+def new_text(path: str, data: bytes) -> Text:
+    """The whole text of a file that is there already, as it shall be."""
+    return Text(path, _decoded(data), path)
+
+
+def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> Iterator[Text]:
+    """The values that an edit gives to a head's fields, and the file that it would commit with them."""
+    yield Text(path, _decoded(_read(vault, path)), path)
+    for change in changes:
+        said = [str(value) for field in fields(change) for value in _texts(getattr(change, field.name))]
+        yield Text(f"{change.key} of {path}", "\n".join(said))
+
+
+def log_entry(entry: EpisodeEntry) -> Text:
+    """What an entry of the day's log says."""
+    return Text("the log's entry", "\n".join((entry.title, entry.summary, entry.type, *entry.tags)), derived=True)
+
+
+def judgement(signal: Signal) -> Text:
+    """What a signal says in words."""
+    return Text("the reason", "\n".join((signal.rationale, *signal.evidence)))
+
+
+def refuse_secrets(vault: Context, texts: Iterable[Text]) -> None:
+    """Raise Refused where a text holds what looks like a secret, with line and kind, and the value masked.
+
+    A value that the last commit has in that file, or that stands in a line marked as allowed in any of the texts, is no hit.
+    """
+    from vault_tool.files import secrets  # 3 ms, and only writes need it
+
+    looked_at = list(texts)
+    allowed = [line for one in looked_at for line in secrets.marked_lines(one.text)]
+    suspects = [one for one in looked_at if secrets.scan(one.text, allowed)]
+    found = [(one, hit) for one in suspects for hit in secrets.scan(one.text, [*allowed, _committed(vault, one.path)])]
+    if not found:
+        return
+    # A body's own line says more than the head and the log's entry that were made from it.
+    found.sort(key=lambda pair: (pair[0].derived, pair[1].line <= pair[0].head))
+    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    hint = f"take it out, end that line with `{secrets.MARKER}`, or say --allow-secret"
+    raise Refused(f"nothing was written: {_named(*found[0])}{more} looks like a secret", hint)
+
+
+def unmarked(path: str, after: bytes, before: bytes = b"") -> list[Problem]:
+    """What looks like a secret in a file and did not stand in its old text, as problems of its lines."""
+    from vault_tool.files import secrets  # as above
+
+    return [_problem(path, hit, secrets.MARKER) for hit in secrets.scan(_decoded(after), [_decoded(before)])]
+
+
+def new_in_file(vault: Context, path: str, data: bytes) -> list[Problem]:
+    """What looks like a secret in a file and is not in the last commit's text of it."""
+    found = unmarked(path, data)
+    return found and unmarked(path, data, _committed(vault, path).encode("utf-8"))
+
+
+def in_notes(vault: Context, notes: Sequence[str], journals: Sequence[str]) -> Iterator[Problem]:
+    """What looks like a secret in any of the vault's files; a journal may repeat what a note's line allows.
+
+    A file whose content held nothing before is not searched again. Indexes must be fresh.
+    """
+    from vault_tool.files import secrets  # as above
+
+    known = vault.index.catalog.files([*notes, *journals])
+    screened = Screened(vault.root, secrets.rules())
+    clean_before = screened.clean()
+    clean: set[str] = set()
+    allowed: list[str] = []
+    for path in (*notes, *journals):
+        content = known[path].hash if path in known else ""
+        if content in clean_before:
+            clean.add(content)
+            continue
+        text = _decoded(_read(vault, path))
+        marked = secrets.marked_lines(text)
+        hits = secrets.scan(text, allowed if path in journals else ())
+        allowed += marked
+        if content and not marked and not hits:
+            clean.add(content)
+        yield from (_problem(path, hit, secrets.MARKER) for hit in hits)
+    if clean != clean_before:
+        screened.keep(clean)
+
+
+def masked(text: str) -> str:
+    """A generated text with what looks like a secret cut down: it goes into prompts and history unasked."""
+    from vault_tool.files import secrets  # as above
+
+    return secrets.masked(text)
+
+
+def _named(one: Text, hit: Secret) -> str:
+    below = hit.line > one.head
+    place = one.place if below else "the head"
+    return f"line {hit.line - one.head if below else hit.line} of {place} ({hit.kind}, `{hit.shown}`)"
+
+
+def _problem(path: str, hit: Secret, marker: str) -> Problem:
+    hint = f"make a new one and take this one out; if it is none, end the line with `{marker}`"
+    return warning(path, hit.line, "secret", f"this looks like a secret: {hit.kind} `{hit.shown}`", hint)
+
+
+def _committed(vault: Context, path: str) -> str:
+    """A file as the last commit has it; without any history, as it is on disk."""
+    if not path or vault.repo is None:
+        return _decoded(_read(vault, path)) if path else ""
+    return _decoded(git.show(vault.repo, "HEAD", path) or b"") if git.head(vault.repo).commit else ""
+
+
+def _texts(value: object) -> Iterable[object]:
+    return value if isinstance(value, (list, tuple)) else [value]
+
+
+def _decoded(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _read(vault: Context, path: str) -> bytes:
+    try:
+        return reader.read(vault.root, path)
+    except (OSError, Refused):
+        return b""

@@ -1,0 +1,221 @@
+"""`undo`: one operation of the tool taken back by a new commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+
+from vault_tool.errors import Ambiguous, GitError, NotFound, Refused
+from vault_tool.files import git, layout, reader
+from vault_tool.files.parse import record
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.operation import Operation, Saved, writing
+
+UNDO = "vault-undo"
+"""The type of an undo's entry in the day's log: with its hyphen no memory can have it."""
+
+_NEWEST = 200
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A file of the operation that stays as it is, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone(Saved):
+    """What was taken back: the commit and its subject, the files that are gone again, and those that are as before it."""
+
+    undone: str
+    subject: str
+    removed: tuple[str, ...]
+    restored: tuple[str, ...]
+    kept: tuple[Kept, ...]
+
+
+@dataclass(slots=True)
+class _Reversal:
+    """What would take an operation back; filled file by file, and carried out only if no file objects."""
+
+    removed: dict[str, bytes] = field(default_factory=dict)
+    rewritten: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    revived: dict[str, bytes] = field(default_factory=dict)
+    kept: list[Kept] = field(default_factory=list)
+
+
+def undo(vault: Context, target: str = "") -> Undone:
+    """Take back one operation: the newest on HEAD that changed notes, or the one that `target` (a commit or an id) means.
+
+    An id means the operation that created that record. What the operation created is removed, what it edited or removed is
+    as before; journals and generated pages stay, and so do subjects that are still in use. Raises Refused for anybody but
+    the owner, where a file was changed since, and where something written since refers to what would go.
+    """
+    if vault.who.origin != "owner":
+        raise Refused(f"only a person may undo, and this is written by {vault.who.origin}", "in a terminal, or --origin owner")
+    if vault.repo is None:
+        raise GitError(f"this vault has no git history: {vault.git_absence()}", f"`git init {vault.root}` starts one")
+    with writing(vault, "undo") as op:
+        if obstacle := git.obstacle(vault.repo):
+            raise GitError(f"nothing is undone now: {obstacle}", "finish that first")
+        done = _meant(vault, vault.repo, target.strip())
+        back = _reversal(vault, vault.repo, done)
+        ids = _planned(op, back)
+        restored = tuple(sorted([*back.rewritten, *back.revived]))
+        summary = f"{done.commit[:_SHOWN]}: {len(back.removed)} files removed, {len(restored)} restored"
+        op.log_entry(EpisodeEntry(at=vault.now(), title=f"Undid: {one_line(done.subject, 80)}", type=UNDO, summary=summary))
+        saved = op.carry_out(one_line(done.subject), ids)
+    return Undone(
+        **asdict(saved),
+        undone=done.commit,
+        subject=done.subject,
+        removed=tuple(sorted(back.removed)),
+        restored=restored,
+        kept=tuple(back.kept),
+    )
+
+
+def _meant(vault: Context, repo: git.Repo, target: str) -> git.LogEntry:
+    """The operation that is meant, as the log has it."""
+    if not target:
+        newest = next((one for one in git.log(repo, limit=_NEWEST) if one.op and any(map(_is_note, one.paths))), None)
+        if newest is None:
+            raise NotFound("there is no operation to undo on this branch", "`vt log` lists the commits")
+        return newest
+    created = _creation(vault, repo, target)
+    commit = git.resolve(repo, target) if not created or _is_hexadecimal(target) else None
+    if created and commit and created.commit != commit:
+        raise Ambiguous(f"`{target}` is a record's id and a commit's", "type more of it")
+    if created:
+        return created
+    if commit is None:
+        raise NotFound(f"`{one_line(target, 60)}` is neither a record nor a commit", "`vt log` lists the commits")
+    return _logged(repo, commit)
+
+
+def _creation(vault: Context, repo: git.Repo, target: str) -> git.LogEntry | None:
+    """The operation that created the record that `target` names, or None when it names none."""
+    try:
+        entry = resolve.find(vault, target)
+    except NotFound:
+        return None
+    commits = git.log(repo, paths=[entry.path], limit=_NEWEST, follow=True)
+    if not commits:
+        raise Refused(f"{entry.path} is not committed yet, so there is nothing to undo", "`vt commit` commits it")
+    return _logged(repo, commits[-1].commit)
+
+
+def _logged(repo: git.Repo, commit: str) -> git.LogEntry:
+    """A commit of the tool's own, on this branch."""
+    shown = commit[:_SHOWN]
+    parent = git.resolve(repo, f"{commit}^")
+    if parent is None:
+        raise Refused(f"{shown} is the first commit: there is nothing before it", "`vt log` lists the commits")
+    paths = sorted(git.changed_between(repo, parent, commit))
+    found = next((one for one in git.log(repo, paths=paths, limit=_NEWEST) if one.commit == commit), None) if paths else None
+    if found is None:
+        raise Refused(f"{shown} changed no note on this branch lately", "`vt log` lists the commits")
+    if not found.op:
+        raise Refused(f"{shown} was not made by this tool ({one_line(found.subject, 60)})", f"`git revert {shown}` takes it back")
+    return found
+
+
+def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
+    if done.op == "init":
+        raise Refused(
+            f"{done.commit[:_SHOWN]} made this folder a vault, and is not undone", "delete what you do not want by hand"
+        )
+    parent = f"{done.commit}^"
+    codes = git.changed_between(repo, parent, done.commit)
+    after = git.show_many(repo, done.commit, [path for path, code in codes.items() if code != "D"])
+    before = git.show_many(repo, parent, [path for path, code in codes.items() if code != "A"])
+    back = _Reversal()
+    for path in codes:
+        if not _is_note(path):
+            back.kept.append(Kept(path=path, reason=_why_kept(path)))
+            continue
+        _require_unchanged(vault, path, after.get(path))
+        if path not in before:
+            back.removed[path] = after[path]
+        elif path in after:
+            back.rewritten[path] = (after[path], before[path])
+        else:
+            back.revived[path] = before[path]
+    _keep_what_is_used(vault, back)
+    if not (back.removed or back.rewritten or back.revived):
+        reasons = "; ".join(f"{one.path}: {one.reason}" for one in back.kept[:3])
+        raise Refused(f"{done.commit[:_SHOWN]} has nothing that can be taken back ({reasons})", "`vt log` lists the commits")
+    return back
+
+
+def _require_unchanged(vault: Context, path: str, expected: bytes | None) -> None:
+    try:
+        now: bytes | None = reader.read(vault.root, path)
+    except FileNotFoundError:
+        now = None
+    if now == expected:
+        return
+    state = "is gone or was moved" if now is None else "is there again" if expected is None else "was changed"
+    raise Refused(f"{path} {state} since, so the operation is not undone", "`vt diff` and `vt history` show what happened to it")
+
+
+def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
+    """Leave subjects that something else is tagged with; refuse to remove what something else refers to."""
+    catalog = vault.index.catalog
+    going = set(back.removed)
+    for path in sorted(going):
+        entry = catalog.by_path(path)
+        if entry is None:
+            continue
+        pointing = [other for _, other in catalog.pointing_at(entry.id) if other.path not in going]
+        if entry.record_class is RecordClass.SUBJECT:
+            tagged = catalog.tagged([normal_name(entry.text("name"))])
+            users = {other.path for other in (*tagged, *pointing) if other.path not in going}
+            if users:
+                del back.removed[path]
+                back.kept.append(Kept(path=path, reason=f"{len(users)} other notes are tagged with it"))
+        elif pointing:
+            first = pointing[0]
+            cites = f"`{one_line(first.title, 60)}` ({resolve.short(vault, first.id)}) refers to it"
+            raise Refused(f"{path} is not removed: {cites}", f"`vt undo {resolve.short(vault, first.id)}` first")
+
+
+def _planned(op: Operation, back: _Reversal) -> list[str]:
+    """Plan the reversal; returns the ids of the records that it touches."""
+    for path, (old, new) in back.rewritten.items():
+        op.rewrite(path, old, new)
+    for path, data in back.revived.items():
+        op.restore(path, data)
+    for path in back.removed:
+        op.remove(path)
+    texts: Mapping[str, bytes] = back.removed | back.revived | {path: new for path, (_, new) in back.rewritten.items()}
+    return list(dict.fromkeys(_ids(op.vault, texts)))
+
+
+def _ids(vault: Context, texts: Mapping[str, bytes]) -> Iterator[str]:
+    for path, data in texts.items():
+        found = record(path, data, vault.settings.types)
+        if found is not None:
+            yield found.id
+
+
+def _is_note(path: str) -> bool:
+    return path.startswith(f"{layout.VAULT}/") and layout.file_kind(path) is layout.FileKind.NOTE
+
+
+def _why_kept(path: str) -> str:
+    if path in (layout.CORE_FILE, layout.REFLECTION_FILE):
+        return "it is generated"
+    kind = layout.file_kind(path)
+    return "journals are only added to" if kind in (layout.FileKind.EPISODE, layout.FileKind.SIGNALS) else "it is no note"
+
+
+def _is_hexadecimal(text: str) -> bool:
+    return all(char in "0123456789abcdef" for char in text.lower())

@@ -1,0 +1,118 @@
+"""What was heard of the files and not yet looked at: filled by the threads that hear, emptied by the one that looks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+
+OVERFLOW = "the system could not keep all changes for us"
+"""The doubt after which even a comparison needs another: folders are listened to again only after it is raised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """When a file was last heard of (monotonic seconds), and whether a program still has it open after writing to it.
+
+    `moved` says that the system told where it went, so that it need not be waited for.
+    """
+
+    at: float
+    writing: bool = False
+    moved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cookie:
+    """A file of ours whose coming back proves that all earlier changes were heard of too, and then looked at."""
+
+    name: str
+    heard: threading.Event = field(default_factory=threading.Event)
+    looked: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What is to be looked at now; `doubt` says why nothing less than all files will do."""
+
+    touched: dict[str, Touch]
+    doubt: str
+    cookies: tuple[Cookie, ...]
+
+
+class Inbox:
+    """Paths that changed, doubts, and cookies that came back."""
+
+    def __init__(self) -> None:
+        self._news = threading.Condition()
+        self._touched: dict[str, Touch] = {}
+        self._doubt = ""
+        self._since = 0.0
+        self._last = 0.0
+        self._expected: dict[str, Cookie] = {}
+        self._back: list[Cookie] = []
+
+    def touch(self, path: str, *, writing: bool = False, moved: bool = False) -> None:
+        """A file changed, or may have."""
+        with self._news:
+            self._mark()
+            self._touched[path] = Touch(self._last, writing, moved)
+
+    def doubt(self, reason: str) -> None:
+        """Something was not heard, or cannot be told file by file: everything must be compared."""
+        with self._news:
+            self._mark()
+            self._doubt = self._doubt or reason
+
+    def expect(self, cookie: Cookie) -> None:
+        """A cookie is about to be written."""
+        with self._news:
+            self._expected[cookie.name] = cookie
+
+    def forget(self, cookie: Cookie) -> None:
+        """Nobody waits for a cookie any more."""
+        with self._news:
+            self._expected.pop(cookie.name, None)
+
+    def is_cookie(self, name: str) -> bool:
+        """Take note of a file name that may be a cookie come back."""
+        if not name.startswith("."):
+            return False
+        with self._news:
+            cookie = self._expected.pop(name, None)
+            if cookie is None:
+                return False
+            cookie.heard.set()
+            self._back.append(cookie)
+            self._news.notify_all()
+            return True
+
+    def wait(self, seconds: float) -> None:
+        """Wait until a cookie is back or, where nothing was heard yet, something is; at most so long."""
+        with self._news:
+            if not self._back:
+                self._news.wait(seconds)
+
+    def due(self, quiet: float, longest: float) -> float:
+        """Seconds until the batch should be looked at: after `quiet` without news, `longest` after the first; inf: nothing."""
+        with self._news:
+            if self._back:
+                return 0.0
+            if not (self._touched or self._doubt):
+                return float("inf")
+            now = time.monotonic()
+            return max(0.0, min(self._last + quiet, self._since + longest) - now)
+
+    def take(self) -> Batch:
+        """Empty it."""
+        with self._news:
+            batch = Batch(self._touched, self._doubt, tuple(self._back))
+            self._touched, self._doubt, self._back = {}, "", []
+            return batch
+
+    def _mark(self) -> None:
+        """Remember the time; only the first news of a batch wakes the one that looks, or a burst would keep it busy."""
+        self._last = time.monotonic()
+        if not (self._touched or self._doubt):
+            self._since = self._last
+            self._news.notify_all()

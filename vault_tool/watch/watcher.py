@@ -1,0 +1,368 @@
+"""The watcher: hears of changes, lets saves settle, takes them into the indexes, and compares everything in doubt."""
+
+from __future__ import annotations
+
+import os
+import platform
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from vault_tool.errors import Refused, StorageError, VaultError
+from vault_tool.files import presence, reader
+from vault_tool.files.layout import VAULT, FileKind, file_kind
+from vault_tool.files.parse import parse
+from vault_tool.files.presence import WATCH_FILE, Watch
+from vault_tool.index.reading import UNREADABLE
+from vault_tool.index.rebuild import Refresh
+from vault_tool.index.updating import head_signature
+from vault_tool.util.atomic import temporary_name
+from vault_tool.util.folder import opened
+from vault_tool.verbs.context import Context
+from vault_tool.watch.chores import Chores
+from vault_tool.watch.hearing import CannotHear, Hearing
+from vault_tool.watch.inbox import OVERFLOW, Cookie, Inbox
+from vault_tool.watch.news import Change, News
+from vault_tool.watch.place import network_disk
+from vault_tool.watch.settling import Look, Settling
+
+TICK = 0.5
+"""Seconds after which the watcher looks up even if nothing was heard, to see whether it should stop."""
+
+QUIET = 0.08
+LONGEST = 0.5
+"""Seconds of silence that end a burst, and after which one is looked at though it goes on (longer where looking takes long)."""
+
+POLL = 1.0
+_SHARE = 25
+_BUSY_SHARE = 4
+_FEW_PATHS = 200
+_FEW_GONE = 4
+_GAP = 2.0
+_AGAIN = 2.0
+_PROOF = 2.0
+_EVENTS, _POLLING = "events", "polling"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a watcher has to say: changes of notes, or one `remark` on its own work."""
+
+    changes: tuple[Change, ...] = ()
+    remark: str = ""
+
+
+class Watcher:
+    """Keeps the indexes of one vault up to date. `tell` hears of every change; `reconcile` is seconds between comparisons."""
+
+    def __init__(
+        self, vault: Context, tell: Callable[[Told], None], *, reconcile: float = 300.0, poll: bool = False, chores: bool = True
+    ) -> None:
+        self._vault = vault
+        self._tell = tell
+        self._every = reconcile
+        self._inbox = Inbox()
+        self._hearing = Hearing(vault.root, self._inbox)
+        self._settling = Settling()
+        self._chores = Chores(self._remark) if chores else None
+        self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
+        self._news: News | None = None
+        self._withheld = False
+        self._looked_seconds = 0.0
+        self._changed_at = time.monotonic()
+        self._reconcile_at = 0.0
+        self._again_at = float("inf")
+        self._again_after = _AGAIN
+        self._head = ""
+        self._remarks: set[str] = set()
+        self._settings = self._settings_stat()
+
+    @property
+    def mode(self) -> str:
+        """`events` where the system notifies of changes, else `polling`."""
+        return self._record.mode
+
+    @property
+    def degraded(self) -> str:
+        """Why it polls although it was not told to; empty when all is well."""
+        return self._record.degraded
+
+    def run(self, stop: threading.Event) -> None:
+        """Watch until `stop` is set. Raises what cannot be got over at the start; later faults are told and tried again."""
+        self._news = News(self._vault.index.catalog)
+        try:
+            self._listen()
+            self._see_to_head()
+            self._reconcile()
+            self._say_how()
+            while not stop.is_set():
+                self._turn()
+        finally:
+            self._hearing.stop()
+            presence.unsay(self._vault.root, WATCH_FILE)
+
+    def once(self) -> None:
+        """One comparison with everything that hangs on it, without listening."""
+        self._news = News(self._vault.index.catalog)
+        self._look_at_all("")
+        if self._chores is not None:
+            self._chores.when_quiet(self._vault, float("inf"))
+
+    def fresh(self, timeout: float = 1.0) -> bool:
+        """Whether the indexes hold every change that was made before this call: proven by a cookie, without a walk.
+
+        For other threads than the one that runs the watcher. False after `timeout` seconds, and where changes are not
+        heard of: then the caller must compare. A file whose save is under way is served as it was before.
+        """
+        if self._record.mode != _EVENTS or not self._hearing.alive or self._withheld:
+            return False
+        cookie = self._cookie()
+        try:
+            return cookie is not None and cookie.looked.wait(timeout)
+        finally:
+            if cookie is not None:
+                self._inbox.forget(cookie)
+
+    def _turn(self) -> None:
+        """Wait for news or for what is due, and do it."""
+        monotonic, wall = time.monotonic(), time.time()
+        wait = self._wait()
+        self._inbox.wait(wait)
+        gap = max(time.monotonic() - monotonic, time.time() - wall) - wait
+        if gap > _GAP:
+            self._inbox.doubt("this process stood still")
+            self._again_at = time.monotonic() + _AGAIN
+        self._see_to_settings()
+        self._see_to_head()
+        if self._record.mode == _EVENTS and not (self._hearing.alive and self._hearing.same_tree):
+            self._listen_again()
+        now = time.monotonic()
+        if now >= self._reconcile_at:
+            self._reconcile()
+        elif now >= self._again_at:
+            self._again_at = float("inf")
+            self._inbox.doubt("a burst")
+        if self._inbox.due(QUIET, max(LONGEST, _BUSY_SHARE * self._looked_seconds)) <= 0 or self._settled():
+            self._look()
+        elif self._chores is not None:
+            self._guarded(self._quiet_chores)
+
+    def _wait(self) -> float:
+        longest = max(LONGEST, _BUSY_SHARE * self._looked_seconds)
+        wait = max(0.0, min(TICK, self._inbox.due(QUIET, longest), self._reconcile_at - time.monotonic()))
+        for path in self._settling.paths()[:_FEW_PATHS]:
+            wait = min(wait, max(0.1, self._settling.ready_at(path, Look.WHOLE) - time.monotonic()))
+        return wait
+
+    def _look(self) -> None:
+        """Take in what was heard of, as far as it has settled; answer the cookies that came back."""
+        self._see_to_head()
+        batch = self._inbox.take()
+        self._settling.add(batch.touched)
+        if batch.doubt == OVERFLOW:
+            self._again_at = time.monotonic() + _AGAIN
+        if batch.doubt or len(self._settling) > _FEW_PATHS:
+            done = self._look_at_all(batch.doubt)
+        else:
+            done = self._look_at(self._settled())
+        for cookie in batch.cookies if done else ():
+            cookie.looked.set()
+
+    def _settled(self) -> list[str]:
+        now = time.monotonic()
+        paths = self._settling.paths()
+        return [path for path in paths if self._settling.ready_at(path, Look.WHOLE) <= now and self._is_ready(path, now)]
+
+    def _is_ready(self, path: str, now: float) -> bool:
+        return self._settling.ready_at(path, self._first_look(path)) <= now
+
+    def _first_look(self, path: str) -> Look:
+        """Whether a file is there and can be read as what it is; a note that was broken before need not wait to be it."""
+        try:
+            data = reader.read(self._vault.root, path)
+        except FileNotFoundError:
+            return Look.GONE
+        except (OSError, Refused):
+            return Look.BROKEN
+        if file_kind(path) is not FileKind.NOTE or (self._news is not None and self._news.kind(path) == UNREADABLE):
+            return Look.WHOLE
+        return Look.WHOLE if parse(path, data, self._vault.settings.types).readable else Look.BROKEN
+
+    def _look_at(self, paths: list[str]) -> bool:
+        if not paths:
+            return True
+        there = reader.present(self._vault.root, paths)
+        if len(paths) - len(there) > _FEW_GONE:
+            # Losses in bulk are for the comparison to judge: an unmounted disk looks the same.
+            return self._look_at_all("many files are gone")
+        self._settling.take(paths)
+        return self._guarded(lambda: self._taken_in(self._vault.index.recheck(paths), paths))
+
+    def _look_at_all(self, reason: str) -> bool:
+        self._settling.clear()
+        done = self._guarded(lambda: self._taken_in(self._vault.index.refresh(progress=self._vault.progress), None))
+        if not done:
+            self._again_at = time.monotonic() + _AGAIN
+        return done
+
+    def _taken_in(self, refresh: Refresh, paths: list[str] | None) -> None:
+        vault, news = self._vault, self._news
+        assert news is not None
+        self._looked_seconds = refresh.seconds
+        changed = bool(refresh.added or refresh.modified or refresh.removed)
+        vault.standings.settle(changed=changed)
+        if self._chores is not None:
+            self._chores.index_text(vault)
+        if refresh.withheld:
+            self._remark(refresh.withheld)
+        if paths is None:
+            self._withheld = bool(refresh.withheld)
+            # Git takes files away before it moves HEAD, which explains it: look again, ever more seldom.
+            self._again_after = min(2 * self._again_after, self._every) if refresh.withheld else _AGAIN
+            if refresh.withheld:
+                self._again_at = time.monotonic() + self._again_after
+        if refresh.behind:
+            self._again_at = time.monotonic() + _AGAIN
+        told = news.of(vault.index.catalog, paths)
+        if told:
+            self._changed_at = time.monotonic()
+            self._tell(Told(tuple(told)))
+
+    def _reconcile(self) -> None:
+        """Compare everything, and see to it that we still hear."""
+        begun = time.monotonic()
+        batch = self._inbox.take()
+        done = self._look_at_all("")
+        for cookie in batch.cookies if done else ():
+            cookie.looked.set()
+        if self._record.mode == _EVENTS:
+            self._prove_hearing()
+            self._reconcile_at = time.monotonic() + self._every
+        else:
+            self._reconcile_at = time.monotonic() + max(min(POLL, self._every), _SHARE * (time.monotonic() - begun))
+            if self._record.reconciled:
+                return
+        self._record = replace(self._record, reconciled=self._vault.now())
+        self._write_record()
+
+    def _listen(self) -> None:
+        if self._record.mode != _EVENTS:
+            return
+        disk = network_disk(self._vault.root)
+        if disk:
+            self._degrade(f"changes made on other machines are not notified of on {disk}")
+            return
+        try:
+            self._hearing.start()
+        except CannotHear as fault:
+            self._degrade(str(fault))
+
+    def _listen_again(self) -> None:
+        """The folder was replaced, or a thread died: begin anew where there is a folder, and compare."""
+        alive = self._hearing.alive
+        self._hearing.stop()
+        if (self._vault.root / VAULT).is_dir():
+            self._hearing = Hearing(self._vault.root, self._inbox)
+            self._listen()
+        elif alive:
+            self._inbox.doubt(f"{VAULT}/ is gone")
+        if self._hearing.alive:
+            self._inbox.doubt(f"{VAULT}/ is another folder")
+
+    def _prove_hearing(self) -> None:
+        """A file of ours must be heard of, and each folder have its watch; else we poll."""
+        if not (self._vault.root / VAULT).is_dir():
+            return
+        cookie = self._cookie()
+        try:
+            if cookie is not None and not cookie.heard.wait(_PROOF):
+                self._degrade("the system does not notify of changes here")
+                return
+        finally:
+            if cookie is not None:
+                self._inbox.forget(cookie)
+        if self._hearing.deaf_folders():
+            time.sleep(0.2)  # folders that are being made have no watch yet
+            if missing := self._hearing.deaf_folders():
+                self._degrade(f"the system's limit of watches is met: {missing} folders are not notified of")
+
+    def _degrade(self, reason: str) -> None:
+        self._hearing.stop()
+        self._record = replace(self._record, mode=_POLLING, degraded=reason)
+        self._reconcile_at = 0.0
+        self._write_record()
+        self._remark(f"{reason}; looking every second instead")
+
+    def _cookie(self) -> Cookie | None:
+        """Write a cookie into the tree and take it away again: hidden, and ignored by git; None where that cannot be done."""
+        cookie = Cookie(temporary_name("cookie"))
+        self._inbox.expect(cookie)
+        try:
+            with opened(self._vault.root, (VAULT,)) as folder:
+                folder.write_new(cookie.name, b"", mode=0o600, durable=False)
+                folder.discard(cookie.name)
+        except (OSError, Refused):
+            self._inbox.forget(cookie)
+            return None
+        return cookie
+
+    def _see_to_settings(self) -> None:
+        """Begin anew with the settings when their file changed."""
+        now = self._settings_stat()
+        if now == self._settings:
+            return
+        self._settings = now
+        vault = self._vault.reopened()
+        vault.progress = self._vault.progress
+        try:
+            vault.settings  # noqa: B018  (read now, so that a fault in it is found before it is used)
+        except VaultError as fault:
+            self._remark(f"{fault.message}; the settings are used as they were")
+            return
+        self._vault.close()
+        self._vault = vault
+        self._inbox.doubt("the settings changed")
+
+    def _see_to_head(self) -> None:
+        """Compare everything when HEAD moved: losses that git explains must be seen together with its move."""
+        repo = self._vault.repo
+        now = head_signature(repo) if repo is not None else ""
+        if now != self._head:
+            self._head = now
+            self._inbox.doubt("HEAD moved")
+
+    def _settings_stat(self) -> tuple[int, int, int]:
+        try:
+            found = self._vault.settings_path.stat()
+        except OSError:
+            return 0, 0, 0
+        return found.st_size, found.st_mtime_ns, found.st_ino
+
+    def _quiet_chores(self) -> None:
+        if self._chores is not None and not len(self._settling):
+            self._chores.when_quiet(self._vault, time.monotonic() - self._changed_at)
+
+    def _guarded(self, work: Callable[[], None]) -> bool:
+        """Do it; what fails now is told once and may work later."""
+        try:
+            work()
+        except VaultError as fault:
+            self._remark(str(fault))
+            return False
+        return True
+
+    def _say_how(self) -> None:
+        how = "listening for changes" if self._record.mode == _EVENTS else "looking for changes every second"
+        self._tell(Told(remark=f"watching {self._vault.root}: {how}"))
+
+    def _remark(self, text: str) -> None:
+        if text not in self._remarks:
+            self._remarks.add(text)
+            self._tell(Told(remark=text))
+
+    def _write_record(self) -> None:
+        try:
+            presence.say(self._vault.root, self._record)
+        except StorageError as fault:
+            self._remark(str(fault))
