@@ -16,7 +16,7 @@ from vault_tool import errors
 from vault_tool.cli import output
 from vault_tool.cli.lazy import Listed, each
 from vault_tool.cli.main import explain, group, main
-from vault_tool.cli.options import COMMON, VaultCommand
+from vault_tool.cli.options import COMMON, VaultCommand, VaultGroup
 from vault_tool.cli.table import SECTIONS
 from vault_tool.errors import Exit, VaultError
 
@@ -25,15 +25,16 @@ ALL_NAMES = [listed.name for listed in ALL]
 HEAVY = ("rich", "tantivy", "sqlite3", "yaml", "orjson", "filelock", "platformdirs", "tomlkit", "subprocess", "vault_tool.verbs")
 
 
-def _command(listed: Listed) -> VaultCommand:
+def _commands(listed: Listed) -> list[VaultCommand]:
+    """The command of a name, or those of a group."""
     command = listed.load()
-    assert isinstance(command, VaultCommand)
-    return command
+    assert isinstance(command, (VaultCommand, VaultGroup))
+    return command.members() if isinstance(command, VaultGroup) else [command]
 
 
 @pytest.mark.parametrize("listed", ALL, ids=ALL_NAMES)
 def test_the_table_says_what_the_command_says(listed: Listed) -> None:
-    command = _command(listed)
+    command = listed.load()
     assert command.name == listed.name
     assert (command.help or "").split("\n")[0] == listed.help
     assert len(listed.help) <= 45, "one line of `vt --help` on 80 columns"
@@ -41,22 +42,22 @@ def test_the_table_says_what_the_command_says(listed: Listed) -> None:
 
 @pytest.mark.parametrize("listed", ALL, ids=ALL_NAMES)
 def test_every_command_has_the_common_options_and_explains_its_own(listed: Listed) -> None:
-    command = _command(listed)
-    names = {parameter.name for parameter in command.params}
-    assert names >= COMMON
-    for parameter in command.params:
-        assert isinstance(parameter, (click.Option, click.Argument))
-        assert parameter.help, f"{listed.name} {parameter.name}"
+    for command in (listed.load(), *_commands(listed)):
+        names = {parameter.name for parameter in command.params}
+        assert names >= COMMON
+        for parameter in command.params:
+            assert isinstance(parameter, (click.Option, click.Argument))
+            assert parameter.help, f"{listed.name} {parameter.name}"
 
 
 @pytest.mark.parametrize("listed", ALL, ids=ALL_NAMES)
 def test_help_ends_with_examples_that_the_parser_takes(listed: Listed, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = _command(listed)
-    shown = command.get_help(click.Context(command, info_name=f"vt {listed.name}"))
-    assert command.examples
-    assert shown.endswith(command.examples[-1])
-    for example in command.examples:
-        assert parsed(example, monkeypatch)[0] is command
+    for command in _commands(listed):
+        shown = command.get_help(click.Context(command, info_name=f"vt {listed.name}"))
+        assert command.examples
+        assert shown.endswith(command.examples[-1])
+        for example in command.examples:
+            assert parsed(example, monkeypatch)[0] is command
 
 
 def test_every_name_is_listed_once() -> None:

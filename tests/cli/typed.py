@@ -57,7 +57,12 @@ def parsed(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[click.Command, C
         _, command, rest = group.resolve_command(outer, [*outer._protected_args, *outer.args])
         assert command is not None
         with command.make_context(command.name, rest, parent=outer) as inner:
-            return command, inner.find_object(Call) or Call()
+            if not isinstance(command, click.Group):
+                return command, inner.find_object(Call) or Call()
+            _, member, rest = command.resolve_command(inner, [*inner._protected_args, *inner.args])
+            assert member is not None
+            with member.make_context(member.name, rest, parent=inner) as innermost:
+                return member, innermost.find_object(Call) or Call()
 
 
 def _read(descriptor: int) -> bytes:

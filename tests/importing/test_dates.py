@@ -27,8 +27,8 @@ from vault_tool.importing.dates import created, read_date
     ],
 )
 def test_a_date_is_read_as_people_write_it(text: str, moment: tuple[int, ...]) -> None:
-    year, month, day, *rest = moment
-    assert read_date(text) == datetime(year, month, day, *rest, tzinfo=UTC)
+    year, month, day, hour, minute, second = (*moment, 0, 0, 0)[:6]
+    assert read_date(text) == datetime(year, month, day, hour, minute, second, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

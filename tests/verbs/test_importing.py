@@ -317,6 +317,16 @@ def test_ids_are_the_same_in_a_clone_and_others_in_another_vault(vault: Vault, r
         assert _head(other, "n", "a.md")["id"] != _head(vault, "n", "a.md")["id"]
 
 
+def test_another_folder_of_the_same_name_is_not_taken_for_a_change(vault: Vault, tmp_path: Path) -> None:
+    one, other = (_write(tmp_path / where / "docs", {"README.md": f"Of {where}."}) for where in ("one", "other"))
+    vault.import_markdown(one)
+    with pytest.raises(UsageError, match="--name"):
+        vault.import_markdown(other)
+    assert vault.import_markdown(other, name="other-docs").imported == 1
+    moved = one.rename(tmp_path / "docs")
+    assert vault.import_markdown(moved, name="docs").unchanged == 1
+
+
 def test_nothing_to_import_is_no_commit(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "n").mkdir()
     done = vault.import_markdown(tmp_path / "n")

@@ -10,7 +10,7 @@ import click
 from vault_tool.cli import output
 from vault_tool.cli.lazy import LazyGroup, each
 from vault_tool.cli.main import group
-from vault_tool.cli.options import VaultCommand
+from vault_tool.cli.options import VaultCommand, VaultGroup
 from vault_tool.errors import Exit
 
 _MEANINGS = {
@@ -64,13 +64,19 @@ def _contents(commands: LazyGroup) -> Iterator[str]:
 def _commands(commands: LazyGroup) -> Iterator[str]:
     for _, listed in each(commands.sections):
         command = listed.load()
-        assert isinstance(command, VaultCommand)
         yield f"## vt {listed.name}\n"
-        yield from _command(command)
+        if isinstance(command, VaultGroup):
+            yield inspect.cleandoc(command.help or "") + "\n"
+            for member in command.members():
+                yield f"### vt {listed.name} {member.name}\n"
+                yield from _command(member, f"{listed.name} {member.name}")
+        else:
+            assert isinstance(command, VaultCommand)
+            yield from _command(command, listed.name)
 
 
-def _command(command: VaultCommand) -> Iterator[str]:
-    context = click.Context(command, info_name=f"vt {command.name}")
+def _command(command: VaultCommand, name: str) -> Iterator[str]:
+    context = click.Context(command, info_name=f"vt {name}")
     yield inspect.cleandoc(command.help or "") + "\n"
     yield f"```\n{' '.join([context.command_path, *command.collect_usage_pieces(context)])}\n```\n"
     arguments = [param for param in command.params if isinstance(param, click.Argument)]

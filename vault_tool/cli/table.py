@@ -53,7 +53,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("status", "upkeep", "Show what the vault holds and needs."),
         Listed("doctor", "upkeep", "Show every problem by file and line."),
         Listed("reindex", "upkeep", "Take in what changed in the files."),
-        Listed("watch", "watching", "Keep the indexes up to date while files change."),
+        Listed("watch", "watching", "Keep indexes up to date while files change."),
         Listed("completion", "completion", "Print the script by which a shell completes."),
     ),
 }

@@ -43,7 +43,7 @@ _SIGNS = {"added": "+", "modified": "~", "removed": "-", "moved": ">", "problem"
     help="Compare all files so often.",
 )
 def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
-    """Keep the indexes up to date while files change.
+    """Keep indexes up to date while files change.
 
     Prints a line for each change: + added, ~ modified, > moved, - removed, ! problem. CORE.md is made anew at most
     once an hour. It ends with Ctrl-C.

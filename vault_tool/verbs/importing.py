@@ -17,7 +17,7 @@ from vault_tool.importing.places import Places, is_note
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import stamp
-from vault_tool.util.text import one_line, slug
+from vault_tool.util.text import one_line
 from vault_tool.verbs.context import Context, Progress
 from vault_tool.verbs.intake import Imported, Intake
 from vault_tool.verbs.operation import Operation
@@ -45,11 +45,10 @@ def import_markdown(
     """
     folder = source_folder(vault, source, in_place=in_place)
     _check_type(vault, type)
-    wanted = name or folder.name
     listing = foreign.survey(folder, vault.root)
     notes = [found for found in listing.files if is_note(found.path)]
     others = [found for found in listing.files if not is_note(found.path)]
-    intake = Intake(vault, slug(wanted, "notes"), dry_run=dry_run, progress=progress or vault.progress)
+    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
     asked = Asked(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
     with Reader(folder) as reader:
         if in_place:

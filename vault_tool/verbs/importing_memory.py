@@ -24,7 +24,7 @@ from vault_tool.model.problems import note, warning
 from vault_tool.model.records import Edge, Record, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import content_hash, slug
+from vault_tool.util.text import content_hash
 from vault_tool.verbs.context import Context, Progress
 from vault_tool.verbs.importing import bytes_of, placed, source_folder, written_at
 from vault_tool.verbs.intake import Imported, Intake
@@ -54,7 +54,7 @@ def import_cognitive_memory(
     if not (folder / "graph").is_dir():
         raise UsageError(f"{folder} has no folder `graph`", "for other notes: `vt import markdown DIR`")
     listing = foreign.survey(folder, vault.root)
-    intake = Intake(vault, slug(name or folder.name, "memory"), dry_run=dry_run, progress=progress or vault.progress)
+    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
     with Reader(folder) as reader:
         taking = _Taking(intake, reader, listing.files, project)
         intake.batches(taking.notes, taking.memory, lambda found: found.size)

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
-from vault_tool.errors import GitError, NotFound, Refused
+from vault_tool.errors import GitError, NotFound, Refused, UsageError
 from vault_tool.files import git, layout, writer
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, derived_id, own_id, untouched
 from vault_tool.model.problems import Problem, note, warning
@@ -18,7 +19,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
-from vault_tool.util.text import content_hash
+from vault_tool.util.text import content_hash, slug
 from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Progress
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -81,20 +82,26 @@ class _Tally:
 class Intake:
     """An import called `name`: `batches` runs it, `note`, `page` and `attachment` take one file each into an operation."""
 
-    def __init__(self, vault: Context, name: str, *, dry_run: bool = False, progress: Progress | None = None) -> None:
+    def __init__(
+        self, vault: Context, source: Path, name: str, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> None:
+        """`name` is as it was given; by default the import is called as the folder `source`."""
         vault.fresh()
         self.vault = vault.as_()
         # Each text is looked at once, on its own: a secret in one note must not keep its whole batch out.
         self.screened = not vault.allow_secrets
         self.vault.allow_secrets = True
-        self.name = name
+        self.name = slug(name or source.name, "notes")
         self.dry_run = dry_run
         self.tally = _Tally()
         self._progress = progress
         self._begun = time.perf_counter()
         self._space = _space(vault)
         self._claimed: set[str] = set()
-        self._known = _Memory(vault, name)
+        self._known = _Memory(vault, self.name, str(source))
+        if self._known.before not in ("", str(source)) and not name:
+            hint = f"call this one otherwise with --name, or say --name {self.name} if it is the same one, moved"
+            raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
         self._planned = 0
         self._tagging: Operation | None = None
         self._named: tuple[str, ...] = ()
@@ -324,24 +331,26 @@ class Intake:
 
 
 class _Memory:
-    """What this machine remembers of an import: pages by their source path, with place and hash, for pages hold no marks."""
+    """What this machine remembers of an import: its folder, and its pages with place and hash, for pages hold no marks."""
 
-    def __init__(self, vault: Context, name: str) -> None:
+    def __init__(self, vault: Context, name: str, source: str) -> None:
         self._vault = vault
         self._name = name
+        self._source = source
         self._all = self._read()
-        kept = self._all.get(name, {}).get("pages", {})
-        self.pages = {str(path): (str(one[0]), str(one[1])) for path, one in kept.items()}
-        self._kept = dict(self.pages)
+        kept = self._all.get(name, {})
+        self.before = str(kept.get("source", ""))
+        self.pages = {str(path): (str(one[0]), str(one[1])) for path, one in kept.get("pages", {}).items()}
+        self._kept = (self.before, dict(self.pages))
 
     def keep(self) -> None:
         """Write it down, if there is anything new."""
-        if self.pages == self._kept:
+        if (self._source, self.pages) == self._kept:
             return
-        self._all[self._name] = {"pages": self.pages}
+        self._all[self._name] = {"source": self._source, "pages": self.pages}
         data = json.dumps(self._all, ensure_ascii=False).encode("utf-8")
         atomic.write(self._vault.root / _REMEMBERED, data, durable=False, mode=0o600)
-        self._kept = dict(self.pages)
+        self._kept = (self._source, dict(self.pages))
 
     def _read(self) -> dict[str, Any]:
         try:

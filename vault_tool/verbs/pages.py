@@ -341,7 +341,8 @@ def _require_whole(vault: Context, freshness: Freshness) -> Saved | None:
 
 def _require_known(freshness: Freshness) -> None:
     if freshness.withheld:
-        raise Refused(f"no page is written: {freshness.withheld}", "`vt reindex --confirm` if the notes are meant to be gone")
+        what, _, advice = freshness.withheld.partition("; ")
+        raise Refused(f"no page is written: {what}", advice)
 
 
 def _tracked(vault: Context, path: str) -> str:

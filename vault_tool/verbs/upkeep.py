@@ -212,7 +212,7 @@ def _git_status(vault: Context) -> GitStatus:
 
 def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int]) -> Iterator[str]:
     if freshness.withheld:
-        yield f"{freshness.withheld}: `vt reindex --confirm` if that is meant"
+        yield freshness.withheld
     if tracked.obstacle:
         yield tracked.obstacle
     if problems.get("error") or problems.get("warning"):

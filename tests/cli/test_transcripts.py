@@ -1,0 +1,130 @@
+"""Whole stories told on the command line: `tests/transcripts/*.txt` are typed again, and must read as they did.
+
+A transcript holds `$ command` lines, each followed by what it prints (both streams) and, when that is not 0, its exit
+code; `%%` lines say what the story is about. Ids are `<id-1>`, `<id-2>`, ... in the order in which they are first shown,
+and commands may name them so. With VAULT_UPDATE_TRANSCRIPTS=1 the files are written anew instead: the difference is then
+for a person to read.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.git_repos import git
+
+TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
+REWRITE = os.environ.get("VAULT_UPDATE_TRANSCRIPTS") == "1"
+
+_HEX = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![0-9a-z])[0-9a-f]{6,40}(?![0-9a-z])")
+_CHANGING = (
+    (re.compile(r"^index [0-9a-f]+\.\.[0-9a-f]+", re.MULTILINE), "index <old>..<new>"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+Z:0-9]*"), "<time>"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?"), "<time>"),
+    (re.compile(r"\d{4}-\d\d-\d\d(?=\.[a-z0-9]{8}\.md)"), "<date>"),
+    (re.compile(r"\d{4}-\d\d-\d\d"), "<date>"),
+    (re.compile(r"(?<=<date>\.)[a-z0-9]{8}(?=\.md)"), "<writer>"),
+    (re.compile(r"observations/\d{4}/\d\d"), "observations/<year>/<month>"),
+    (re.compile(r"^## \d\d:\d\d", re.MULTILINE), "## <hour>"),
+    (re.compile(r"\d\.\d+ s\b"), "<seconds> s"),
+    (re.compile(r"(?<=^git:             )(?:main|master)\b", re.MULTILINE), "<branch>"),
+)
+
+
+class Story:
+    """One transcript being typed again in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.root = folder / "memory"
+        self._ids: list[str] = []
+        self._seen: set[str] = set()
+        bin_folder = folder / "bin"
+        bin_folder.mkdir()
+        vt = bin_folder / "vt"
+        vt.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vault_tool "$@"\n')
+        vt.chmod(0o755)
+        self._path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+
+    def types(self, command: str) -> str:
+        """What a command prints, with all that changes from run to run named instead."""
+        meant = re.sub(r"<id-?(\d+)>", lambda found: self._ids[int(found[1]) - 1], command)
+        environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat"}
+        done = subprocess.run(
+            ["sh", "-c", meant], cwd=self.root if self.root.exists() else self.folder, env=environment, check=False,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=60,
+        )  # fmt: skip
+        code = f"[exit {done.returncode}]\n" if done.returncode else ""
+        return self._named(done.stdout) + code
+
+    def _named(self, printed: str) -> str:
+        ids, commits = self._known()
+        self._seen.update(ids)
+        known = sorted(self._seen)
+
+        def name(found: re.Match[str]) -> str:
+            text = found[0]
+            identity = next((one for one in known if one.startswith(text)), None)
+            if identity is None:
+                return "<commit>" if any(one.startswith(text) for one in commits) else text
+            if identity not in self._ids:
+                self._ids.append(identity)
+            number = self._ids.index(identity) + 1
+            return f"<id-{number}>" if number < 10 else f"<id{number}>"
+
+        printed = _HEX.sub(name, printed.replace(str(self.root), "<vault>").replace(str(self.folder), "<folder>"))
+        for pattern, instead in _CHANGING:
+            printed = pattern.sub(instead, printed)
+        return "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+
+    def _known(self) -> tuple[list[str], list[str]]:
+        """The ids of all records and of all commits that there are."""
+        notes = [path.read_text(errors="replace") for path in sorted(self.root.glob("vault/**/*.md"))]
+        ids = [found[1] for text in notes if (found := re.search(r"^id: (\S+)$", text, re.MULTILINE))]
+        has_commits = (self.root / ".git").exists()
+        return ids, git(self.root, "rev-list", "--all", ok=False).split() if has_commits else []
+
+
+def steps(transcript: str) -> Iterator[tuple[str, str]]:
+    """The lines of a transcript that are kept: what a story says before a command (no command), and commands."""
+    for line in transcript.splitlines():
+        if line.startswith("$ "):
+            yield line, line.removeprefix("$ ")
+        elif line.startswith("%% "):
+            yield line, ""
+
+
+def typed_again(transcript: str, story: Story) -> str:
+    """The transcript as it reads now."""
+    paragraphs: list[str] = []
+    said = ""
+    for line, command in steps(transcript):
+        if command:
+            paragraphs.append(f"{said}{line}\n{story.types(command)}")
+            said = ""
+        else:
+            said += f"{line}\n"
+    return "\n".join(paragraphs)
+
+
+@pytest.mark.skipif(shutil.which("sh") is None, reason="transcripts are typed into a shell")
+@pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("*.txt")), ids=lambda path: path.stem)
+def test_the_story_reads_as_it_did(path: Path, tmp_path: Path) -> None:
+    before = path.read_text()
+    now = typed_again(before, Story(tmp_path))
+    if REWRITE:
+        path.write_text(now)
+    else:
+        assert now == before
+    assert "Traceback" not in now
+
+
+def test_there_are_stories() -> None:
+    assert len(list(TRANSCRIPTS.glob("*.txt"))) >= 3
