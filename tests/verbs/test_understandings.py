@@ -305,7 +305,7 @@ def test_a_merge_of_two_clones_shows_both_and_loses_neither(vault: Vault, root: 
     git(root, "pull", "--quiet", "--no-rebase", "--no-edit", str(clone), "HEAD")
 
     assert set(vault.show(first.id).superseded_by) == {ours.new_understanding_id, theirs.new_understanding_id}
-    assert "Needs attention" in vault.reflection(preview=True).text or "contested" in vault.reflection(preview=True).text
+    assert "more than one is active" in vault.reflection(preview=True).text
     settled = vault.update_understanding(ours.new_understanding_id, "Both.", "Both.", join=True)
     assert set(settled.superseded) == {ours.new_understanding_id, theirs.new_understanding_id}
     assert commit_all(root, "nothing is left over")
