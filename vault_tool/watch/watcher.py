@@ -237,8 +237,9 @@ class Watcher:
         for cookie in batch.cookies if done else ():
             cookie.looked.set()
         if self._record.mode == _EVENTS:
-            self._prove_hearing()
+            # In this order: where hearing fails the proof, the next comparison is due at once and then every second.
             self._reconcile_at = time.monotonic() + self._every
+            self._prove_hearing()
         else:
             self._reconcile_at = time.monotonic() + max(min(POLL, self._every), _SHARE * (time.monotonic() - begun))
             if self._record.reconciled:
