@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import click
 
@@ -11,6 +14,7 @@ from vault_tool.cli.blocks import Block, Body, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.generate.schedule import Schedule
 from vault_tool.verbs import pages
 
 
@@ -23,15 +27,18 @@ def decay(call: Call, limit: int | None, standings: tuple[str, ...]) -> Exit:
         return call.emit(pages.decay(vault, limit=limit, standings=standings, progress=progress), _decay, vault)
 
 
-@command("core", "vt core", "vt core --print --budget 8000")
+@command("core", "vt core", "vt core --print --budget 8000", "vt core --schedule")
 @click.option("--budget", type=click.IntRange(1), help="Most characters; else the setting core_budget.")
 @click.option("--print", "preview", is_flag=True, help="Only print it, as of now.")
-def core(call: Call, budget: int | None, preview: bool) -> Exit:
+@click.option("--schedule", "scheduled", is_flag=True, help="Only print a systemd user timer and a cron line that run it daily.")
+def core(call: Call, budget: int | None, preview: bool, scheduled: bool) -> Exit:
     """Make CORE.md, the page that a prompt loads.
 
     It is committed if more than its date changed.
     """
     with call.open_vault() as vault:
+        if scheduled:
+            return call.emit(pages.schedule(vault, _program()), _schedule, vault)
         return call.emit(pages.core(vault, budget=budget, preview=preview), _text if preview else _page, vault)
 
 
@@ -52,6 +59,23 @@ def reflect(call: Call, dry_run: bool) -> Exit:
     """Score, make both pages, say what moved."""
     with call.open_vault() as vault, call.progress("reflecting") as progress:
         return call.emit(pages.reflect(vault, dry_run=dry_run, progress=progress), _reflected, vault)
+
+
+def _program() -> str:
+    """The `vt` that runs now, by its whole path: a timer has no shell to find it."""
+    return str(Path(sys.argv[0]).resolve()) if Path(sys.argv[0]).name.startswith("vt") else shutil.which("vt") or "vt"
+
+
+def _schedule(made: Schedule, short: Short) -> Iterator[Block]:
+    yield f"# ~/.config/systemd/user/{made.service_name}"
+    yield Body(made.service)
+    yield f"# ~/.config/systemd/user/{made.timer_name}"
+    yield Body(made.timer)
+    yield "# then"
+    yield from made.install
+    yield ""
+    yield "# or, by `crontab -e`"
+    yield made.cron
 
 
 def _decay(found: pages.Decay, short: Short) -> Iterator[Block]:

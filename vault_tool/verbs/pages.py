@@ -13,6 +13,8 @@ from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
 from vault_tool.generate.core_page import CoreItem, CorePage, Kept, core_page, same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
+from vault_tool.generate.schedule import Schedule
+from vault_tool.generate.schedule import schedule as daily
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -117,6 +119,11 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
         shown = _page(vault, CORE_FILE, page.text, Saved(), op.freshness)
         saved = settled or _publish(op, [shown], "CORE.md")
     return _page(vault, CORE_FILE, page.text, saved, op.freshness, shown.changed)
+
+
+def schedule(vault: Context, program: str = "vt") -> Schedule:
+    """How CORE.md can be refreshed daily by itself: texts for systemd and cron, put nowhere. `program` is the path of `vt`."""
+    return daily(str(vault.root), program, vault.root.name)
 
 
 def reflection(vault: Context, *, preview: bool = False) -> Page:

@@ -141,7 +141,7 @@ def _repository(root: Path, separate: bool) -> tuple[git.Repo | None, str]:
 def _missing_files(op: Operation) -> Iterator[str]:
     root = op.vault.root
     texts = {layout.SETTINGS_FILE: default_settings(), f"{layout.TEMPLATES}/content-policy.md": content_policy()}
-    texts |= {f"{layout.TEMPLATES}/{s.name}.md": template(s) for s in BUILT_IN if s.record_class is not RecordClass.CONSOLIDATION}
+    texts |= {f"{layout.TEMPLATES}/{s.name}.md": template(s) for s in BUILT_IN}
     for path, text in texts.items():
         if not (root / path).exists():
             op.page(path, text)

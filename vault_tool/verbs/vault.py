@@ -49,6 +49,7 @@ class Vault(Context):
     reindex = upkeep.reindex
     decay = pages.decay
     core = pages.core
+    schedule = pages.schedule
     reflection = pages.reflection
     reflect = pages.reflect
     log = past.log
