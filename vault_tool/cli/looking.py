@@ -73,10 +73,7 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         ("summary", memory.summary),
         ("superseded by", short_ids(memory.superseded_by, short)),
         ("from", _source(memory)),
-        ("truth", memory.truth),
-        ("utility", memory.utility),
-        ("used", f"{memory.access_count} times" if memory.access_count else "never"),
-        ("standing", f"{memory.standing} ({memory.decay_score:.2f})"),
+        *_weighed(memory),
         ("path", memory.path),
     )
     yield ""
@@ -92,6 +89,15 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         yield table(("as a Beta posterior", "mean", "5 %", "95 %"), rows, right=["mean", "5 %", "95 %"])
     yield ""
     yield memory.notice
+
+
+def _weighed(memory: look.Memory) -> Iterator[tuple[str, object]]:
+    """What is believed of a memory and how present it is; a subject, an edge or a pass says nothing that could be believed."""
+    if memory.kind in ("observation", "understanding"):
+        yield "truth", memory.truth
+        yield "utility", memory.utility
+        yield "used", f"{memory.access_count} times" if memory.access_count else "never"
+        yield "standing", f"{memory.standing} ({memory.decay_score:.2f})"
 
 
 def _belief(belief: Belief, short: Short) -> Block:
