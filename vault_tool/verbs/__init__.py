@@ -1,1 +1,1 @@
-"""TODO."""
+"""What a vault can be asked and told: one public function a verb, with one frozen result."""
