@@ -19,6 +19,13 @@ PERSPECTIVES: Mapping[str, str] = {
 }
 
 
+LANGUAGES = (
+    "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian", "norwegian",
+    "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
+)  # fmt: skip
+"""Languages whose word endings the full-text index can ignore."""
+
+
 def _option(default: Any, sentence: str, *choices: str) -> Any:
     metadata = {"sentence": sentence, "choices": choices}
     if isinstance(default, (dict, list)):
@@ -31,7 +38,9 @@ class Config:
     """What `vault.toml` may say. Never a secret, an address or a provider: a pulled vault must not send text anywhere."""
 
     links: str = _option("plain", "How the tool writes subjects into heads.", "plain", "wikilink")
-    language: str = _option("english", "The language whose word endings full text search ignores; `none` for none.")
+    language: str = _option(
+        "english", "The language whose word endings full text search ignores; `none` for none.", "none", *LANGUAGES
+    )
     core_budget: int = _option(12000, "Most characters that CORE.md may take.")
     core_section_limit: int = _option(15, "Most lines in one section of CORE.md.")
     share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")

@@ -118,14 +118,6 @@ class TestPin:
         with untouched(root), fails(Ambiguous, "vault/a.md, vault/b.md"):
             vault.pin(identity(1))
 
-    def test_a_hand_edit_that_waits_goes_along_with_the_note_that_is_pinned(self, vault: Vault, root: Path) -> None:
-        made = vault.remember("Old.")
-        file = root / made.path
-        file.write_bytes(file.read_bytes().replace(b"Old.", b"New."))
-        assert_committed(vault.pin(made.id), root)
-        assert "New." in text(root, made.path)
-        assert git(root, "show", f"HEAD:{made.path}") == text(root, made.path).rstrip("\n")
-
     @pytest.mark.parametrize("kind", ["edge", "workspace"])
     def test_what_does_not_fade_cannot_be_pinned(self, vault: Vault, root: Path, kind: str) -> None:
         edge = vault.link(vault.remember("One.").id, "FOLLOWS", vault.remember("Two.").id)

@@ -62,7 +62,7 @@ def duplicate_body(scope: Scope) -> Iterable[Problem]:
         first, *others = entries
         if len({entry.id for entry in entries}) > 1:
             message = f"says the same as {listed([f'{short(e.id)} ({e.path})' for e in others])}"
-            yield note(first.path, 0, "duplicate-body", message, "keep one; `vt forget ID` removes the other")
+            yield note(first.path, 0, "duplicate-body", message, "keep one, and delete the file of the other")
 
 
 def _by_path(entries: Iterable[Entry]) -> list[Entry]:

@@ -17,6 +17,7 @@ from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve, screening
@@ -98,7 +99,7 @@ def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
         written: _Note = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
         if after == before:
             return Written(**written, changed=False)
-        if unfit := _unfit(vault, entry.path, after, parsed):
+        if unfit := _unfit(vault, entry, after, parsed):
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
             return Written(**written, changed=True, problems=unfit, reason=reason, attention=True)
         op.include(entry.path, before, after)
@@ -108,10 +109,14 @@ def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
     return Written(**asdict(saved), **written, changed=True, problems=parsed.problems)
 
 
-def _unfit(vault: Context, path: str, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
+def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
     """What keeps an edited note out of history."""
+    path = entry.path
     if not parsed.readable:
         return parsed.problems
+    if parsed.record_class is not None and parsed.head["id"] != entry.id:
+        hint = f"put `id: {entry.id}` back, or `vt commit` takes it as it is"
+        return (warning(path, 1, "other-id", "its `id` is another one, so what refers to it leads nowhere", hint),)
     if parsed.record_class is None:
         hint = "put the lines back, or `vt commit` takes it as it is"
         return (warning(path, 1, "page", "it lost its `id` or `type`, so it is a page and no memory now", hint),)

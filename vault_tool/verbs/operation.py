@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -117,8 +117,13 @@ class Operation:
     def edit(self, path: str, *changes: frontmatter.Change) -> None:
         """Plan changes to single fields of an existing head; EditRefused, with nothing planned, where that cannot be."""
         planned = [*self._plan.edited.get(path, ()), *changes]
+        data = writer.read(self.vault.root, path)
+        parsed = parse(path, data, self.vault.settings.types)
+        if not parsed.readable:
+            first = parsed.problems[0]
+            raise EditRefused(f"{path}:{first.line}: {first.message}", first.hint)
         # A refusal must come before the first byte of the operation is written, not between two of its files.
-        _spliced(path, planned, writer.read(self.vault.root, path))
+        _spliced(path, planned, data)
         self._plan.edited[path] = planned
 
     def rewrite(self, path: str, old: bytes, new: bytes) -> None:
@@ -171,7 +176,7 @@ class Operation:
                     self.vault.index.wrote(changed)
                 self.vault.standings.settle(changed=True)
         conflicts = tuple(w.conflict for w in written if w.conflict)
-        return _commit(self.vault, pending, written, conflicts)
+        return _commit(self.vault, pending, written, conflicts, plan.edited)
 
     def _screen(self) -> None:
         """Refuse what looks like a secret before anything of it is written, announced or logged."""
@@ -297,8 +302,14 @@ def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | 
     return git.Change(path, data) if known == content_hash(data) else None
 
 
-def _commit(vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...]) -> Saved:
-    changes = [git.Change(w.path, w.after) for w in written if w.before != w.after]
+def _commit(
+    vault: Context,
+    pending: PendingOperation,
+    written: Sequence[writer.Written],
+    conflicts: tuple[str, ...],
+    edited: Mapping[str, Sequence[frontmatter.Change]],
+) -> Saved:
+    changes = [git.Change(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
     outcome = _published(vault, pending, changes)
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
@@ -309,6 +320,22 @@ def _commit(vault: Context, pending: PendingOperation, written: Sequence[writer.
     return Saved(
         committed=outcome.committed, commit=outcome.commit, reason=outcome.reason, attention=attention, conflicts=conflicts
     )
+
+
+def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontmatter.Change]) -> bytes | None:
+    """What the commit of an edited file holds: our change alone, on what the last commit had; hand edits are their person's.
+
+    A file that was never committed, or where our change does not fit the committed text, is committed as it is.
+    """
+    if not changes or vault.repo is None:
+        return written.after
+    committed = git.show(vault.repo, "HEAD", written.path)
+    if committed is None or committed == written.before:
+        return written.after
+    try:
+        return frontmatter.edit(committed, changes)
+    except EditRefused:
+        return written.after
 
 
 def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.Change]) -> git.Commit:

@@ -13,7 +13,7 @@ from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, unwrap_link
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
@@ -118,7 +118,8 @@ def tag(op: Operation, names: Sequence[str], summary: str = "") -> Tagging:
     vault = op.vault
     found: dict[str, str] = {}
     created: list[str] = []
-    for name in names:
+    for named in [names] if isinstance(names, str) else names:
+        name = unwrap_link(named)
         clean, normal = one_line(name), normal_name(name)
         if not normal:
             raise UsageError("a subject's name is empty", "give each --subject a name")
@@ -163,7 +164,8 @@ def _moment(name: str, text: str | None) -> str | None:
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for text in map(one_line, texts) if text))
+    given = [texts] if isinstance(texts, str) else texts
+    return tuple(dict.fromkeys(text for text in map(one_line, given) if text))
 
 
 def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] | None) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ _NEWEST = 200
 _SHOWN = 10
 
 
+_SETTING = "config"
+"""Never reached past: who undoes what they did last must not lose the memory before it. Pages and log entries are."""
+
+_OF_FILES = frozenset({"pin", "unpin", "adopt", "edit", "doctor"})
+"""What works on files that are there: one that it committed for the first time was its person's before."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
     """A file of the operation that stays as it is, and why."""
@@ -85,9 +92,13 @@ def undo(vault: Context, target: str = "") -> Undone:
 def _meant(vault: Context, repo: git.Repo, target: str) -> git.LogEntry:
     """The operation that is meant, as the log has it."""
     if not target:
-        newest = next((one for one in git.log(repo, limit=_NEWEST) if one.op and any(map(_is_note, one.paths))), None)
+        found = git.log(repo, limit=_NEWEST)
+        newest = next((one for one in found if one.op == _SETTING or (one.op and any(map(_is_note, one.paths)))), None)
         if newest is None:
             raise NotFound("there is no operation to undo on this branch", "`vt log` lists the commits")
+        if newest.op == _SETTING:
+            said = f"the newest operation, `{one_line(newest.subject, 60)}`, changed no note"
+            raise Refused(said, "name the one that you mean: `vt log` lists them")
         return newest
     created = _creation(vault, repo, target)
     commit = git.resolve(repo, target) if not created or _is_hexadecimal(target) else None
@@ -142,7 +153,9 @@ def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
             back.kept.append(Kept(path=path, reason=_why_kept(path)))
             continue
         _require_unchanged(vault, path, after.get(path))
-        if path not in before:
+        if path not in before and done.op in _OF_FILES:
+            back.kept.append(Kept(path=path, reason="a person made it, and it was not committed before"))
+        elif path not in before:
             back.removed[path] = after[path]
         elif path in after:
             back.rewritten[path] = (after[path], before[path])
