@@ -25,7 +25,6 @@ CONFIG_FILE = "_config.json"
 SETTINGS_FILE = "vault.toml"
 CORE_FILE = "CORE.md"
 REFLECTION_FILE = "REFLECTION.md"
-WORKSPACE_FILE = f"{VAULT}/workspace.md"
 
 GIT_FILES = (".gitignore", ".gitattributes")
 """The two hidden files that belong to a vault, at its root alone."""

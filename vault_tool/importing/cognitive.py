@@ -101,13 +101,6 @@ def state(data: bytes) -> tuple[list[Use], frozenset[str]]:
     return [use for key, row in rows if (use := _use(str(key), row))], frozenset(pinned)
 
 
-def is_edge(data: bytes, registry: Registry) -> bool:
-    """Whether a file's head is that of an edge."""
-    head, _, _ = read(data)
-    kind = head.values.get("type") if head is not None and head.usable else None
-    return isinstance(kind, str) and is_type_name(kind) and registry.spec(kind).record_class is RecordClass.EDGE
-
-
 def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> Relation | None:
     target = canonical(str(item.get("target") or ""))
     kind = str(item.get("type") or "").upper().replace("-", "_")

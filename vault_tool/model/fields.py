@@ -81,8 +81,3 @@ SCHEMA: Mapping[RecordClass, Mapping[str, Field]] = MappingProxyType(
 )
 
 BODY_REQUIRED = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
-
-EVIDENCE_FIELDS = frozenset(
-    field.name for field in _FIELDS[RecordClass.OBSERVATION] if field.name not in {"subjects", "tags", "related_to", "pinned"}
-)
-"""What the tool never changes in an observation: evidence is added to, not rewritten."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -222,8 +222,3 @@ def _checked_root(root: Path) -> Path:
     if notes.is_symlink() and not notes.resolve().is_relative_to(resolved):
         raise Refused(f"{notes} is a link that leads out of the vault", "put the notes themselves there")
     return resolved
-
-
-def first_of(values: Sequence[str | None]) -> str:
-    """The first value that says something, or the empty string."""
-    return next((value for value in values if value), "")
