@@ -213,3 +213,9 @@ def test_a_stale_note_is_served_as_head_has_it_and_never_committed(vault: Vault,
     assert head(root) == tip
     assert commit_all(root, "a person insists") != tip
     assert {problem.severity.value for problem in vault.doctor().problems if problem.path == made.path} == {"error"}
+
+
+def test_a_page_is_named_as_one(vault: Vault, root: Path) -> None:
+    (root / "vault" / "page.md").write_text("Page text.\n")
+    with pytest.raises(NotFound, match=r"vault/page\.md is a page, not a memory; open it in an editor, or `vt adopt"):
+        vault.get("vault/page.md")

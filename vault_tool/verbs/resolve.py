@@ -28,6 +28,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if len(found) == 1:
         return found[0]
     if not found:
+        _require_no_page(vault, wanted)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
     if len({entry.id for entry in found}) == 1:
         raise Ambiguous(
@@ -134,6 +135,13 @@ def _as_path(vault: Context, wanted: str) -> str | None:
     if not wanted.endswith(".md"):
         return None
     return next((path for path, _ in readings(vault, wanted) if vault.index.catalog.by_path(path)), None)
+
+
+def _require_no_page(vault: Context, wanted: str) -> None:
+    """What search finds and is no record is named as what it is: a page, to be opened as a file."""
+    for path, _ in readings(vault, wanted) if wanted.endswith(".md") else ():
+        if vault.index.catalog.page(path):
+            raise NotFound(f"{path} is a page, not a memory", f"open it in an editor, or `vt adopt '{path}'` makes it one")
 
 
 def _kinds(classes: Collection[RecordClass] | None) -> str:
