@@ -78,23 +78,55 @@ def remember(
     that this is direct evidence for, `problem` the problem that a solution or failed tactic is for; ids may be
     unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
     """
-    _check(content, kind, importance, confidence)
     with writing(vault, "remember", appends=True) as op:
-        draft = Observation(
-            id=new_id(), type=_observation_type(vault, kind), body=body_text(content),
-            title=one_line(title) or first_sentence(content),
-            tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
-            created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
-            related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
-            problem=_problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
-            evidence=tuple(evidence), rationale=one_line(rationale), steps=tuple(steps), preconditions=tuple(preconditions),
-            postconditions=tuple(postconditions), pinned=pinned, turn=turn, **provenance(vault),
+        draft = draft_of(
+            vault, content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence,
+            related_to=related_to, problem=problem, failure_mode=failure_mode, change_targets=change_targets,
+            evidence=evidence, rationale=rationale, observed_at=observed_at, expires=expires, turn=turn, steps=steps,
+            preconditions=preconditions, postconditions=postconditions, pinned=pinned,
         )  # fmt: skip
-        twin = _twin(vault, draft)
+        twin = twin_of(vault, draft)
         if twin is not None:
             return _repeated(vault, twin, subject_names)
         tagging = tag(op, subject_names)
         return _save(vault, op, draft, tagging)
+
+
+def draft_of(
+    vault: Context,
+    content: str,
+    *,
+    kind: str = "general",
+    title: str = "",
+    tags: Sequence[str] = (),
+    importance: float | None = None,
+    confidence: float | None = None,
+    related_to: Sequence[str] = (),
+    problem: str = "",
+    failure_mode: str = "",
+    change_targets: Sequence[str] = (),
+    evidence: Sequence[str] = (),
+    rationale: str = "",
+    observed_at: str | None = None,
+    expires: str | None = None,
+    turn: str = "",
+    steps: Sequence[str] = (),
+    preconditions: Sequence[str] = (),
+    postconditions: Sequence[str] = (),
+    pinned: bool = False,
+) -> Observation:
+    """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
+    _check(content, kind, importance, confidence)
+    return Observation(
+        id=new_id(), type=_observation_type(vault, kind), body=body_text(content),
+        title=one_line(title) or first_sentence(content),
+        tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
+        created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
+        related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
+        problem=_problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
+        evidence=tuple(evidence), rationale=one_line(rationale), steps=tuple(steps), preconditions=tuple(preconditions),
+        postconditions=tuple(postconditions), pinned=pinned, turn=turn, **provenance(vault),
+    )  # fmt: skip
 
 
 class Provenance(TypedDict):
@@ -181,7 +213,7 @@ def _problem(vault: Context, named: str) -> str:
     return entry.id
 
 
-def _twin(vault: Context, draft: Observation) -> Entry | None:
+def twin_of(vault: Context, draft: Observation) -> Entry | None:
     """The memory that says exactly this already: same normalised body, type, project and user."""
     catalog, said = vault.index.catalog, body_hash(draft.body)
     # Before it is said that nothing need be written, the files that say so are looked at again.
@@ -210,13 +242,13 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
     op.log(record, path)
     saved = op.carry_out(record.title, [record.id])
     return RememberedObservation(
-        **{**asdict(saved), "warnings": (*saved.warnings, *_remarks(vault, record))},
+        **{**asdict(saved), "warnings": (*saved.warnings, *remarks_on(vault, record))},
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.title, path=path,
     )  # fmt: skip
 
 
-def _remarks(vault: Context, record: Observation) -> list[str]:
+def remarks_on(vault: Context, record: Observation) -> list[str]:
     """What a careful reader would say of a new observation; none of it stops the write."""
     remarks = []
     count = len(record.subjects)
