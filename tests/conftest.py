@@ -9,17 +9,21 @@ from pathlib import Path
 
 import pytest
 
-_OURS = ("GIT_", "VAULT_", "XDG_")
+_OURS = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
+_KEPT = ("VAULT_TEST_", "VAULT_CAMPAIGN")
+"""What says how to test, and nothing about whose vault it is."""
 
 
 @pytest.fixture(autouse=True)
 def _nobodys_machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name.startswith(_OURS)]:
+    for name in [name for name in os.environ if name.startswith(_OURS) and not name.startswith(_KEPT)]:
         monkeypatch.delenv(name)
     settings = {"HOME": str(home), "USERPROFILE": str(home), "TZ": "UTC"}
     settings |= {f"XDG_{name}_HOME": str(home / name.lower()) for name in ("CONFIG", "DATA", "CACHE", "STATE")}
     settings |= {"XDG_RUNTIME_DIR": str(_private(home / "runtime"))}
+    # Nobody listens there: what a test finds must not depend on who runs Ollama on this machine.
+    settings |= {"OLLAMA_HOST": "http://127.0.0.1:9"}
     settings |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     for role in ("AUTHOR", "COMMITTER"):
         settings |= {f"GIT_{role}_NAME": "A Tester", f"GIT_{role}_EMAIL": "tester@example.org"}

@@ -83,3 +83,9 @@ class StaleEdit(VaultError):
     """A file changed between our read and our write; both texts were kept, and the sentence says where."""
 
     exit_code = Exit.ATTENTION
+
+
+class EmbeddingUnavailable(VaultError):
+    """No embedder answers as it should now; notes stay as they are and are caught up later."""
+
+    exit_code = Exit.IO

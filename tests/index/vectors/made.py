@@ -1,0 +1,103 @@
+"""A vault with vectors for tests: an honest small embedder of hashed words, and the brute force that search must agree with."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy
+
+from tests.index.vaults import opened
+from vault_tool.config import Config
+from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.files import git
+from vault_tool.index.embedding.port import Embedded, Embedder, Role
+from vault_tool.index.rebuild import Index
+from vault_tool.index.vectors import texts
+from vault_tool.index.vectors.port import GENERAL, Matrix, VectorHit
+from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.util.clock import Clock
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass
+class Words:
+    """An embedder in this process: a text is the sum of its words' random directions, so shared words make texts near.
+
+    `calls` holds what was asked of it; `refuses` gives a reason for a text that it does not do; `after` is called
+    before each batch.
+    """
+
+    name: str = "words:hashed"
+    dimensions: int | None = 64
+    follows_instructions: bool = False
+    window: int = 300
+    remote: bool = False
+    provider: str = "words"
+    model: str = "hashed"
+    size: int = 64
+    calls: list[str] = field(default_factory=list)
+    refuses: Callable[[str], str] = lambda text: ""
+    before: Callable[[], object] = lambda: None
+    down: str = ""
+
+    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
+        """See the port."""
+        self.before()
+        if self.down:
+            raise EmbeddingUnavailable(self.down)
+        self.calls.extend(texts)
+        told = [f"{instruction} {text}" if self.follows_instructions else text for text in texts]
+        refused = {n: why for n, text in enumerate(texts) if (why := self.refuses(text))}
+        rows = numpy.stack([self._of(text) if n not in refused else numpy.zeros(self.size) for n, text in enumerate(told)])
+        return Embedded(rows.astype(numpy.float32), refused)
+
+    def _of(self, text: str) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
+        total = sum((self._word(word) for word in _WORD.findall(text.lower())), numpy.full(self.size, 1e-3))
+        return numpy.asarray(total / numpy.linalg.norm(total))
+
+    def _word(self, word: str) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
+        seed = int.from_bytes(hashlib.blake2b(f"{self.name} {word}".encode(), digest_size=8).digest())
+        return numpy.random.default_rng(seed).standard_normal(self.size)
+
+
+def vectors_of(
+    root: Path, embedder: Embedder | None, others: Mapping[str, Embedder] | None = None, store: str = "exact"
+) -> Vectors:
+    """The vectors of a vault whose index is compared with the files each time that it is asked."""
+    index = opened(root)
+
+    def fresh() -> Index:
+        index.refresh()
+        return index
+
+    known = others or {}
+    return Vectors(root, fresh, Config(), git.find(root), Clock(), embedder, known.get, store)
+
+
+def brute_force(root: Path, embedder: Words, query: str, instructions: Mapping[str, str] | None = None) -> dict[str, float]:
+    """The best cosine of each note with a question, computed from the files alone."""
+    best: dict[str, float] = {}
+    asked = {GENERAL: ""} if instructions is None else instructions
+    for instruction in asked.values():
+        question = embedder.embed([query], Role.QUERY, instruction).vectors[0]
+        for path, rows in _embedded(root, embedder, instruction).items():
+            best[path] = max(best.get(path, -1.0), float((rows @ question).max()))
+    return best
+
+
+def _embedded(root: Path, embedder: Words, instruction: str) -> dict[str, Matrix]:
+    paths = [str(file.relative_to(root)) for file in sorted((root / "vault").rglob("*.md"))]
+    read = texts.read(root, Config().types, None, paths, embedder.window)
+    return {note.path: embedder.embed(found, Role.DOCUMENT, instruction).vectors for note, found in read}
+
+
+def agrees(hits: Sequence[VectorHit], truth: Mapping[str, float]) -> bool:
+    """Whether hits are the best of the truth, in its order, with its cosines (to a rounding)."""
+    wanted = sorted(truth.values(), reverse=True)[: len(hits)]
+    close = numpy.allclose([hit.cosine for hit in hits], wanted, atol=1e-5)
+    return bool(close and all(abs(truth.get(hit.path, -9) - hit.cosine) < 1e-5 for hit in hits))

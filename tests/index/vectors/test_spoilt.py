@@ -1,0 +1,209 @@
+"""Whatever becomes of the vectors' files, this process lives, no wrong vector answers, and whole rows are kept."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.git_repos import write
+from tests.index.vaults import make, note, path_of
+from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
+from vault_tool.index.vectors import rows
+from vault_tool.index.vectors.port import StoreUnavailable
+from vault_tool.index.vectors.vectors import Vectors
+
+
+def _flip(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    chance = random.Random(3)
+    for _ in range(40 if data else 0):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    file.write_bytes(data)
+
+
+def _flip_quietly(file: Path) -> None:
+    before = file.stat()
+    _flip(file)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _delete(target: Path) -> None:
+    if target.is_dir():
+        shutil.rmtree(target)
+    else:
+        target.unlink()
+
+
+def _other_kind(target: Path) -> None:
+    was_folder = target.is_dir()
+    _delete(target)
+    if was_folder:
+        target.write_text("a file")
+    else:
+        target.mkdir()
+        (target / "inside").write_text("x")
+
+
+def _newer(file: Path) -> None:
+    file.write_bytes(file.read_bytes().replace(b'"version":1', b'"version":2'))
+
+
+FAULTS: dict[str, Callable[[Path], object]] = {
+    "deleted": _delete,
+    "empty": lambda file: file.write_bytes(b""),
+    "halved in place": lambda file: os.truncate(file, file.stat().st_size // 2),
+    "random bytes": lambda file: file.write_bytes(random.Random(2).randbytes(20_000)),
+    "json": lambda file: file.write_bytes(b"{}"),
+    "of a newer version": _newer,
+    "flipped bits": _flip,
+    "flipped bits with the time restored": _flip_quietly,
+    "of the other kind": _other_kind,
+}
+FILES = ("_embeddings.json", "_cache/embeddings.seal", "rows-*.vec", "ledger-*.sqlite3", "ledger.seal", "write.lock", "fill.lock")
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("target", [*FILES, "_cache/vectors/*", "_cache/vectors", "_cache"])
+@pytest.mark.parametrize("live", [False, True], ids=["new process", "open vectors"])
+def test_spoilt_files(tmp_path: Path, target: str, fault: str, live: bool) -> None:
+    folder = "vectors" in target or target == "_cache"
+    if folder and fault not in ("deleted", "of the other kind"):
+        pytest.skip("a fault of files")
+    root = make(tmp_path / "v", 40)
+    words = Words()
+    vectors = vectors_of(root, words)
+    vectors.catch_up()
+    exported = orjson.loads((root / "_embeddings.json").read_bytes())
+    if not live:
+        vectors.close()
+        vectors = vectors_of(root, words)
+    FAULTS[fault](next(iter(root.glob(target if "_" in target else f"_cache/vectors/*/{target}"))))
+    calls = len(words.calls)
+    truth = brute_force(root, Words(), "amber and basalt")
+    _answers_with_no_wrong_vector(vectors, truth)
+    done = vectors.catch_up()
+    assert (done.whole, done.refused) == (True, 0), done
+    assert agrees(vectors.search(vectors.query("amber and basalt"), 10), truth)
+    assert orjson.loads((root / "_embeddings.json").read_bytes())["entries"].keys() == exported["entries"].keys()
+    if not folder and "rows" not in target:
+        assert not [text for text in words.calls[calls:] if text != "amber and basalt"], "embedded again"
+    vectors.close()
+
+
+def _answers_with_no_wrong_vector(vectors: Vectors, truth: dict[str, float]) -> int:
+    """Ask, and compare what comes with the truth; how much came."""
+    try:
+        hits = vectors.search(vectors.query("amber and basalt"), 100)
+    except StoreUnavailable:
+        return 0
+    assert all(truth[hit.path] == pytest.approx(hit.cosine, abs=1e-5) for hit in hits)
+    return len(hits)
+
+
+def test_whole_rows_of_a_spoilt_file_are_kept(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 40)
+    words = Words()
+    vectors = vectors_of(root, words)
+    vectors.catch_up()
+    vectors.close()
+    file = next((root / "_cache").glob("vectors/*/rows-*.vec"))
+    row = (file.stat().st_size - rows.HEADER_BYTES) // 44
+    with file.open("r+b") as data:
+        for number in (3, 17):
+            data.seek(rows.HEADER_BYTES + number * row + 50)
+            data.write(b"xyz")
+    again = vectors_of(root, words)
+    assert again.behind() == 2
+    assert again.catch_up().embedded == 2
+    assert agrees(again.search(again.query("amber"), 10), brute_force(root, words, "amber"))
+
+
+def test_a_later_versions_file_is_left_alone(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 5)
+    vectors = vectors_of(root, Words())
+    vectors.catch_up()
+    folder = next((root / "_cache").glob("vectors/*/"))
+    later = folder / "rows-2-abcd-1234.vec"
+    later.write_bytes(b"of another time")
+    (folder / "ledger.seal").unlink()
+    assert vectors.catch_up().embedded == 0
+    assert later.read_bytes() == b"of another time"
+
+
+def test_a_large_file_that_is_cut_while_it_is_mapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "_SMALL_BYTES", 0)
+    root = make(tmp_path / "v", 40)
+    words = Words()
+    vectors = vectors_of(root, words)
+    vectors.catch_up()
+    held = vectors.similarities(vectors.query("amber"))
+    file = next((root / "_cache").glob("vectors/*/rows-*.vec"))
+    os.truncate(file, 5000)
+    with pytest.raises(StoreUnavailable):
+        held.top(3)
+    vectors.search(vectors.query("amber"), 3)
+    assert vectors.catch_up().embedded > 30
+    assert agrees(vectors.search(vectors.query("amber"), 10), brute_force(root, words, "amber"))
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 10)
+    vectors = vectors_of(root, Words())
+    vectors.catch_up()
+    write(root, "vault/more.md", note(70))
+    (root / "_cache/vectors").rename(root / "_cache/kept")
+    (root / "_cache/vectors").write_text("in the way")
+    assert vectors.catch_up().whole
+
+
+_CHILD = """
+import sys, time
+from pathlib import Path
+from tests.index.vectors.made import Words, vectors_of
+vectors = vectors_of(Path(sys.argv[1]), Words(before=lambda: time.sleep(0.001)))
+print("begun", flush=True)
+while not vectors.catch_up(limit=7).whole:
+    pass
+vectors.catch_up()
+print("done", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_kill_costs_a_batch_at_most(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 60)
+    chance = random.Random(4)
+    words = Words()
+    kept = 0
+    for kill in range(20):
+        child = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, str(root)], stdout=subprocess.PIPE, cwd=Path(__file__).parents[3], text=True
+        )
+        assert child.stdout is not None
+        child.stdout.readline()
+        time.sleep(chance.uniform(0, 0.06))
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+        child.stdout.close()
+        vectors = vectors_of(root, words)
+        truth = brute_force(root, Words(), "amber and basalt")
+        found = _answers_with_no_wrong_vector(vectors, truth)
+        assert found >= kept, "what was kept is lost"
+        kept = found
+        vectors.close()
+        if kill % 4 == 3:
+            (root / path_of(kill)).write_text(note(kill, f"New words {kill} amber."))
+            kept -= 1
+    vectors = vectors_of(root, words)
+    assert vectors.catch_up().whole
+    assert agrees(vectors.search(vectors.query("amber"), 20), brute_force(root, words, "amber"))

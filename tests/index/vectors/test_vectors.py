@@ -1,0 +1,252 @@
+"""Search by meaning agrees with brute force after whatever happened to the notes, and nothing is embedded twice."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.git_repos import write
+from tests.index.vaults import WORDS, make, note, path_of
+from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
+from vault_tool.config import PERSPECTIVES
+from vault_tool.index.vectors.port import StoreUnavailable, Where
+
+QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
+
+
+def _change(root: Path, chance: random.Random) -> None:
+    """One thing that happens to a vault."""
+    notes = sorted((root / "vault").rglob("note-*.md"))
+    one = chance.choice(notes)
+    match chance.randrange(5):
+        case 0:
+            one.unlink()
+        case 1:
+            one.rename(one.with_name(f"{one.stem}-moved.md"))
+        case 2:
+            words = " ".join(chance.choice(WORDS) for _ in range(chance.randrange(3, 150)))
+            one.write_text(note(chance.randrange(1000, 9999), words))
+        case 3:
+            shutil.copy(one, one.with_name(f"{one.stem}-copy.md"))
+        case 4:
+            write(root, f"vault/new/note-{chance.randrange(10**6)}.md", note(chance.randrange(10**4, 10**5)))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    root = make(tmp_path / "v", 30)
+    words = Words()
+    vectors = vectors_of(root, words)
+    for _ in range(6):
+        for _ in range(chance.randrange(1, 6)):
+            _change(root, chance)
+        assert vectors.catch_up().whole
+        for question in QUESTIONS:
+            truth = brute_force(root, words, question)
+            similarities = vectors.similarities(vectors.query(question))
+            assert agrees(similarities.top(7), truth)
+            assert similarities.of(truth) == pytest.approx(truth, abs=1e-5)
+            assert len(similarities.top(1000)) == len(truth) == vectors.count
+    vectors.close()
+
+
+def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    words = Words()
+    vectors = vectors_of(root, words)
+    assert vectors.catch_up().embedded == 16
+    shutil.copytree(root / "vault", tmp_path / "before")
+    file = root / path_of(1)
+    file.write_text(note(1, "Of granite."))
+    assert vectors.catch_up().embedded == 1
+    shutil.rmtree(root / "vault")
+    shutil.copytree(tmp_path / "before", root / "vault")
+    file.rename(file.with_name("elsewhere.md"))
+    for gone in [*(root / "_cache").glob("catalog*"), root / "_embeddings.json"]:
+        gone.unlink()
+    again = vectors_of(root, words)
+    done = again.catch_up()
+    assert (done.embedded, done.behind) == (0, 0)
+    assert len(words.calls) == 17
+    assert agrees(again.search(again.query("granite"), 5), brute_force(root, words, "granite"))
+
+
+def test_no_embedder_and_no_vectors(tmp_path: Path) -> None:
+    vectors = vectors_of(make(tmp_path / "v"), None)
+    assert not vectors.ready
+    assert (vectors.behind(), vectors.count, vectors.model, vectors.nearest("x", 3)) == (0, 0, "", [])
+    assert vectors.catch_up().stopped == "there is no embedder"
+    with pytest.raises(StoreUnavailable):
+        vectors.search({}, 5)
+
+
+def test_what_is_behind_is_counted_and_caught_up_in_parts(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 30)
+    vectors = vectors_of(root, Words())
+    assert vectors.behind() == 34
+    assert vectors.catch_up(limit=10).behind == 24
+    assert not vectors.catch_up(seconds=0).whole
+    seen: list[tuple[int, int]] = []
+    assert vectors.catch_up(progress=lambda done, total: seen.append((done, total))).whole
+    assert seen == [(24, 24)]
+    assert vectors.behind() == 0
+
+
+def test_filters(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    write(root, "vault/late.md", note(77, observed="2026-12-01T00:00:00+02:00", project="forge", subjects="[Iron]"))
+    vectors = vectors_of(root, Words())
+    vectors.catch_up()
+
+    def paths(**asked: object) -> set[str]:
+        return {hit.path for hit in vectors.search(vectors.query("amber"), 100, Where(**asked))}  # type: ignore[arg-type]
+
+    assert paths(subjects=("iron",)) == paths(project="forge") == paths(since="2026-11-30T22:00:00+00:00") == {"vault/late.md"}
+    assert paths(classes=("subject",)) == {"vault/subjects/stone.md", "vault/subjects/wood.md"}
+    assert paths(subjects=("rock",)) == {"vault/subjects/stone.md"}
+    assert paths(types=("fact",)) == {path_of(n) for n in (0, 4, 8)}
+    assert len(paths(until="2026-11-20T10:00:00+00:00")) == 12
+
+
+def test_each_perspective_has_its_vectors(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    words = Words(follows_instructions=True)
+    vectors = vectors_of(root, words)
+    assert vectors.catch_up().embedded == 16 * 5
+    assert vectors.perspectives == tuple(PERSPECTIVES)
+    hits = vectors.search(vectors.query("decisions made about amber"), 8)
+    assert agrees(hits, brute_force(root, words, "decisions made about amber", PERSPECTIVES))
+    assert {hit.perspective for hit in hits} <= set(PERSPECTIVES)
+
+
+def test_nearest_and_between(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    write(root, "vault/a.md", note(100, "kelp lichen kelp", title="", subjects=""))
+    write(root, "vault/b.md", note(101, "lichen kelp lichen", title="", subjects=""))
+    vectors = vectors_of(root, Words())
+    vectors.catch_up()
+    assert vectors.nearest("vault/a.md", 3)[0].path == "vault/b.md"
+    table = vectors.between(["vault/a.md", "vault/none.md"], ["vault/b.md", "vault/a.md"])
+    assert table.shape == (2, 2)
+    assert table[0, 1] == pytest.approx(1, abs=1e-5)
+    assert table[0, 0] > 0.7
+    assert table[1].tolist() == [0, 0]
+
+
+def test_a_refused_text_is_listed_and_not_asked_for_again(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    words = Words(refuses=lambda text: "it gave NaN" if "quartz" in text else "")
+    vectors = vectors_of(root, words)
+    done = vectors.catch_up()
+    assert (done.embedded, done.refused, done.whole) == (15, 1, True)
+    assert [(refusal.path, refusal.reason) for refusal in vectors.refusals()] == [("vault/readme.md", "it gave NaN")]
+    asked = len(words.calls)
+    assert vectors.catch_up().embedded == 0
+    assert len(words.calls) == asked
+    write(root, "vault/readme.md", "# A page\n\nWith flint in it.\n")
+    assert vectors.catch_up().embedded == 1
+    assert vectors.refusals() == []
+
+
+def test_an_embedder_that_goes_away_leaves_what_it_did(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 120)
+    words = Words()
+    words.before = lambda: setattr(words, "down", "the machine is off" if words.calls else "")
+    vectors = vectors_of(root, words)
+    done = vectors.catch_up()
+    assert (done.embedded, done.behind, done.stopped) == (50, 74, "the machine is off")
+    words.before = lambda: None
+    words.down = ""
+    assert vectors.catch_up().embedded == 74
+
+
+def test_secrets_do_not_leave_this_machine(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 3)
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    write(root, "vault/secret.md", note(50, f"The token is {key} for now."))
+    far = Words(remote=True)
+    vectors = vectors_of(root, far)
+    assert vectors.catch_up().refused == 1
+    assert not any(key in text for text in far.calls)
+    assert vectors.refusals()[0].path == "vault/secret.md"
+
+
+def test_the_old_model_answers_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 30)
+    old, new = Words(name="words:old"), Words(name="words:new", dimensions=32, size=32)
+    first = vectors_of(root, old)
+    first.catch_up()
+    first.close()
+    vectors = vectors_of(root, new, {"words:old": old})
+    assert (vectors.model, vectors.ready) == ("words:old", True)
+    vectors.catch_up(limit=10)
+    assert vectors.model == "words:old"
+    assert vectors.status().filling == "words:new"
+    assert agrees(vectors.search(vectors.query("amber"), 5), brute_force(root, old, "amber"))
+    assert vectors.catch_up().whole
+    assert (vectors.model, vectors.dimensions, vectors.status().filling) == ("words:new", 32, "")
+    assert agrees(vectors.search(vectors.query("amber"), 5), brute_force(root, new, "amber"))
+    assert {(one.model, one.serving) for one in vectors.status().sets} == {("words:old", False), ("words:new", True)}
+
+
+def test_a_model_that_changes_its_dimensions_gets_a_new_set(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    words = Words(dimensions=None)
+    vectors = vectors_of(root, words)
+    assert vectors.catch_up().whole
+    words.size = 32
+    write(root, "vault/more.md", note(60))
+    done = vectors.catch_up()
+    assert (done.embedded, done.whole) == (17, True)
+    assert vectors.dimensions == 32
+    assert agrees(vectors.search(vectors.query("amber"), 5), brute_force(root, words, "amber"))
+
+
+def test_the_export_names_every_text(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    vectors = vectors_of(root, Words())
+    vectors.catch_up()
+    said = orjson.loads((root / "_embeddings.json").read_bytes())
+    assert (said["version"], said["model"], said["dimensions"], said["count"]) == (1, "words:hashed", 64, 16)
+    assert {row for entry in said["entries"].values() for row in entry["perspectives"]["general"]["rows"]} == set(range(16))
+    (root / path_of(1)).unlink()
+    assert vectors.behind() == 0
+    assert orjson.loads((root / "_embeddings.json").read_bytes())["count"] == 15
+
+
+def test_the_background_is_measured_once_there_is_enough(tmp_path: Path) -> None:
+    root = make(tmp_path / "v")
+    for number in range(1000, 1300):
+        write(root, f"vault/x/{number}.md", note(number, f"{number} {WORDS[number % 12]} w{number * 7}"))
+    vectors = vectors_of(root, Words())
+    assert vectors.background().n == 0
+    vectors.catch_up()
+    found = vectors.background()
+    assert found.n > 10_000
+    assert -1 < found.mean < found.q90 < found.q99 <= found.q999 <= 1
+    assert vectors.calibration == {"general": found}
+
+
+def test_a_note_that_changes_while_others_are_embedded(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 1200)
+    words = Words()
+    edited: list[int] = []
+
+    def edit() -> None:
+        if not edited:
+            for number in range(1200):
+                (root / path_of(number)).write_text(note(number, f"Amber {number}."))
+            edited.append(1)
+
+    words.before = edit
+    vectors = vectors_of(root, words)
+    vectors.catch_up()
+    for _ in range(3):
+        done = vectors.catch_up()
+    assert done.whole
+    assert agrees(vectors.search(vectors.query("amber 7"), 30), brute_force(root, Words(), "amber 7"))

@@ -1,0 +1,122 @@
+"""Many texts in batches: vectors that are none are refused one by one, and a bad batch is halved until the bad text is alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence, Sized
+from typing import TYPE_CHECKING, TypeAlias
+
+from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.index.embedding.port import Embedded
+from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Numbers: TypeAlias = Sequence[float]
+Ask: TypeAlias = Callable[[Sequence[str]], Sequence[Numbers]]
+"""One call to a provider: vectors in order, BadBatch where a text may be at fault, else EmbeddingUnavailable."""
+
+GIVE_UP = 6
+"""Texts refused alone, with none done in between, after which the provider is at fault and not the texts."""
+
+
+_NOTHING = 1e-12
+
+
+class BadBatch(Exception):
+    """The provider could not do these texts together; the sentence says why, as it put it."""
+
+
+def in_batches(texts: Sequence[str], ask: Ask, size: int, dimensions: int | None, who: str) -> Embedded:
+    """A unit vector a text, asked for `size` at a time. A text without a usable vector is refused with its reason.
+
+    `dimensions` is what a vector must have, or None to believe the first batch. At most two calls a text are made.
+    Raises EmbeddingUnavailable when the provider does, or when nothing it says is of use.
+    """
+    work = _Work(ask, dimensions, who)
+    for start in range(0, len(texts), size):
+        work.do(texts[start : start + size], start)
+    return work.embedded(len(texts))
+
+
+class _Work:
+    """What has come in so far."""
+
+    def __init__(self, ask: Ask, dimensions: int | None, who: str) -> None:
+        self._ask = ask
+        self._dimensions = dimensions
+        self._who = who
+        self._rows: dict[int, NDArray[np.float32]] = {}
+        self._refused: dict[int, str] = {}
+        self._in_a_row = 0
+
+    def do(self, texts: Sequence[str], start: int) -> None:
+        try:
+            rows = self._ask(texts)
+            if len(rows) != len(texts) or not all(isinstance(row, Sized) for row in rows):
+                raise BadBatch(f"{sum(isinstance(row, Sized) for row in rows)} vectors came for {len(texts)} texts")
+        except BadBatch as fault:
+            self._halve(texts, start, one_line(str(fault), 120))
+            return
+        self._dimensions = self._dimensions or _usual_size(rows)
+        for at, row in enumerate(rows, start):
+            self._take(at, row)
+
+    def _halve(self, texts: Sequence[str], start: int, reason: str) -> None:
+        if len(texts) > 1:
+            middle = len(texts) // 2
+            self.do(texts[:middle], start)
+            self.do(texts[middle:], start + middle)
+            return
+        self._refused[start] = reason
+        self._in_a_row += 1
+        if self._in_a_row >= GIVE_UP:
+            raise EmbeddingUnavailable(f"{self._who} does no text: {reason}", "see its own log; notes are caught up later")
+
+    def _take(self, at: int, row: Numbers) -> None:
+        found = _unit(row, self._dimensions)
+        if isinstance(found, str):
+            self._refused[at] = found
+        else:
+            self._rows[at] = found
+            self._in_a_row = 0
+
+    def embedded(self, count: int) -> Embedded:
+        import numpy as np  # 100 ms, and nothing is embedded without it
+
+        vectors = np.zeros((count, self._dimensions or 0), np.float32)
+        for at, row in self._rows.items():
+            vectors[at] = row
+        return Embedded(vectors, self._refused)
+
+
+def _usual_size(rows: Sequence[Numbers]) -> int | None:
+    """The size that most vectors have: one short one is the exception, also where it comes first."""
+    sizes = Counter(len(row) for row in rows if len(row))
+    return sizes.most_common(1)[0][0] if sizes else None
+
+
+def _unit(row: Numbers, dimensions: int | None) -> NDArray[np.float32] | str:
+    """The row at length 1, or why it is no vector."""
+    import numpy as np  # 100 ms, and nothing is embedded without it
+
+    if not len(row):
+        return "the vector is empty"
+    if len(row) != dimensions:
+        return f"the vector has {len(row)} numbers where {dimensions} belong"
+    try:
+        found = np.asarray(row, np.float64)
+    except (TypeError, ValueError):
+        return "the vector holds what is no number"
+    if found.ndim != 1:
+        return "the vector holds what is no number"
+    if not np.isfinite(found).all():
+        return "the vector holds a NaN or an infinity"
+    largest = np.abs(found).max()
+    if largest < _NOTHING:
+        return "the vector has no direction"
+    found /= largest  # or squares of huge numbers would overflow
+    unit: NDArray[np.float32] = (found / np.linalg.norm(found)).astype(np.float32)
+    return unit

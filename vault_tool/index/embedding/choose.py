@@ -1,0 +1,81 @@
+"""Which embedder answers on this machine: the one that was chosen, or what `auto` finds at hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.index.embedding.local import GET_IT, Local, folder_in, present
+from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
+from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
+from vault_tool.index.embedding.openai import OpenAI
+from vault_tool.index.embedding.port import Embedder
+from vault_tool.machine import Machine, is_loopback
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The embedder, or None; `why` says in a few words how it came to that, `tried` what was passed over and why."""
+
+    embedder: Embedder | None
+    provider: str
+    why: str
+    tried: tuple[str, ...] = ()
+
+
+@lru_cache(maxsize=16)
+def choose(machine: Machine, models: Path) -> Choice:
+    """The embedder of these settings; `models` is the folder that holds local models. Remembered for the process.
+
+    Never fetches anything. What was chosen by name is taken unasked, for its own calls say what is wrong with it;
+    `auto` asks a local Ollama what it has (under a second; where nobody listens, a millisecond), then looks for files.
+    """
+    if machine.fault:
+        return Choice(None, "none", machine.fault)
+    if machine.provider == "auto":
+        return _at_hand(machine, folder_in(models))
+    chosen = f"{machine.sources.get('provider', 'you')} says {machine.provider}"
+    embedder = named(machine, machine.provider, models)
+    return Choice(embedder, machine.provider, chosen)
+
+
+def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
+    """The embedder of a provider, be it there or not; None for `none`."""
+    match provider:
+        case "ollama":
+            return Ollama(machine.ollama_host, machine.model)
+        case "openai":
+            return OpenAI(machine.openai_key, machine.openai_url, machine.model)
+        case "local":
+            return Local(folder_in(models))
+    return None
+
+
+def forget() -> None:
+    """Look again at the next choice: something was fetched."""
+    choose.cache_clear()
+
+
+def _at_hand(machine: Machine, folder: Path) -> Choice:
+    absent = _why_no_ollama(machine)
+    if not absent:
+        return Choice(Ollama(machine.ollama_host, machine.model), "ollama", f"auto: {machine.ollama_host} has the model")
+    if present(folder):
+        return Choice(Local(folder), "local", "auto: its files are on this machine", (absent,))
+    missing = f"local model: not in {folder}; {GET_IT}"
+    return Choice(None, "none", "auto: nothing is at hand", (absent, missing))
+
+
+def _why_no_ollama(machine: Machine) -> str:
+    """Why `auto` does not take Ollama; empty when it does."""
+    if not is_loopback(machine.ollama_host):
+        # Texts leave this machine only by a choice that says so.
+        return f"Ollama at {machine.ollama_host}: another machine; `vt config --provider ollama` chooses it"
+    wanted = short_name(machine.model or OLLAMA_MODEL)
+    try:
+        found = models_at(machine.ollama_host)
+    except EmbeddingUnavailable as fault:
+        return fault.message
+    return "" if wanted in found else f"Ollama at {machine.ollama_host}: has no {wanted}; `vt embed --provider ollama` pulls it"

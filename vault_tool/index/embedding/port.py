@@ -1,0 +1,62 @@
+"""What an embedder is: texts in, unit vectors out, with the texts that it could not do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Role(StrEnum):
+    """What a text is to a search: many models put different words before the two."""
+
+    QUERY = "query"
+    DOCUMENT = "document"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of texts: float32, a row a text, each of length 1; the row of a text in `refused` (with its reason) is zero."""
+
+    vectors: NDArray[np.float32]
+    refused: Mapping[int, str] = field(default_factory=dict)
+
+
+class Embedder(Protocol):
+    """A model that turns texts into vectors. Its properties cost nothing; only `embed` loads or calls anything."""
+
+    @property
+    def name(self) -> str:
+        """Provider and model, `ollama:nomic-embed-text`: vectors of one name can be compared with each other."""
+
+    @property
+    def provider(self) -> str:
+        """`local`, `ollama` or `openai`."""
+
+    @property
+    def model(self) -> str:
+        """The model's name as its provider has it."""
+
+    @property
+    def dimensions(self) -> int | None:
+        """How many numbers a vector has; None until the model has been asked once."""
+
+    @property
+    def follows_instructions(self) -> bool:
+        """Whether an instruction before a text changes what of it the vector shows."""
+
+    @property
+    def window(self) -> int:
+        """How many characters of English the model takes in at once, with room to spare."""
+
+    @property
+    def remote(self) -> bool:
+        """Whether texts leave this machine."""
+
+    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
+        """A vector a text, in order. Raises EmbeddingUnavailable when the call as a whole could not be done."""

@@ -1,0 +1,141 @@
+"""Embedding what is not embedded yet: batch by batch, each kept before the next, refusals remembered for a day."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.files import secrets
+from vault_tool.index.embedding.port import Embedder, Role
+from vault_tool.index.vectors.vector_set import VectorSet
+
+if TYPE_CHECKING:
+    from vault_tool.index.vectors.port import Matrix
+
+BATCH = 50
+"""Texts a call, and the most that a kill can cost."""
+
+PARDON = 24 * 3600.0
+"""Seconds after which a text that the model refused is tried again."""
+
+_AHEAD = 5000
+
+Read = Callable[[Sequence[str]], Iterator[Mapping[bytes, str]]]
+"""The texts of some notes by their keys, a note at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaughtUp:
+    """What came of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not)."""
+
+    embedded: int = 0
+    refused: int = 0
+    behind: int = 0
+    stopped: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether every note has its vectors, those with refused texts aside."""
+        return not self.behind and not self.stopped
+
+
+class DimensionChanged(Exception):
+    """The model makes vectors of another length than those that there are."""
+
+    def __init__(self, dimensions: int) -> None:
+        super().__init__(dimensions)
+        self.dimensions = dimensions
+
+
+class Filling:
+    """One go at filling the lanes of a set; `left` says how many texts more it may embed (None: all), `until` when to stop."""
+
+    def __init__(
+        self, vectors: VectorSet, embedder: Embedder, read: Read, limit: int | None, until: float | None, now: float
+    ) -> None:
+        self._set = vectors
+        self._embedder = embedder
+        self._read = read
+        self._left = limit
+        self._until = until
+        self._now = now
+        self.embedded = 0
+        self.refused = 0
+
+    def lane(self, instruction: str, done: Callable[[int], None]) -> bool:
+        """Embed what one lane wants; false when it ended before that. Raises EmbeddingUnavailable, DimensionChanged."""
+        number = self._set.ledger().lanes()[instruction].number
+        passed: set[bytes] = set()
+        while True:
+            wanted = [row for row in self._set.ledger().wanted(number, _AHEAD) if row[0] not in passed]
+            if not wanted or not self._may_go_on():
+                return not self._set.ledger().count_wanted(number)
+            for some in _in_batches(self._texts(wanted), BATCH):
+                if not self._may_go_on():
+                    return False
+                self._embed(instruction, number, dict(some[: self._left] if self._left is not None else some))
+                done(self.embedded + self.refused)
+            passed.update(key for key, _, _ in wanted)
+
+    def _may_go_on(self) -> bool:
+        return (self._left is None or self._left > 0) and (self._until is None or time.monotonic() < self._until)
+
+    def _texts(self, wanted: Sequence[tuple[bytes, str, int]]) -> Iterator[tuple[bytes, str]]:
+        """The wanted texts; a note whose file says something else by now is left to the next comparison."""
+        missing = {key for key, _, _ in wanted}
+        for found in self._read(list(dict.fromkeys(path for _, path, _ in wanted))):
+            for key, text in found.items():
+                if key in missing:
+                    missing.discard(key)
+                    yield key, text
+        if missing:
+            with self._set.writing() as ledger, ledger.transaction():
+                ledger.doubt({path for key, path, _ in wanted if key in missing})
+
+    def _embed(self, instruction: str, lane: int, texts: Mapping[bytes, str]) -> None:
+        reasons = {key: "it holds what looks like a secret" for key, text in texts.items() if self._secret(text)}
+        keys = [key for key in texts if key not in reasons]
+        if keys:
+            done = self._embedder.embed([texts[key] for key in keys], Role.DOCUMENT, instruction)
+            if len(done.vectors) != len(keys):
+                raise EmbeddingUnavailable(f"{self._embedder.name} gave {len(done.vectors)} vectors for {len(keys)} texts")
+            good = [n for n in range(len(keys)) if n not in done.refused]
+            reasons |= {keys[n]: why for n, why in done.refused.items()}
+            if good and done.vectors.shape[1] != self._set.dimensions:
+                raise DimensionChanged(int(done.vectors.shape[1]))
+            bad = _not_unit(done.vectors, good)
+            reasons |= {keys[n]: "its vector is no direction" for n in bad}
+            good = [n for n in good if n not in bad]
+            if good:
+                self.embedded += self._set.add(instruction, [keys[n] for n in good], done.vectors[good])
+        if reasons:
+            self.refused += len(reasons)
+            with self._set.writing() as ledger, ledger.transaction():
+                ledger.refuse(lane, reasons, self._now)
+        if self._left is not None:
+            self._left -= len(texts)
+
+    def _secret(self, text: str) -> bool:
+        return self._embedder.remote and bool(secrets.scan(text))
+
+
+def _not_unit(vectors: Matrix, good: Sequence[int]) -> set[int]:
+    """Those of the rows that are no directions: one such vector would spoil every answer."""
+    import numpy  # 100 ms, and most commands look at no vector
+
+    lengths = numpy.linalg.norm(vectors, axis=1) if len(good) else ()
+    return {n for n in good if not 0.98 < float(lengths[n]) < 1.02}
+
+
+def _in_batches(items: Iterator[tuple[bytes, str]], size: int) -> Iterator[list[tuple[bytes, str]]]:
+    batch: list[tuple[bytes, str]] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch

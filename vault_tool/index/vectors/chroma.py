@@ -1,0 +1,193 @@
+"""Where a Chroma is, in a folder or at an address, and when it may be opened. The only importer of chromadb."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import secrets
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+import orjson
+
+from vault_tool.errors import StorageError
+from vault_tool.index.manifest import discard, make_way
+from vault_tool.index.vectors.port import StoreUnavailable
+from vault_tool.util import atomic
+
+FOLDER = "chroma"
+PROBE_SECONDS = 120.0
+
+
+class Home(Protocol):
+    """Where a Chroma is: in a folder, or at an address."""
+
+    @property
+    def name(self) -> str:
+        """What the store is called in the ledger and to people."""
+
+    @property
+    def vault(self) -> str:
+        """What keeps the collections of different vaults apart; empty where there can be one alone."""
+
+    def check(self) -> None:
+        """Raises StoreUnavailable when it must not be opened, having set aside what is broken."""
+
+    def connect(self) -> Any:
+        """A client; any fault of Chroma's may come out."""
+
+    def settle(self) -> None:
+        """Note how it is after a write of ours."""
+
+    def stamp(self) -> object:
+        """What changes when somebody writes to it, as far as files tell."""
+
+    def settled(self) -> object:
+        """The stamp after the last write of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class InFolder:
+    """Chroma in this process, in the cache. Its index files end the process that opens them when they are cut short,
+    so they are compared with how the last writer left them, and tried in a child process when they are otherwise."""
+
+    folder: Path
+    vault: str = ""
+
+    @property
+    def name(self) -> str:
+        """See Home."""
+        return "chroma"
+
+    def check(self) -> None:
+        """See Home."""
+        if not self.folder.is_dir():
+            raise StoreUnavailable("the Chroma collection is not made yet; `vt embed` makes it")
+        if self.settled() == self._print():
+            return
+        if not _survives(self.folder):
+            self.set_aside()
+            raise StoreUnavailable("the Chroma collection was broken and is set aside; `vt embed` makes it anew")
+        self.settle()
+
+    def connect(self) -> Any:
+        """See Home."""
+        import chromadb  # 500 ms, and only where Chroma is asked
+
+        make_way(self.folder, folder=True)
+        return chromadb.PersistentClient(str(self.folder), settings=_settings())
+
+    def settle(self) -> None:
+        """See Home."""
+        with suppress(StorageError):
+            atomic.write(self._seal, orjson.dumps(self._print()), durable=False)
+
+    def stamp(self) -> object:
+        """See Home."""
+        return self._print()
+
+    def set_aside(self) -> None:
+        """Put it out of the way unopened; what was put there before goes."""
+        for old in self.folder.parent.glob(f"{self.folder.name}.broken-*"):
+            discard(old)
+        with suppress(OSError):
+            self.folder.rename(self.folder.with_name(f"{self.folder.name}.broken-{secrets.token_hex(4)}"))
+        discard(self._seal)
+
+    @property
+    def _seal(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}.seal")
+
+    def settled(self) -> object:
+        """See Home."""
+        try:
+            return orjson.loads(self._seal.read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def _print(self) -> list[list[Any]]:
+        """The stats of its files. Opening it touches the times of the database, so that one is known by its size alone."""
+        found: list[list[Any]] = []
+        for file in sorted(self.folder.rglob("*")):
+            with suppress(OSError):
+                if file.is_file() and not file.name.endswith(("-wal", "-shm", "-journal")):
+                    status = file.stat()
+                    times = [] if file.suffix == ".sqlite3" else [status.st_mtime_ns, status.st_ctime_ns]
+                    found.append([str(file.relative_to(self.folder)), status.st_size, status.st_ino & (2**63 - 1), *times])
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class AtAddress:
+    """A Chroma server; `vault` keeps the collections of different vaults apart."""
+
+    url: str
+    vault: str
+
+    @property
+    def name(self) -> str:
+        """See Home."""
+        return self.url
+
+    def check(self) -> None:
+        """See Home: what a server's files are like is the server's to know."""
+
+    def connect(self) -> Any:
+        """See Home."""
+        import chromadb  # as above
+
+        parts = urlsplit(self.url)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        return chromadb.HttpClient(parts.hostname or "localhost", port, parts.scheme == "https", settings=_settings())
+
+    def settle(self) -> None:
+        """See Home."""
+
+    def stamp(self) -> object:
+        """See Home."""
+        return None
+
+    def settled(self) -> object:
+        """See Home."""
+        return None
+
+
+def home(store: str, root: Path, cache: Path) -> Home:
+    """Where the Chroma is that a setting names: `chroma` for the folder in the cache, else the address of a server."""
+    if store == "chroma":
+        return InFolder(cache / FOLDER)
+    whose = f"{platform.node()} {root}"
+    return AtAddress(store, hashlib.blake2b(whose.encode(), digest_size=8).hexdigest())
+
+
+def look_through(folder: Path) -> None:
+    """Open every collection and search it: what a child process does to see whether it survives."""
+    import chromadb  # as above
+
+    client = chromadb.PersistentClient(str(folder), settings=_settings())
+    for collection in client.list_collections():
+        found = client.get_collection(collection.name, embedding_function=None)
+        some = found.get(limit=1, include=["embeddings"])["embeddings"]
+        if found.count() and some is not None and len(some):
+            # Many, so that the graph is walked and not only entered.
+            found.query(query_embeddings=some[:1], n_results=min(found.count(), 500), include=["distances"])
+
+
+def _survives(folder: Path) -> bool:
+    command = [sys.executable, "-m", "vault_tool.index.vectors.chroma_probe", str(folder)]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _settings() -> Any:
+    from chromadb.config import Settings  # as above
+
+    return Settings(anonymized_telemetry=False)

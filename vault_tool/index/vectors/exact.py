@@ -1,0 +1,263 @@
+"""Exact search: the cosine of a question with every vector there is, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.index.vectors.ledger import Ledger
+from vault_tool.index.vectors.port import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
+from vault_tool.index.vectors.rows import Rows
+from vault_tool.index.vectors.vector_set import VectorSet
+
+if TYPE_CHECKING:
+    import numpy
+
+_FIRST_LOOK = 40
+_MORE = 4
+_AT_ONCE = 16
+_WORTH_ALL = 0.1
+
+
+class Angle:
+    """One perspective as it is searched: its lane's number, its rows and the question; products are made when they are asked."""
+
+    def __init__(self, perspective: str, lane: int, rows: Rows, query: Vector, cosines: Vector | None = None) -> None:
+        self.perspective = perspective
+        self.lane = lane
+        self.rows = rows
+        self._query = query
+        self._cosines = cosines
+
+    @property
+    def cosines(self) -> Vector:
+        """The question's cosine with every row."""
+        if self._cosines is None:
+            self._cosines = _readable(self.rows).vectors @ self._query
+        return self._cosines
+
+    def at(self, numbers: Sequence[int]) -> list[float]:
+        """Its cosine with some rows."""
+        if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
+            return [float(each) for each in _readable(self.rows).vectors[list(numbers)] @ self._query]
+        return [float(each) for each in self.cosines[list(numbers)]]
+
+
+Candidates: TypeAlias = Callable[[int], Collection[str]]
+"""Files among which the best so many are, as another store believes."""
+
+
+class Similarities:
+    """How every text of the vault stands to one question. A picture of one moment: notes that change later are not in it."""
+
+    def __init__(self, ledger: Ledger, angles: Sequence[Angle], candidates: Candidates | None = None) -> None:
+        self._ledger = ledger
+        self._angles = angles
+        self._candidates = candidates
+
+    def top(self, limit: int, within: Collection[str] | None = None) -> list[VectorHit]:
+        """The best files, each by its best passage and perspective, best first; ties in the order of their paths.
+
+        `within` limits the answer to these paths.
+        """
+        if within is not None:
+            return _ranked(self.hits(within).values(), limit)
+        if self._candidates is not None:
+            with suppress(StoreUnavailable):
+                return _ranked(self.hits(self._candidates(limit)).values(), limit)
+        best: dict[str, VectorHit] = {}
+        for angle in self._angles:
+            _keep_best(best, _best_of(self._ledger, angle, limit))
+        return _ranked(best.values(), limit)
+
+    def of(self, paths: Collection[str]) -> dict[str, float]:
+        """The best cosine of each of these files that has a vector."""
+        return {path: hit.cosine for path, hit in self.hits(paths).items()}
+
+    def hits(self, paths: Collection[str]) -> dict[str, VectorHit]:
+        """Each of these files that has a vector, by its best passage and perspective."""
+        best: dict[str, VectorHit] = {}
+        for path, perspective, cosines in self._passages(paths):
+            passage = max(cosines, key=lambda n: (cosines[n], -n))
+            _keep_best(best, [VectorHit(path, cosines[passage], perspective, passage)])
+        return best
+
+    def whole(self, paths: Collection[str]) -> dict[str, float]:
+        """The mean cosine of all passages of each of these files, in its best perspective."""
+        means: dict[str, float] = {}
+        for path, _, cosines in self._passages(paths):
+            mean = sum(cosines.values()) / len(cosines)
+            means[path] = max(means.get(path, mean), mean)
+        return means
+
+    def spread(self) -> dict[str, tuple[int, float, float]]:
+        """What the question has in common with any text: of each perspective the number, mean and deviation of its cosines."""
+        found = {}
+        for angle in self._angles:
+            count = len(angle.cosines)
+            found[angle.perspective] = (
+                (count, float(angle.cosines.mean()), float(angle.cosines.std())) if count else (0, 0.0, 0.0)
+            )
+        return found
+
+    def passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
+        """For each file and perspective the cosine of each of its passages that has a vector; passage 0 is its head."""
+        return self._passages(paths)
+
+    def _passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
+        """For each file and perspective the cosine of each of its passages that has a vector."""
+        parts = self._ledger.note_keys(paths)
+        every = {key for keys in parts.values() for key in keys}
+        for angle in self._angles:
+            at = _rows_of(self._ledger, angle.lane, angle.rows, every)
+            cosine = dict(zip(at, angle.at(list(at.values())), strict=True)) if at else {}
+            for path, keys in parts.items():
+                found = {n: cosine[key] for n, key in enumerate(keys) if key in cosine}
+                if found:
+                    yield path, angle.perspective, found
+
+
+class ExactStore:
+    """Search over every row of one set. Raises StoreUnavailable where the set cannot be read now."""
+
+    name = "exact"
+    approximate = False
+
+    def __init__(self, vectors: VectorSet, instructions: Mapping[str, str]) -> None:
+        self._set = vectors
+        self._instructions = instructions
+
+    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
+        """See `VectorStore`."""
+        found = self.similarities(queries)
+        return found.top(limit, self._ledger().matching(within) if within else None)
+
+    def similarities(self, queries: Mapping[str, Vector], candidates: Candidates | None = None) -> Similarities:
+        """The cosine of each question (by perspective) with every text embedded for that perspective."""
+        angles = []
+        for perspective, query in queries.items():
+            view = self._view(perspective)
+            if view is None or len(query) != self._set.dimensions:
+                continue
+            lane, rows = view
+            angles.append(Angle(perspective, lane, rows, query))
+        return Similarities(self._ledger(), angles, candidates)
+
+    def vectors_of(self, paths: Collection[str], perspective: str = GENERAL) -> dict[str, Vector]:
+        """One vector a file, of length 1: the mean of its passages'."""
+        import numpy  # 100 ms, and most commands look at no vector
+
+        view = self._view(perspective)
+        if view is None:
+            return {}
+        lane, rows = view
+        parts = self._ledger().note_keys(paths)
+        at = _rows_of(self._ledger(), lane, rows, {key for keys in parts.values() for key in keys})
+        found: dict[str, Vector] = {}
+        for path, keys in parts.items():
+            numbers = [at[key] for key in keys if key in at]
+            if numbers:
+                mean = _readable(rows).vectors[numbers].mean(axis=0)
+                length = float(numpy.linalg.norm(mean))
+                if length > 0:
+                    found[path] = (mean / length).astype(numpy.float32)
+        return found
+
+    def nearest(self, paths: Collection[str], limit: int, perspective: str = GENERAL) -> dict[str, list[VectorHit]]:
+        """For each of these files the other files that are nearest to it, best first."""
+        import numpy  # as above
+
+        view = self._view(perspective)
+        vectors = list(self.vectors_of(paths, perspective).items())
+        found: dict[str, list[VectorHit]] = {}
+        for start in range(0, len(vectors) if view is not None else 0, _AT_ONCE):
+            some = vectors[start : start + _AT_ONCE]
+            assert view is not None
+            lane, rows = view
+            # This way round a block of questions costs little more than one.
+            block = numpy.stack([vector for _, vector in some]) @ _readable(rows).vectors.T
+            for (path, _), cosines in zip(some, block, strict=True):
+                hits = Similarities(self._ledger(), [Angle(perspective, lane, rows, cosines, cosines)]).top(limit + 1)
+                found[path] = [hit for hit in hits if hit.path != path][:limit]
+        return found
+
+    def _view(self, perspective: str) -> tuple[int, Rows] | None:
+        if perspective not in self._instructions:
+            return None
+        try:
+            view = self._set.view(self._instructions[perspective])
+        except (Busy, StorageError) as fault:
+            raise StoreUnavailable(fault.message) from fault
+        return (view.lane.number, view.rows) if view is not None else None
+
+    def _ledger(self) -> Ledger:
+        try:
+            return self._set.ledger()
+        except (Busy, StorageError) as fault:
+            raise StoreUnavailable(fault.message) from fault
+
+
+def _readable(rows: Rows) -> Rows:
+    """The rows, looked at once more right before they are read: a map of a file that somebody cut ends the process."""
+    if not rows.sound():
+        raise StoreUnavailable("the file of vectors was cut short while it was open")
+    return rows
+
+
+def between(one: Mapping[str, Vector], other: Mapping[str, Vector]) -> Matrix:
+    """The cosine of each of one's vectors with each of the other's, in their orders."""
+    import numpy  # as above
+
+    if not one or not other:
+        return numpy.zeros((len(one), len(other)), dtype=numpy.float32)
+    product: Matrix = numpy.stack(list(one.values())) @ numpy.stack(list(other.values())).T
+    return product
+
+
+def _best_of(ledger: Ledger, angle: Angle, limit: int) -> list[VectorHit]:
+    """The best files of one perspective. Rows of texts that no note has any more are passed over."""
+    look = max(_FIRST_LOOK, 2 * limit)
+    while True:
+        numbers = _highest(angle.cosines, look)
+        keys = angle.rows.keys(numbers)
+        owners = ledger.owners(keys)
+        best: dict[str, VectorHit] = {}
+        for number, key in zip(numbers, keys, strict=True):
+            cosine = float(angle.cosines[number])
+            _keep_best(best, [VectorHit(path, cosine, angle.perspective, passage) for path, passage in owners.get(key, ())])
+        # One file more than asked, so that ties at the limit fall by path and not by row.
+        if len(best) > limit or look >= len(angle.cosines):
+            return _ranked(best.values(), limit)
+        look *= _MORE
+
+
+def _highest(cosines: Vector, count: int) -> list[int]:
+    import numpy  # as above
+
+    if count >= len(cosines):
+        found: numpy.ndarray[tuple[int], numpy.dtype[numpy.intp]] = numpy.arange(len(cosines))
+    else:
+        found = numpy.argpartition(cosines, len(cosines) - count)[len(cosines) - count :]
+    return [int(number) for number in found]
+
+
+def _rows_of(ledger: Ledger, lane: int, rows: Rows, keys: Collection[bytes]) -> dict[bytes, int]:
+    """In which of these rows texts are. Another process may have written them anew meanwhile: then the rows are asked too."""
+    found = {key: row for key, row in ledger.row_numbers(lane, keys).items() if row < len(rows)}
+    if ledger.file_of(lane) == rows.name:
+        return found
+    there = rows.keys(list(found.values()))
+    return {key: row for (key, row), seen in zip(found.items(), there, strict=True) if seen == key}
+
+
+def _keep_best(best: dict[str, VectorHit], hits: Iterable[VectorHit]) -> None:
+    for hit in hits:
+        known = best.get(hit.path)
+        if known is None or (hit.cosine, known.passage) > (known.cosine, hit.passage):
+            best[hit.path] = hit
+
+
+def _ranked(hits: Iterable[VectorHit], limit: int) -> list[VectorHit]:
+    return sorted(hits, key=lambda hit: (-hit.cosine, hit.path))[: max(limit, 0)]

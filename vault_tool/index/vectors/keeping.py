@@ -1,0 +1,136 @@
+"""What keeps the vectors' folder small and known: the export for other programs, compaction, sets that nobody asks any more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
+from vault_tool.index.manifest import Part, State, discard, lock, make_way
+from vault_tool.index.vectors import calibration, vector_set
+from vault_tool.index.vectors.ledger import Ledger
+from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.util import atomic
+
+VERSION = 1
+
+KEEP = 30 * 86400.0
+"""Seconds for which the vectors of a text that no note has any more are kept: a branch may have it."""
+
+OLD_SET = 30 * 86400.0
+"""Seconds after its last use when another model's set is removed."""
+
+_BACKGROUND_SHARE = 0.1
+_SMALL = 2000
+_EXPORT_SHARE = 0.05
+_DEAD_SHARE = 0.3
+_FEW_DEAD = 1000
+
+
+def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], updated: str, wait: float) -> None:
+    """Write `_embeddings.json` when it is not as we left it, and otherwise when enough has changed to be worth its size.
+
+    `names` gives the perspective of each instruction. What cannot be written now is written later.
+    """
+    part = Part(root / EMBEDDINGS_FILE, root / CACHE / "embeddings.seal")
+    ledger = vectors.ledger()
+    now = f"{vectors.folder.name} {ledger.meta('nonce')} {ledger.meta('seq')}"
+    before = part.nonce().rpartition(" ")
+    if part.state() is State.INTACT and before[0] == now.rpartition(" ")[0]:
+        changed = int(ledger.meta("seq")) - int(before[2] or 0)
+        notes = ledger.count_notes()
+        if not changed or (notes > _SMALL and changed <= _EXPORT_SHARE * notes):
+            return
+    with suppress(Busy, StorageError), lock(root / CACHE / "embeddings.lock", wait, EMBEDDINGS_FILE):
+        data = orjson.dumps(document(vectors, names, updated)) + b"\n"
+        make_way(part.path)
+        atomic.write(part.path, data, durable=False)
+        part.close_seal(now, synced=False)
+
+
+def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict[str, Any]:
+    """`version, model, dimensions, updated, calibration, files` by perspective, and `entries` by id (pages: by path).
+
+    An entry has its path and, by perspective, the hash of each of its texts with the row of its vector (null: none yet).
+    """
+    ledger = vectors.ledger()
+    lanes = {names.get(instruction, instruction): lane for instruction, lane in ledger.lanes().items()}
+    rows = {name: dict(ledger.every_row(lane.number)) for name, lane in lanes.items()}
+    entries: dict[str, Any] = {}
+    for note in ledger.every_note():
+        found = {
+            name: {"texts": [key.hex() for key in note.keys], "rows": [at.get(key) for key in note.keys]}
+            for name, at in rows.items()
+        }
+        entries.setdefault(note.id or note.path, {"path": note.path, "perspectives": found})
+    return {
+        "version": VERSION,
+        "model": vectors.model,
+        "dimensions": vectors.dimensions,
+        "updated": updated,
+        "calibration": {name: lane.background for name, lane in lanes.items()},
+        "files": {name: f"{CACHE}/{vector_set.FOLDER}/{vectors.folder.name}/{lane.file}" for name, lane in lanes.items()},
+        "count": len(entries),
+        "entries": entries,
+    }
+
+
+def compact_if_due(vectors: VectorSet, now: float) -> None:
+    """Leave out rows of texts that no note has had for long, or of more such texts than there are others, when they are many."""
+    dropped = _to_drop(vectors.ledger(), now)
+    if len(dropped) < _FEW_DEAD:
+        return
+    for instruction, lane in vectors.ledger().lanes().items():
+        if len(vectors.ledger().row_numbers(lane.number, dropped)) > _DEAD_SHARE * lane.rows:
+            vectors.compact(instruction, dropped)
+    with vectors.writing() as ledger, ledger.transaction():
+        ledger.forget_keys(dropped)
+
+
+def calibrate(vectors: VectorSet) -> None:
+    """Measure the background of each lane that has grown enough since it was measured last."""
+    for instruction, lane in vectors.ledger().lanes().items():
+        known = vectors.ledger().meta(f"measured {lane.number}")
+        if known and abs(lane.rows - int(known)) <= _BACKGROUND_SHARE * int(known):
+            continue
+        view = vectors.view(instruction)
+        if view is None or lane.rows < calibration.ENOUGH:
+            continue
+        sample = [(key, row) for key, row in vectors.ledger().sample(lane.number, calibration.SAMPLE) if row < len(view.rows)]
+        owners = vectors.ledger().owners([key for key, _ in sample])
+        whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
+        found = calibration.measured(view.rows.vectors[[row for _, row in sample]], whose)
+        with vectors.writing() as ledger, ledger.transaction():
+            ledger.put_lane(replace(ledger.lanes()[instruction], background=found))
+            ledger.say(**{f"measured {lane.number}": str(lane.rows)})
+
+
+def discard_old(cache: Path, serving: Path, now: float) -> None:
+    """Remove the sets of other models that were not written to for long."""
+    for folder, _, _ in vector_set.folders(cache):
+        with suppress(OSError):
+            if folder != serving and now - max(file.stat().st_mtime for file in folder.iterdir()) > OLD_SET:
+                discard(folder)
+
+
+def _to_drop(ledger: Ledger, now: float) -> frozenset[bytes]:
+    retired = ledger.retired()
+    owned = Counter(lane.rows for lane in ledger.lanes().values())
+    most = max(max(owned, default=0) - len(retired), _FEW_DEAD)
+    return frozenset(key for n, (key, at) in enumerate(retired) if n >= most or now - at > KEEP)
+
+
+def mirror_bytes(cache: Path) -> int:
+    """What Chroma's own folder takes, and one that was set aside."""
+    found = 0
+    for file in cache.glob("chroma*/**/*"):
+        with suppress(OSError):
+            found += file.stat().st_size if file.is_file() else 0
+    return found

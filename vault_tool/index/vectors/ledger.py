@@ -1,0 +1,408 @@
+"""The ledger of one model's vectors: which texts each note consists of, in which row each text's vector is, what is missing."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from vault_tool.index.catalog import failure
+from vault_tool.index.vectors.port import Background, Where
+from vault_tool.index.vectors.rows import KEY_BYTES, Print
+
+FORMAT = 1
+
+_BUSY_SECONDS = 5.0
+_MANY = 900
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE lanes (lane INTEGER PRIMARY KEY, instruction TEXT NOT NULL UNIQUE, file TEXT NOT NULL, rows INTEGER NOT NULL,
+    print BLOB NOT NULL, background BLOB);
+CREATE TABLE vectors (lane INTEGER NOT NULL, key BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (lane, key)) WITHOUT ROWID;
+CREATE TABLE notes (path TEXT PRIMARY KEY, id TEXT NOT NULL, hash TEXT NOT NULL, keys BLOB NOT NULL, class TEXT NOT NULL,
+    type TEXT NOT NULL, project TEXT NOT NULL, at TEXT NOT NULL, subjects TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE owners (key BLOB NOT NULL, path TEXT NOT NULL, passage INTEGER NOT NULL,
+    PRIMARY KEY (key, path, passage)) WITHOUT ROWID;
+CREATE TABLE wanted (lane INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (lane, key)) WITHOUT ROWID;
+CREATE TABLE refused (lane INTEGER NOT NULL, key BLOB NOT NULL, reason TEXT NOT NULL, at REAL NOT NULL,
+    PRIMARY KEY (lane, key)) WITHOUT ROWID;
+CREATE TABLE mirrored (store TEXT NOT NULL, lane INTEGER NOT NULL, path TEXT NOT NULL, hash TEXT NOT NULL,
+    passages INTEGER NOT NULL, PRIMARY KEY (store, lane, path)) WITHOUT ROWID;
+CREATE TABLE retired (key BLOB PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
+"""
+_NOTE = "path, id, hash, keys, class, type, project, at, subjects"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """The vectors made with one instruction: their file, how many rows of it count, and the file's stat after our last write."""
+
+    number: int
+    instruction: str
+    file: str
+    rows: int
+    print: Print
+    background: Background | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is embedded of one file: the keys of its texts in order, and what a filter may ask of it."""
+
+    path: str
+    id: str
+    hash: str
+    keys: tuple[bytes, ...]
+    record_class: str = ""
+    type: str = ""
+    project: str = ""
+    at: str = ""
+    subjects: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A text of a note that the model gave no usable vector for."""
+
+    path: str
+    reason: str
+    at: float
+
+
+class Ledger:
+    """One open ledger; every write is a transaction of the caller's, under the lock of its set."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    @classmethod
+    def open(cls, path: Path, *, new: bool = False) -> Self:
+        """Open a ledger, or make one; raises sqlite3.DatabaseError for what is none."""
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+        try:
+            # A seal says until when unsynced pages may be trusted, and what is lost is read back from the files of rows.
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
+            connection.execute("PRAGMA mmap_size = 0")
+            # A path tells of what a note said: what is erased must not stay in a page that is free.
+            connection.execute("PRAGMA secure_delete = ON")
+            if new:
+                connection.executescript(_TABLES)
+            connection.execute("SELECT count(*) FROM meta").fetchone()
+        except sqlite3.DatabaseError:
+            connection.close()
+            raise
+        return cls(connection)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._connection.close()
+
+    def sound(self) -> bool:
+        """Whether SQLite finds nothing wrong."""
+        try:
+            return bool(self._connection.execute("PRAGMA quick_check").fetchall() == [("ok",)])
+        except sqlite3.DatabaseError:
+            return False
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing; raises Busy or StorageError, never an error of SQLite's."""
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+            self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
+            self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as fault:
+            raise failure(fault) from fault
+        finally:
+            if self._connection.in_transaction:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+
+    def meta(self, key: str) -> str:
+        """One of the ledger's own facts, or the empty string."""
+        found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(found[0][0]) if found else ""
+
+    def say(self, **facts: str) -> None:
+        """Keep facts."""
+        self._many("INSERT OR REPLACE INTO meta VALUES (?,?)", facts.items())
+
+    def lanes(self) -> dict[str, Lane]:
+        """All lanes by instruction."""
+        return {row[1]: _lane_of(row) for row in self._rows("SELECT lane, instruction, file, rows, print, background FROM lanes")}
+
+    def put_lane(self, lane: Lane) -> None:
+        """Add a lane or replace what is known of it."""
+        kept = orjson.dumps(lane.background) if lane.background else None
+        self._many(
+            "INSERT OR REPLACE INTO lanes VALUES (?,?,?,?,?,?)",
+            [(lane.number, lane.instruction, lane.file, lane.rows, orjson.dumps(lane.print), kept)],
+        )
+
+    def put_vectors(self, lane: int, first: int, keys: Sequence[bytes]) -> None:
+        """Say that the vectors of these texts are in the rows from `first` on."""
+        self._many("INSERT OR REPLACE INTO vectors VALUES (?,?,?)", ((lane, key, first + n) for n, key in enumerate(keys)))
+        self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((lane, key) for key in keys))
+        self._many("DELETE FROM refused WHERE lane = ? AND key = ?", ((lane, key) for key in keys))
+
+    def clear_lane(self, lane: int) -> None:
+        """Forget every row of a lane; its texts are wanted until rows are put back."""
+        self._many("DELETE FROM vectors WHERE lane = ?", [(lane,)])
+        self.want_all(lane)
+
+    def want_all(self, lane: int) -> None:
+        """Want every text of a note that this lane has no vector of (those refused aside)."""
+        self._many(
+            "INSERT OR IGNORE INTO wanted SELECT DISTINCT ?1, o.key FROM owners o WHERE"
+            " NOT EXISTS (SELECT 1 FROM vectors v WHERE v.lane = ?1 AND v.key = o.key)"
+            " AND NOT EXISTS (SELECT 1 FROM refused r WHERE r.lane = ?1 AND r.key = o.key)",
+            [(lane,)],
+        )
+
+    def refuse(self, lane: int, reasons: Mapping[bytes, str], at: float) -> None:
+        """Keep that these texts got no vector, and do not want them meanwhile."""
+        self._many("INSERT OR REPLACE INTO refused VALUES (?,?,?,?)", ((lane, key, why, at) for key, why in reasons.items()))
+        self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((lane, key) for key in reasons))
+
+    def forgive(self, before: float) -> None:
+        """Want again what was refused before a moment."""
+        self._many(
+            "INSERT OR IGNORE INTO wanted SELECT lane, key FROM refused WHERE at < ? AND key IN (SELECT key FROM owners)",
+            [(before,)],
+        )
+        self._many("DELETE FROM refused WHERE at < ?", [(before,)])
+
+    def refusals(self) -> list[Refusal]:
+        """What is not embedded and why, by path."""
+        query = "SELECT DISTINCT o.path, r.reason, r.at FROM refused r JOIN owners o ON o.key = r.key ORDER BY 1, 2"
+        return [Refusal(*row) for row in self._rows(query)]
+
+    def put_notes(self, notes: Iterable[Note], at: float) -> None:
+        """Add notes or replace what is known of them; texts that no note has any more are retired at this moment."""
+        listed = list(notes)
+        self.drop_notes([note.path for note in listed], at)
+        self._many(f"INSERT INTO notes ({_NOTE}) VALUES (?,?,?,?,?,?,?,?,?)", map(_note_row, listed))
+        self.say(notes=str(self.count_notes() + len({note.path for note in listed})))
+        owned = [(key, note.path, n) for note in listed for n, key in enumerate(note.keys)]
+        self._many("INSERT OR IGNORE INTO owners VALUES (?,?,?)", owned)
+        self._many("DELETE FROM retired WHERE key = ?", ((key,) for key, _, _ in owned))
+        for (lane,) in self._rows("SELECT lane FROM lanes"):
+            self._many(
+                "INSERT OR IGNORE INTO wanted SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE lane = ?1 AND key = ?2)"
+                " AND NOT EXISTS (SELECT 1 FROM refused WHERE lane = ?1 AND key = ?2)",
+                ((lane, key) for key, _, _ in owned),
+            )
+
+    def drop_notes(self, paths: Collection[str], at: float) -> None:
+        """Forget notes; texts that no note has any more are retired at this moment."""
+        parts = self.note_keys(paths)
+        keys = {key for found in parts.values() for key in found}
+        self._many("DELETE FROM owners WHERE key = ? AND path = ?", ((key, path) for path in parts for key in parts[path]))
+        self.say(notes=str(self.count_notes() - len(parts)))
+        self._many("DELETE FROM notes WHERE path = ?", ((path,) for path in paths))
+        owned = {
+            row[0] for some in batches(keys) for row in self._rows(f"SELECT key FROM owners WHERE key IN ({marks(some)})", some)
+        }
+        gone = keys - owned
+        self._many("DELETE FROM wanted WHERE key = ?", ((key,) for key in gone))
+        self._many("INSERT OR REPLACE INTO retired VALUES (?,?)", ((key, at) for key in gone))
+
+    def doubt(self, paths: Iterable[str]) -> None:
+        """Have notes looked at again: their files say something else than is known."""
+        self._many("UPDATE notes SET hash = '' WHERE path = ?", ((path,) for path in paths))
+        self.say(mark="")
+
+    def notes(self, paths: Collection[str]) -> dict[str, Note]:
+        """What is known of some notes."""
+        found: dict[str, Note] = {}
+        for some in batches(paths):
+            rows = self._rows(f"SELECT {_NOTE} FROM notes WHERE path IN ({marks(some)})", some)
+            found.update((row[0], note_of(row)) for row in rows)
+        return found
+
+    def note_keys(self, paths: Collection[str]) -> dict[str, tuple[bytes, ...]]:
+        """The texts of some notes, by path."""
+        found: dict[str, tuple[bytes, ...]] = {}
+        for some in batches(paths):
+            rows = self._rows(f"SELECT path, keys FROM notes WHERE path IN ({marks(some)})", some)
+            found.update((path, _parts(keys)) for path, keys in rows)
+        return found
+
+    def every_note(self) -> Iterator[Note]:
+        """All notes in the order of their paths."""
+        return map(note_of, self._rows(f"SELECT {_NOTE} FROM notes ORDER BY path"))
+
+    def hashes(self) -> dict[str, str]:
+        """The content hash under which each note is known, by path."""
+        return dict(self._rows("SELECT path, hash FROM notes"))
+
+    def count_notes(self) -> int:
+        """How many notes are known."""
+        return int(self.meta("notes") or 0)
+
+    def owners(self, keys: Collection[bytes]) -> dict[bytes, list[tuple[str, int]]]:
+        """The notes that have these texts, each with which of its passages it is."""
+        found: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
+        for some in batches(keys):
+            for key, path, passage in self._rows(f"SELECT key, path, passage FROM owners WHERE key IN ({marks(some)})", some):
+                found[key].append((path, passage))
+        return found
+
+    def row_numbers(self, lane: int, keys: Collection[bytes]) -> dict[bytes, int]:
+        """In which rows of a lane the vectors of texts are, as far as they are there."""
+        found: dict[bytes, int] = {}
+        for some in batches(keys):
+            found.update(self._rows(f"SELECT key, row FROM vectors WHERE lane = ? AND key IN ({marks(some)})", [lane, *some]))
+        return found
+
+    def file_of(self, lane: int) -> str:
+        """The file that the rows of a lane are in."""
+        return "".join(row[0] for row in self._rows("SELECT file FROM lanes WHERE lane = ?", (lane,)))
+
+    def every_row(self, lane: int) -> list[tuple[bytes, int]]:
+        """All texts of a lane with their rows, in the order of the rows."""
+        return self._rows("SELECT key, row FROM vectors WHERE lane = ? ORDER BY row", (lane,))
+
+    def sample(self, lane: int, size: int) -> list[tuple[bytes, int]]:
+        """Texts of notes with their rows: those with the lowest keys, which is chance, and the same every time."""
+        query = (
+            "SELECT v.key, v.row FROM vectors v WHERE v.lane = ? AND EXISTS (SELECT 1 FROM owners o WHERE o.key = v.key)"
+            " ORDER BY v.key LIMIT ?"
+        )
+        return self._rows(query, (lane, size))
+
+    def wanted(self, lane: int, limit: int) -> list[tuple[bytes, str, int]]:
+        """Texts without a vector, each with one note that has it and which of its passages it is; the latest notes first."""
+        query = (
+            "SELECT w.key, o.path, o.passage FROM wanted w JOIN owners o ON o.key = w.key JOIN notes n ON n.path = o.path"
+            " WHERE w.lane = ? GROUP BY w.key ORDER BY max(n.at) DESC, o.path, o.passage LIMIT ?"
+        )
+        return self._rows(query, (lane, limit))
+
+    def count_wanted(self, lane: int) -> int:
+        """How many texts have no vector."""
+        return int(self._rows("SELECT count(*) FROM wanted WHERE lane = ?", (lane,))[0][0])
+
+    def notes_behind(self, lanes: Collection[int]) -> int:
+        """How many notes have a text without a vector in one of the lanes."""
+        query = f"SELECT count(DISTINCT o.path) FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane IN ({marks(lanes)})"
+        return int(self._rows(query, list(lanes))[0][0])
+
+    def matching(self, within: Where) -> set[str]:
+        """The paths of the notes that are as asked."""
+        parts: list[str] = []
+        values: list[str] = []
+        for column, wanted in (("class", within.classes), ("type", within.types)):
+            if wanted:
+                parts.append(f"{column} IN ({marks(wanted)})")
+                values.extend(wanted)
+        if within.subjects:
+            parts.append("(" + " OR ".join(["instr(subjects, ?)"] * len(within.subjects)) + ")")
+            values.extend(f"\n{name}\n" for name in within.subjects)
+        for test, asked in (("project = ?", within.project), ("at >= ?", within.since), ("at <> '' AND at <= ?", within.until)):
+            if asked:
+                parts.append(test)
+                values.append(asked)
+        where = " AND ".join(parts) or "1"
+        return {row[0] for row in self._rows(f"SELECT path FROM notes WHERE {where}", values)}
+
+    def to_mirror(self, store: str, lane: int, limit: int) -> list[tuple[str, int]]:
+        """Notes, whole in a lane, that a store does not have as they are now, each with how many passages it has there."""
+        query = (
+            "SELECT n.path, coalesce(m.passages, 0) FROM notes n LEFT JOIN mirrored m ON m.store = ?1 AND m.lane = ?2"
+            " AND m.path = n.path WHERE m.hash IS NOT n.hash AND n.path NOT IN"
+            " (SELECT o.path FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane = ?2) LIMIT ?3"
+        )
+        return self._rows(query, (store, lane, limit))
+
+    def to_unmirror(self, store: str, lane: int) -> list[tuple[str, int]]:
+        """Notes that a store has and the vault has not, each with how many passages it has there."""
+        query = (
+            "SELECT m.path, m.passages FROM mirrored m WHERE m.store = ? AND m.lane = ?"
+            " AND NOT EXISTS (SELECT 1 FROM notes n WHERE n.path = m.path)"
+        )
+        return self._rows(query, (store, lane))
+
+    def mirror(self, store: str, lane: int, notes: Iterable[Note], gone: Iterable[str] = ()) -> None:
+        """Say that a store has these notes as they are now, and those that are gone no more."""
+        self._many("DELETE FROM mirrored WHERE store = ? AND lane = ? AND path = ?", ((store, lane, path) for path in gone))
+        rows = ((store, lane, note.path, note.hash, len(note.keys)) for note in notes)
+        self._many("INSERT OR REPLACE INTO mirrored VALUES (?,?,?,?,?)", rows)
+
+    def unmirror(self, store: str, lane: int) -> None:
+        """Say that a store has nothing of a lane."""
+        self._many("DELETE FROM mirrored WHERE store = ? AND lane = ?", [(store, lane)])
+
+    def mirrored_ids(self, store: str, lane: int) -> list[tuple[str, int]]:
+        """What a store has of a lane: paths and how many passages of each."""
+        return self._rows("SELECT path, passages FROM mirrored WHERE store = ? AND lane = ?", (store, lane))
+
+    def retired(self) -> list[tuple[bytes, float]]:
+        """The texts that no note has any more, the latest first, each with since when."""
+        return self._rows("SELECT key, at FROM retired ORDER BY at DESC, key")
+
+    def forget_keys(self, keys: Iterable[bytes]) -> None:
+        """Forget retired texts; their rows are the caller's to leave out."""
+        listed = [(key,) for key in keys]
+        for table in ("vectors", "retired", "refused"):
+            self._many(f"DELETE FROM {table} WHERE key = ?", listed)
+
+    def forget_all_notes(self) -> None:
+        """Forget what the notes consist of; the vectors stay."""
+        for table in ("notes", "owners", "wanted", "retired"):
+            self._many(f"DELETE FROM {table}", [()])
+        self.say(notes="0")
+
+    def _rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        try:
+            return self._connection.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as fault:
+            raise failure(fault) from fault
+
+    def _many(self, query: str, values: Iterable[Sequence[Any]]) -> None:
+        try:
+            self._connection.executemany(query, values)
+        except sqlite3.DatabaseError as fault:
+            raise failure(fault) from fault
+
+
+def note_of(row: Sequence[Any]) -> Note:
+    """The note of a row."""
+    path, id_, hash_, keys, class_, type_, project, at, subjects = row
+    return Note(path, id_, hash_, _parts(keys), class_, type_, project, at, tuple(filter(None, subjects.split("\n"))))
+
+
+def _parts(keys: bytes) -> tuple[bytes, ...]:
+    return tuple([keys[n : n + KEY_BYTES] for n in range(0, len(keys), KEY_BYTES)])
+
+
+def _lane_of(row: Sequence[Any]) -> Lane:
+    number, instruction, file, rows, kept, background = row
+    return Lane(
+        number, instruction, file, rows, orjson.loads(kept), Background(**orjson.loads(background)) if background else None
+    )
+
+
+def _note_row(note: Note) -> tuple[Any, ...]:
+    subjects = f"\n{chr(10).join(note.subjects)}\n" if note.subjects else ""
+    keys = b"".join(note.keys)
+    return note.path, note.id, note.hash, keys, note.record_class, note.type, note.project, note.at, subjects
+
+
+def batches(items: Collection[Any]) -> Iterator[list[Any]]:
+    """The items in lists that one query takes."""
+    listed = list(items)
+    return (listed[start : start + _MANY] for start in range(0, len(listed), _MANY))
+
+
+def marks(items: Collection[Any]) -> str:
+    """The question marks for a list of values."""
+    return ",".join("?" * len(items))

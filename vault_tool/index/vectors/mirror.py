@@ -1,0 +1,299 @@
+"""Chroma beside the exact store: kept equal to it by one writer, and believed only as far as our own rows agree."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, TypeVar
+
+from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
+from vault_tool.index.embedding.calling import Patience
+from vault_tool.index.manifest import lock
+from vault_tool.index.vectors.chroma import Home
+from vault_tool.index.vectors.exact import ExactStore
+from vault_tool.index.vectors.ledger import Lane, Ledger, Note
+from vault_tool.index.vectors.port import StoreUnavailable, Vector, VectorHit, Where
+from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import one_line
+
+T = TypeVar("T")
+
+QUERY_SECONDS = 5.0
+WRITE_SECONDS = 120.0
+
+_NOTES_AT_ONCE = 200
+_TEXTS_AT_ONCE = 1000
+_MOST_BEHIND = 2000
+_LOOK = 3
+_MORE = 30
+
+
+class ChromaStore:
+    """Search by Chroma. What it finds is looked up and measured in our own rows: it proposes, so it can miss but not invent.
+
+    Raises StoreUnavailable whenever it cannot be asked, and never a fault of Chroma's own.
+    """
+
+    approximate = True
+
+    def __init__(self, home: Home, vectors: VectorSet, instructions: Mapping[str, str]) -> None:
+        self._home = home
+        self.vectors = vectors
+        self._instructions = instructions
+        self._exact = ExactStore(vectors, instructions)
+        self._patience = Patience()
+        self._client: Any = None
+        self._opened: tuple[str, object] = ("", None)
+
+    @property
+    def name(self) -> str:
+        """See VectorStore."""
+        return self._home.name
+
+    def close(self) -> None:
+        """Let go of the client."""
+        if self._client is not None:
+            client, self._client = self._client, None
+            with suppress(Exception):
+                client.close()
+
+    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
+        """See VectorStore."""
+        found = self._exact.similarities(queries)
+        return found.top(limit, self.candidates(queries, limit, within))
+
+    def candidates(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> set[str]:
+        """The files among which the best are, with those that the collection does not have yet."""
+        ledger = self._ledger()
+        found: set[str] = set()
+        for perspective, query in queries.items():
+            lane = self._lane(ledger, perspective)
+            if lane is None or len(query) != self.vectors.dimensions:
+                continue
+            missing = [path for path, _ in ledger.to_mirror(self.name, lane.number, _MOST_BEHIND + 1)]
+            if len(missing) > _MOST_BEHIND:
+                raise StoreUnavailable(f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; `vt embed` fills it")
+            found.update(missing, self._asked(ledger, lane, query, limit, within))
+        return found & ledger.matching(within) if within else found
+
+    def equalise(self, seconds: float | None = None) -> int:
+        """Bring the collections to what the rows say, for about so many seconds; how many notes were written or removed.
+
+        The caller is the one writer. Raises Busy when there is another, StoreUnavailable when Chroma fails.
+        """
+        until = None if seconds is None else time.monotonic() + seconds
+        with lock(self.vectors.folder / "chroma.lock", 0.5, "the Chroma collection"):
+            changed = 0
+            if self._equal():
+                return 0
+            self._start()
+            for instruction, lane in self._ledger().lanes().items():
+                if lane.rows and instruction in self._instructions.values():
+                    changed += self._equalised(lane, until)
+            self.close()
+            self._home.settle()
+            with self.vectors.writing() as ledger, ledger.transaction():
+                ledger.say(**{f"mirror {self.name}": secrets.token_hex(8), f"doubt {self.name}": ""})
+            return changed
+
+    def behind(self) -> int:
+        """How many notes the collections do not have as they are, up to a few thousand."""
+        ledger = self._ledger()
+        lanes = [lane for instruction, lane in ledger.lanes().items() if instruction in self._instructions.values()]
+        return max((len(ledger.to_mirror(self.name, lane.number, _MOST_BEHIND + 1)) for lane in lanes), default=0)
+
+    def _equal(self) -> bool:
+        """Whether nothing is to be done, as far as the ledger and the files say; nothing is opened for it."""
+        ledger = self._ledger()
+        for instruction, lane in ledger.lanes().items():
+            if not lane.rows or instruction not in self._instructions.values():
+                continue
+            if not ledger.meta(f"nonce {self.name} {lane.number}") or ledger.to_unmirror(self.name, lane.number):
+                return False
+            if ledger.to_mirror(self.name, lane.number, 1):
+                return False
+        return not ledger.meta(f"doubt {self.name}") and self._home.stamp() == self._home.settled()
+
+    def _asked(self, ledger: Ledger, lane: Lane, query: Vector, limit: int, where: Where | None) -> set[str]:
+        collection = self._reading(ledger, lane)
+        count = limit * _LOOK + _MORE
+        ask = partial(collection.query, query_embeddings=[query], n_results=count, where=_clause(where), include=[])
+        said = self._call(QUERY_SECONDS, ask)
+        return {found.rpartition("#")[0] for found in said["ids"][0]}
+
+    def _reading(self, ledger: Ledger, lane: Lane) -> Any:
+        """The collection as its last writer left it: a client that was opened before that answers as of then."""
+        generation = ledger.meta(f"mirror {self.name}")
+        if self._client is None or self._opened != (generation, self._home.stamp()):
+            self.close()
+            self._let_write()
+            self._home.check()
+            self._client = self._call(QUERY_SECONDS, self._home.connect)
+            self._opened = generation, self._home.stamp()
+        client = self._client
+        collection = self._call(QUERY_SECONDS, lambda: client.get_collection(self._collection(lane), embedding_function=None))
+        if (collection.metadata or {}).get("nonce") != ledger.meta(f"nonce {self.name} {lane.number}"):
+            self._doubt()
+            raise StoreUnavailable("the Chroma collection is not the one that was filled; `vt embed` fills it anew")
+        return collection
+
+    def _let_write(self) -> None:
+        """Not opened while somebody writes to it: half of a batch looks broken from outside."""
+        try:
+            with lock(self.vectors.folder / "chroma.lock", 0.0, "the Chroma collection"):
+                pass
+        except Busy as fault:
+            raise StoreUnavailable("the Chroma collection is being brought up to date") from fault
+        except StorageError:
+            return  # on a disk that cannot be written nobody writes
+
+    def _start(self) -> None:
+        """A client for writing; a folder that is missing is begun."""
+        self.close()
+        with suppress(StoreUnavailable):
+            self._home.check()
+        self._client = self._call(QUERY_SECONDS, self._home.connect)
+
+    def _equalised(self, lane: Lane, until: float | None) -> int:
+        collection = self._writing(lane)
+        changed = 0
+        gone = self._ledger().to_unmirror(self.name, lane.number)
+        if gone:
+            self._delete(collection, [f"{path}#{n}" for path, count in gone for n in range(count)])
+            with self.vectors.writing() as ledger, ledger.transaction():
+                ledger.mirror(self.name, lane.number, (), [path for path, _ in gone])
+            changed += len(gone)
+        while until is None or time.monotonic() < until:
+            some = self._ledger().to_mirror(self.name, lane.number, _NOTES_AT_ONCE)
+            if not some:
+                return changed + self._without_ghosts(collection, lane)
+            changed += self._put(collection, lane, dict(some))
+        return changed
+
+    def _writing(self, lane: Lane) -> Any:
+        """The collection of a lane: a new one where there is none, or not the one that was filled."""
+        client, name, fact = self._client, self._collection(lane), f"nonce {self.name} {lane.number}"
+        nonce = self._ledger().meta(fact)
+        if name in self._call(QUERY_SECONDS, lambda: {found.name for found in client.list_collections()}):
+            found = self._call(QUERY_SECONDS, lambda: client.get_collection(name, embedding_function=None))
+            known = sum(count for _, count in self._ledger().mirrored_ids(self.name, lane.number))
+            ours = nonce and (found.metadata or {}).get("nonce") == nonce
+            if ours and self._call(QUERY_SECONDS, found.count) >= known:
+                return found
+            self._call(WRITE_SECONDS, lambda: client.delete_collection(name))
+        nonce = secrets.token_hex(8)
+        space: Any = {"hnsw": {"space": "cosine"}}
+        metadata = {"nonce": nonce, "model": self.vectors.model}
+        made = self._call(
+            WRITE_SECONDS,
+            lambda: client.create_collection(name, metadata=metadata, configuration=space, embedding_function=None),
+        )
+        with self.vectors.writing() as ledger, ledger.transaction():
+            ledger.unmirror(self.name, lane.number)
+            ledger.say(**{fact: nonce})
+        return made
+
+    def _put(self, collection: Any, lane: Lane, had: Mapping[str, int]) -> int:
+        """Write some notes; `had` says how many passages each of them has there."""
+        view = self.vectors.view(lane.instruction)
+        if view is None:
+            raise StoreUnavailable("the vectors cannot be read now")
+        notes = list(self._ledger().notes(had).values())
+        at = self._ledger().row_numbers(lane.number, {key for note in notes for key in note.keys})
+        texts = [(f"{note.path}#{n}", at[key], _facts(note)) for note in notes for n, key in enumerate(note.keys) if key in at]
+        kept = {found for found, _, _ in texts}
+        self._delete(collection, [old for path in had for n in range(had[path]) if (old := f"{path}#{n}") not in kept])
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = texts[start : start + _TEXTS_AT_ONCE]
+            vectors = view.rows.vectors[[row for _, row, _ in some]]
+            ids, facts = [found for found, _, _ in some], [each for _, _, each in some]
+            self._call(WRITE_SECONDS, partial(collection.upsert, ids, vectors, facts))
+        with self.vectors.writing() as ledger, ledger.transaction():
+            ledger.mirror(self.name, lane.number, notes, had.keys() - {note.path for note in notes})
+        return len(had)
+
+    def _without_ghosts(self, collection: Any, lane: Lane) -> int:
+        """Remove what a killed writer left that the ledger does not know of; how many texts."""
+        known = self._ledger().mirrored_ids(self.name, lane.number)
+        if self._call(QUERY_SECONDS, collection.count) <= sum(count for _, count in known):
+            return 0
+        ids = {f"{path}#{n}" for path, count in known for n in range(count)}
+        found = self._call(WRITE_SECONDS, lambda: collection.get(include=[]))["ids"]
+        ghosts = [one for one in found if one not in ids]
+        self._delete(collection, ghosts)
+        return len(ghosts)
+
+    def _delete(self, collection: Any, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), _TEXTS_AT_ONCE):
+            self._call(WRITE_SECONDS, partial(collection.delete, ids=list(ids[start : start + _TEXTS_AT_ONCE])))
+
+    def _lane(self, ledger: Ledger, perspective: str) -> Lane | None:
+        return ledger.lanes().get(self._instructions[perspective]) if perspective in self._instructions else None
+
+    def _collection(self, lane: Lane) -> str:
+        whose = f"{self._home.vault} {self.vectors.folder.name} {lane.instruction}"
+        return f"vault-{hashlib.blake2b(whose.encode(), digest_size=12).hexdigest()}"
+
+    def _ledger(self) -> Ledger:
+        try:
+            return self.vectors.ledger()
+        except (Busy, StorageError) as fault:
+            raise StoreUnavailable(fault.message) from fault
+
+    def _call(self, seconds: float, call: Callable[[], T]) -> T:
+        """What Chroma says within so many seconds; whatever goes wrong in it is one StoreUnavailable."""
+        try:
+            return self._patience.call(seconds, call, f"Chroma ({self.name})", waiting=seconds <= QUERY_SECONDS)
+        except EmbeddingUnavailable as fault:
+            self._doubt()
+            raise StoreUnavailable(fault.message) from fault
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            raise
+        except BaseException as fault:  # its native part panics with what is no Exception
+            self._doubt()
+            said = one_line(str(fault), 120) or type(fault).__name__
+            raise StoreUnavailable(f"Chroma ({self.name}) failed: {said}") from fault
+
+    def _doubt(self) -> None:
+        """See to it that the next writer looks whether everything is there still."""
+        self.close()
+        with suppress(Busy, StorageError):
+            if not self.vectors.ledger().meta(f"doubt {self.name}"):
+                with self.vectors.writing() as ledger, ledger.transaction():
+                    ledger.say(**{f"doubt {self.name}": "1"})
+
+
+def _facts(note: Note) -> dict[str, Any]:
+    moment = parse_time(note.at)
+    facts: dict[str, Any] = {"path": note.path, "id": note.id, "class": note.record_class, "type": note.type}
+    facts |= {"project": note.project, "at": moment.timestamp() if moment else 0.0}
+    return facts | ({"subjects": list(note.subjects)} if note.subjects else {})
+
+
+def _clause(where: Where | None) -> dict[str, Any] | None:
+    """A filter as Chroma takes it."""
+    if not where:
+        return None
+    parts: list[dict[str, Any]] = []
+    for field, wanted in (("class", where.classes), ("type", where.types)):
+        if wanted:
+            parts.append({field: {"$in": list(wanted)}})
+    if where.subjects:
+        parts.append(_joined("$or", [{"subjects": {"$contains": name}} for name in where.subjects]))
+    if where.project:
+        parts.append({"project": where.project})
+    for test, asked in (("$gte", where.since), ("$lte", where.until)):
+        moment = parse_time(asked)
+        if moment is not None:
+            parts.append({"at": {test: moment.timestamp()}})
+    return _joined("$and", parts)
+
+
+def _joined(how: str, parts: Collection[dict[str, Any]] | Iterable[dict[str, Any]]) -> dict[str, Any]:
+    listed = list(parts)
+    return listed[0] if len(listed) == 1 else {how: listed}

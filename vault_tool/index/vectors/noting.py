@@ -1,0 +1,71 @@
+"""Keeping what a set knows of the notes' texts up to date with the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_tool.config import Config
+from vault_tool.files import git
+from vault_tool.index.rebuild import Index
+from vault_tool.index.vectors import texts
+from vault_tool.index.vectors.ledger import Note
+from vault_tool.index.vectors.vector_set import VectorSet
+
+_READ_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The notes of one vault, read when they are asked for; `now` gives seconds since the epoch."""
+
+    root: Path
+    index: Callable[[], Index]
+    settings: Config
+    repo: git.Repo | None
+    now: Callable[[], float]
+
+    def count(self) -> int:
+        """How many notes are to be embedded."""
+        return texts.count(self.index().catalog)
+
+    def state(self) -> str:
+        """What changes when the catalogue does."""
+        catalog = self.index().catalog
+        return f"{catalog.meta('nonce')} {catalog.seq()}"
+
+    def unread(self, vectors: VectorSet) -> int:
+        """How many notes a set does not know as they are now."""
+        return len(texts.Outlook(self.index().catalog, vectors.ledger()).to_read)
+
+    def texts(self, paths: Sequence[str], window: int) -> Iterator[Mapping[bytes, str]]:
+        """The texts of some notes by their keys, a note at a time."""
+        for start in range(0, len(paths), _READ_AT_ONCE):
+            for note, found in self._read(paths[start : start + _READ_AT_ONCE], window):
+                yield dict(zip(note.keys, found, strict=True))
+
+    def noted(self, vectors: VectorSet, window: int, limit: int | None) -> int:
+        """Bring what the set knows of the notes' texts up to date, at most `limit` notes; how many were left."""
+        vectors.examine()
+        form = texts.form(window)
+        if vectors.ledger().meta("form") != form:
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.forget_all_notes()
+                ledger.say(form=form, window=str(window), mark="")
+        outlook = texts.Outlook(self.index().catalog, vectors.ledger())
+        todo = outlook.to_read if limit is None else outlook.to_read[:limit]
+        for start in range(0, len(todo), _READ_AT_ONCE):
+            notes = [note for note, _ in self._read(todo[start : start + _READ_AT_ONCE], window)]
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.put_notes(notes, self.now())
+        left = len(outlook.to_read) - len(todo)
+        if outlook.to_forget or (not left and vectors.ledger().meta("mark") != outlook.mark):
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.drop_notes(outlook.to_forget, self.now())
+                if not left:
+                    ledger.say(mark=outlook.mark)
+        return left
+
+    def _read(self, paths: Sequence[str], window: int) -> Iterator[tuple[Note, tuple[str, ...]]]:
+        return texts.read(self.root, self.settings.types, self.repo, paths, window)

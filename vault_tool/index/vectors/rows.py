@@ -1,0 +1,206 @@
+"""One packed file of vectors: a header that says of which model, then rows that each carry their key and a checksum."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_tool.index.vectors.port import Matrix
+from vault_tool.util.atomic import storage
+from vault_tool.util.folder import write_all
+
+if TYPE_CHECKING:
+    import numpy
+
+VERSION = 1
+KEY_BYTES = 16
+HEADER_BYTES = 4096
+
+_MAGIC = b"vault vectors\n"
+_ROW_HEAD = 32
+_SMALL_BYTES = 16 << 20
+_CHUNK_ROWS = 4096
+_LONGEST = 1 << 16
+
+Print = list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Whose vectors a file holds: the model's name, their length, and the instruction put before each text."""
+
+    model: str
+    dimensions: int
+    instruction: str = ""
+    version: int = VERSION
+
+
+class Rows:
+    """Rows as they were when they were opened. `vectors` is not to be read before `sound` said so."""
+
+    def __init__(self, name: str, array: numpy.ndarray[Any, Any], descriptor: int | None, need: int) -> None:
+        self.name = name
+        """The file's name: another name is other rows."""
+        self._array = array
+        self._descriptor = descriptor
+        self._need = need
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    @property
+    def vectors(self) -> Matrix:
+        """One vector a row."""
+        found: Matrix = self._array["vector"]
+        return found
+
+    def sound(self) -> bool:
+        """Whether the file still has every row: reading a map of one that was cut meanwhile would end the process."""
+        return self._descriptor is None or os.fstat(self._descriptor).st_size >= self._need
+
+    def keys(self, numbers: Sequence[int]) -> list[bytes]:
+        """The keys of some rows."""
+        return [bytes(key) for key in self._array["key"][list(numbers)]]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def create(path: Path, header: Header) -> None:
+    """Begin an empty file; raises StorageError."""
+    said = _MAGIC + orjson.dumps(asdict(header)) + b"\n"
+    with storage(path.name):
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o644)
+        try:
+            write_all(descriptor, said.ljust(HEADER_BYTES))
+        finally:
+            os.close(descriptor)
+
+
+def header(path: Path) -> Header | None:
+    """Whose vectors a file holds, also one of a later version; None for one that is no such file."""
+    try:
+        with path.open("rb") as file:
+            magic, said = file.readline(HEADER_BYTES), file.readline(HEADER_BYTES)
+        found = Header(**orjson.loads(said)) if magic == _MAGIC else None
+    except (OSError, ValueError, TypeError):
+        return None
+    if found is None or not all(isinstance(value, int) for value in (found.dimensions, found.version)):
+        return None
+    return found if 0 < found.dimensions < _LONGEST and isinstance(found.model, str) else None
+
+
+def append(path: Path, dimensions: int, at: int, keys: Sequence[bytes], vectors: Matrix) -> None:
+    """Put rows after the first `at`, over whatever a killed process left there, and wait for the disk."""
+    import numpy  # 100 ms, and most commands look at no vector
+
+    rows = numpy.zeros(len(keys), dtype=_layout(dimensions))
+    rows["key"] = numpy.frombuffer(b"".join(keys), dtype=f"V{KEY_BYTES}")
+    rows["vector"] = vectors
+    rows["check"] = [_check(row["key"], row["vector"]) for row in rows]
+    data = rows.tobytes()
+    with storage(path.name, len(data)):
+        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_BINARY", 0))
+        try:
+            os.lseek(descriptor, HEADER_BYTES + at * rows.itemsize, os.SEEK_SET)
+            write_all(descriptor, data)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def opened(path: Path, dimensions: int, count: int) -> Rows | None:
+    """The first `count` rows: small files read whole, large ones mapped. None for a file that has fewer."""
+    import numpy  # as above
+
+    layout = _layout(dimensions)
+    need = HEADER_BYTES + count * layout.itemsize
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError:
+        return None
+    try:
+        if os.fstat(descriptor).st_size < need:
+            return None
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            if need <= _SMALL_BYTES:
+                file.seek(HEADER_BYTES)
+                data = file.read(count * layout.itemsize)
+                return (
+                    Rows(path.name, numpy.frombuffer(data, layout), None, need) if len(data) == count * layout.itemsize else None
+                )
+            array = numpy.memmap(file, layout, "r", HEADER_BYTES, (count,))
+        kept, descriptor = descriptor, -1
+        return Rows(path.name, array, kept, need)
+    except (OSError, ValueError):
+        return None
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def salvage(path: Path, dimensions: int) -> Iterator[tuple[int, list[bytes], Matrix]]:
+    """The rows of a file that are as they were written: the number of each batch's first row, keys and vectors.
+
+    A batch breaks off before a row that is not, and the next begins after it.
+    """
+    import numpy  # as above
+
+    layout = _layout(dimensions)
+    try:
+        with path.open("rb") as file:
+            file.seek(HEADER_BYTES)
+            number = 0
+            while True:
+                data = file.read(_CHUNK_ROWS * layout.itemsize)
+                rows = numpy.frombuffer(data[: len(data) - len(data) % layout.itemsize], layout)
+                if not len(rows):
+                    return
+                yield from _whole_rows(rows, number)
+                number += len(rows)
+    except OSError:
+        return
+
+
+def stat_print(path: Path) -> Print:
+    """What differs when anybody wrote to, cut or replaced the file; nothing where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return []
+    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1)]
+
+
+def _whole_rows(rows: numpy.ndarray[Any, Any], number: int) -> Iterator[tuple[int, list[bytes], Matrix]]:
+    begin = 0
+    good = [_check(row["key"], row["vector"]) == int(row["check"]) for row in rows]
+    for at in range(len(rows) + 1):
+        if at == len(rows) or not good[at]:
+            if at > begin:
+                some = rows[begin:at]
+                yield number + begin, [bytes(key) for key in some["key"]], some["vector"]
+            begin = at + 1
+
+
+def _check(key: Any, vector: Any) -> int:
+    # Never 0, or a hole in the file would be a row.
+    return zlib.crc32(vector.tobytes(), zlib.crc32(bytes(key))) or 1
+
+
+def _layout(dimensions: int) -> numpy.dtype[Any]:
+    import numpy  # as above
+
+    pad = _ROW_HEAD - KEY_BYTES - 4
+    return numpy.dtype([("key", f"V{KEY_BYTES}"), ("check", "<u4"), ("pad", f"V{pad}"), ("vector", "<f4", (dimensions,))])

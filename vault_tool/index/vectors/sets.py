@@ -1,0 +1,108 @@
+"""Which set of vectors answers and which is being filled: an old model's goes on until the new one's is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.index.embedding.port import Embedder, Role
+from vault_tool.index.vectors import vector_set
+from vault_tool.index.vectors.vector_set import VectorSet
+
+Other = Callable[[str], Embedder | None]
+"""The embedder of a name that was used before, where it may be asked."""
+
+
+class Sets:
+    """The sets in one cache folder, seen by one who has chosen an embedder (or none)."""
+
+    def __init__(self, cache: Path, wait: float, chosen: Embedder | None, other: Other) -> None:
+        self._cache = cache
+        self._wait = wait
+        self._chosen = chosen
+        self._other = other
+        self._serving: tuple[VectorSet, Embedder | None] | None = None
+        self._looked = False
+
+    def close(self) -> None:
+        """Let go of all files."""
+        if self._serving is not None:
+            self._serving[0].close()
+        self._serving, self._looked = None, False
+
+    def look_again(self) -> None:
+        """Have the next `found` look which set answers."""
+        self._looked = False
+
+    def found(self) -> tuple[VectorSet, Embedder | None] | None:
+        """The set that answers and its embedder. Looked for once, and again after catching up."""
+        if self._looked and (self._serving is None or self._serving[0].folder.is_dir()):
+            return self._serving
+        chosen = self._choose()
+        if self._serving is not None and (chosen is None or self._serving[0].folder != chosen[0].folder):
+            self._serving[0].close()
+            self._serving = None
+        if chosen is not None and self._serving is None:
+            self._serving = chosen
+        self._looked = True
+        return self._serving
+
+    def _choose(self) -> tuple[VectorSet, Embedder | None] | None:
+        """The chosen model's set once it is whole; until then another that is, if its questions can be embedded."""
+        folders = vector_set.folders(self._cache)
+        if self._chosen is None:
+            return next(((self.at(*one), None) for one in folders), None)
+        name, size = self._chosen.name, self._chosen.dimensions
+        own = [one for one in folders if one[1] == name and size in (None, one[2])]
+        if own and self._is_whole(*own[0]):
+            return self.at(*own[0]), self._chosen
+        for one in folders:
+            if one not in own and self._is_whole(*one):
+                maker = self._other(one[1]) if one[1] != name else None
+                if maker is not None and maker.name == one[1]:
+                    return self.at(*one), maker
+        return (self.at(*own[0]), self._chosen) if own else None
+
+    def _is_whole(self, folder: Path, model: str, dimensions: int) -> bool:
+        vectors = self.at(folder, model, dimensions)
+        try:
+            return vectors.ledger().meta("whole") == "1"
+        except (Busy, StorageError):
+            return False
+        finally:
+            self.let_go(vectors)
+
+    def let_go(self, vectors: VectorSet) -> None:
+        """Close a set, unless it is the one that answers."""
+        if self._serving is None or self._serving[0] is not vectors:
+            vectors.close()
+
+    def own(self, maker: Embedder) -> VectorSet | None:
+        """The set of an embedder's vectors, if there is one; to be let go."""
+        for folder, model, size in vector_set.folders(self._cache, maker.name):
+            if maker.dimensions in (None, size):
+                return self.at(folder, model, size)
+        return None
+
+    def at(self, folder: Path, model: str, dimensions: int) -> VectorSet:
+        """The set in a folder; to be let go."""
+        if self._serving is not None and self._serving[0].folder == folder:
+            return self._serving[0]
+        return VectorSet(folder, model, dimensions, self._wait)
+
+    def of(self, model: str, dimensions: int) -> VectorSet:
+        """The set of a model, made if need be."""
+        folder = vector_set.folder_of(self._cache, model, dimensions)
+        if self._serving is not None and self._serving[0].folder == folder and folder.is_dir():
+            return self._serving[0]
+        return vector_set.make(folder, model, dimensions, self._wait)
+
+    def to_fill(self, maker: Embedder) -> VectorSet:
+        """The set of an embedder that may have to be asked once how long its vectors are."""
+        if maker.dimensions:
+            return self.of(maker.name, maker.dimensions)
+        own = vector_set.folders(self._cache, maker.name)
+        if own:
+            return self.of(maker.name, own[0][2])
+        return self.of(maker.name, int(maker.embed(["dimensions"], Role.DOCUMENT).vectors.shape[1]))

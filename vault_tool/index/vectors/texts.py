@@ -1,0 +1,134 @@
+"""Which notes are embedded, and what of each: read off the files, as the catalogue knows them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+from vault_tool.files import git, reader
+from vault_tool.files.reader import Reader
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.embedding.passages import passages
+from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
+from vault_tool.index.updating import head_now
+from vault_tool.index.vectors.ledger import Ledger, Note
+from vault_tool.model.types import RecordClass, Registry
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import normal_name
+
+_FORM = "1"
+_SPECIMEN = "A sentence, then another; a third? Yes!\n\n- a line with `code` and Größe\n" * 200
+
+EMBEDDED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
+"""What is searched by meaning beside pages: an edge says what its ends say, and a pass is a ledger."""
+
+_CLASSES = ",".join(f"'{each.value}'" for each in EMBEDDED)
+_ENTRIES = f"SELECT path, hash FROM entries WHERE class IN ({_CLASSES})"
+# The plus keeps SQLite from the index by class, which would read every entry.
+_SINCE = f"SELECT path, hash FROM entries WHERE n > ? AND +class IN ({_CLASSES})"
+_PAGES = "SELECT p.path, f.hash FROM pages p JOIN files f ON f.path = p.path"
+_LAST = "SELECT n, path, hash FROM entries ORDER BY n DESC LIMIT 1"
+
+
+class Outlook:
+    """How what is known of the notes' texts stands to the catalogue: which to read, which to forget, and what to note then."""
+
+    def __init__(self, catalog: Catalog, ledger: Ledger) -> None:
+        self.mark = _mark(catalog)
+        self.to_read: list[str] = []
+        self.to_forget: list[str] = []
+        if not self._since(catalog, ledger):
+            self._compared(catalog, ledger)
+
+    def _since(self, catalog: Catalog, ledger: Ledger) -> bool:
+        """What came after the last entry that was looked at; false where that does not add up, because something went."""
+        nonce, number, *entry = (ledger.meta("mark") or "\n").split("\n")
+        if nonce != catalog.meta("nonce") or not number:
+            return False
+        if [list(row) for row in catalog.rows("SELECT path, hash FROM entries WHERE n = ?", (number,))] != [entry]:
+            return False
+        now = {**dict(catalog.rows(f"{_SINCE} ORDER BY n DESC", (number,))), **dict(catalog.rows(_PAGES))}
+        known = ledger.notes(now)
+        if ledger.count_notes() + len(now.keys() - known.keys()) != count(catalog):
+            return False
+        self.to_read = [path for path, found in now.items() if path not in known or known[path].hash != found]
+        return True
+
+    def _compared(self, catalog: Catalog, ledger: Ledger) -> None:
+        now = {**dict(catalog.rows(f"{_ENTRIES} ORDER BY n DESC")), **dict(catalog.rows(_PAGES))}
+        known = ledger.hashes()
+        self.to_read = [path for path, found in now.items() if known.get(path) != found]
+        self.to_forget = sorted(known.keys() - now.keys())
+
+
+def _mark(catalog: Catalog) -> str:
+    last = [str(part) for row in catalog.rows(_LAST) for part in row]
+    return "\n".join([catalog.meta("nonce"), *(last or [""])])
+
+
+@cache
+def form(window: int) -> str:
+    """What changes when other texts would be made of the same notes: then every note is looked at again."""
+    made = passages("A title", _SPECIMEN, "Who", ("One", "Two"), window)
+    return f"{_FORM} {window} {key_of(chr(10).join(made)).hex()}"
+
+
+def count(catalog: Catalog) -> int:
+    """How many notes are to be embedded."""
+    entries = catalog.rows(f"SELECT count(*) FROM entries WHERE class IN ({_CLASSES})")[0][0]
+    return int(entries + catalog.rows("SELECT count(*) FROM pages")[0][0])
+
+
+def read(
+    root: Path, registry: Registry, repo: git.Repo | None, paths: Sequence[str], window: int
+) -> Iterator[tuple[Note, tuple[str, ...]]]:
+    """Each note that is there with its texts; `window` is how many characters one text may have."""
+    found: list[Seen] = []
+    with Reader(root) as notes:
+        for path, stat in reader.present(root, paths).items():
+            try:
+                seen = see(notes, path, stat, registry)
+            except Vanished:
+                continue
+            if seen is not None:
+                found.append(seen)
+    commit = head_now(repo) if any(seen.kind == UNREADABLE for seen in found) else ""
+    for seen in with_head(found, repo, commit, registry):
+        texts = _texts(seen, window)
+        if texts:
+            yield _note(seen, tuple(map(key_of, texts))), texts
+
+
+def key_of(text: str) -> bytes:
+    """What a text's vector is kept under."""
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def _texts(seen: Seen, window: int) -> tuple[str, ...]:
+    if seen.text is None or (seen.entry is not None and seen.entry.record_class not in EMBEDDED):
+        return ()
+    entry = seen.entry
+    who, subjects = (entry.text("user"), entry.subjects) if entry is not None else ("", ())
+    return passages(seen.text.title, seen.text.body, who, subjects, window)
+
+
+def _note(seen: Seen, keys: tuple[bytes, ...]) -> Note:
+    entry = seen.entry
+    if entry is None:
+        return Note(seen.path, "", seen.hash, keys, "page")
+    at = parse_time(entry.text("observed") or entry.text("created"))
+    named = [entry.text("name"), *entry.texts("aliases")] if entry.record_class is RecordClass.SUBJECT else entry.subjects
+    subjects = tuple(dict.fromkeys(filter(None, map(normal_name, named))))
+    return Note(
+        seen.path,
+        entry.id,
+        entry.hash,
+        keys,
+        entry.record_class.value,
+        entry.type,
+        entry.text("project"),
+        stamp(at) if at else "",
+        subjects,
+    )

@@ -1,0 +1,364 @@
+"""The vectors of one model on disk: found intact, put right after a crash, salvaged row by row from spoilt files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.index.manifest import Part, State, discard, lock, make_way
+from vault_tool.index.vectors import rows
+from vault_tool.index.vectors.ledger import FORMAT, Lane, Ledger
+from vault_tool.index.vectors.port import Matrix
+from vault_tool.index.vectors.rows import Header, Rows
+from vault_tool.util.text import slug
+
+FOLDER = "vectors"
+
+_QUICK_WAIT = 0.2
+"""Seconds to wait for another process's batch before reading beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One lane as it was at one moment: rows, and which lane they are of."""
+
+    lane: Lane
+    rows: Rows
+
+
+class VectorSet:
+    """One model's folder: a ledger under a seal, and a file of rows for each instruction."""
+
+    def __init__(self, folder: Path, model: str, dimensions: int, wait: float) -> None:
+        self.folder = folder
+        self.model = model
+        self.dimensions = dimensions
+        self._wait = wait
+        self._ledger: tuple[tuple[int, int], Ledger] | None = None
+        self._views: dict[str, View] = {}
+        self._unsynced = False
+
+    def close(self) -> None:
+        """Let go of all files, on disk from now on."""
+        if self._unsynced and self._ledger is not None:
+            with suppress(Busy, StorageError, OSError), self._locked(_QUICK_WAIT):
+                self._part.sync()
+        self._unsynced = False
+        self._drop()
+        self._views.clear()
+
+    def ledger(self) -> Ledger:
+        """The ledger, made again from the files of rows where it cannot be trusted. Raises Busy and StorageError."""
+        part = self._part
+        if part.state() is State.INTACT:
+            found = self._opened()
+            if found is not None:
+                return found
+        with self._locked(self._wait):
+            return self._mended()
+
+    @contextmanager
+    def writing(self) -> Iterator[Ledger]:
+        """Hold the set's lock and a broken seal, for short work; other processes wait. Raises Busy and StorageError."""
+        with self._locked(self._wait):
+            ledger = self._mended()
+            with self._part.writing(ledger.meta("nonce"), synced=False):
+                self._unsynced = True
+                yield ledger
+
+    def examine(self) -> None:
+        """See whether the files are as the ledger says, and put right what is not; what was in lost rows is wanted again."""
+        for instruction, lane in self.ledger().lanes().items():
+            if not self._as_left(lane):
+                self._looked_again(instruction, lane)
+
+    def want(self, instructions: Sequence[str]) -> None:
+        """Have a lane for each instruction; every text is wanted in a new one."""
+        if not set(instructions) - self.ledger().lanes().keys():
+            return
+        with self.writing() as ledger, ledger.transaction():
+            known = ledger.lanes()
+            for instruction in dict.fromkeys(instructions):
+                if instruction not in known:
+                    number = 1 + max((lane.number for lane in ledger.lanes().values()), default=-1)
+                    file = self._new_file(instruction)
+                    ledger.put_lane(Lane(number, instruction, file.name, 0, rows.stat_print(file)))
+                    ledger.want_all(number)
+
+    def add(self, instruction: str, keys: Sequence[bytes], vectors: Matrix) -> int:
+        """Keep the vectors of texts, on disk when this returns, and say how many; those kept already are passed over."""
+        with self.writing() as ledger:
+            lane = self._sound_lane(ledger, ledger.lanes()[instruction])
+            known = ledger.row_numbers(lane.number, keys)
+            new = [n for n, key in enumerate(keys) if key not in known and keys.index(key) == n]
+            if not new:
+                return 0
+            file = self.folder / lane.file
+            rows.append(file, self.dimensions, lane.rows, [keys[n] for n in new], vectors[new])
+            with ledger.transaction():
+                ledger.put_vectors(lane.number, lane.rows, [keys[n] for n in new])
+                ledger.put_lane(replace(lane, rows=lane.rows + len(new), print=rows.stat_print(file)))
+            return len(new)
+
+    def view(self, instruction: str) -> View | None:
+        """The rows of one instruction as they are now; None where there are none that can be trusted."""
+        lane = self.ledger().lanes().get(instruction)
+        if lane is None or not lane.rows:
+            return None
+        kept = self._views.get(instruction)
+        now = rows.stat_print(self.folder / lane.file)
+        if kept is not None and kept.lane == lane and now == lane.print and kept.rows.sound():
+            return kept
+        if now != lane.print:
+            lane = self._looked_again(instruction, lane)
+        opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows) if lane.rows else None
+        if opened is None:
+            self._views.pop(instruction, None)
+            return None
+        self._views[instruction] = View(lane, opened)
+        return self._views[instruction]
+
+    def compact(self, instruction: str, dropped: frozenset[bytes]) -> None:
+        """Write a lane anew without the rows of some texts; who reads the old file goes on reading it."""
+        with self.writing() as ledger:
+            lane = self._sound_lane(ledger, ledger.lanes()[instruction])
+            self._rewrite(ledger, lane, dropped)
+
+    @property
+    def _part(self) -> Part:
+        return Part(self.folder / f"ledger-{FORMAT}.sqlite3", self.folder / "ledger.seal")
+
+    @contextmanager
+    def _locked(self, wait: float) -> Iterator[None]:
+        with lock(self.folder / "write.lock", wait, "the vectors"):
+            yield
+
+    def _drop(self) -> None:
+        if self._ledger is not None:
+            self._ledger[1].close()
+            self._ledger = None
+
+    def _opened(self) -> Ledger | None:
+        path = self._part.path
+        try:
+            found = path.stat()
+        except OSError:
+            self._drop()
+            return None
+        identity = found.st_dev, found.st_ino
+        if self._ledger is not None and self._ledger[0] == identity:
+            return self._ledger[1]
+        self._drop()
+        try:
+            ledger = Ledger.open(path)
+        except sqlite3.DatabaseError:
+            return None
+        self._ledger = identity, ledger
+        return ledger
+
+    def _mended(self) -> Ledger:
+        """The ledger, whatever it was found like; the caller holds the lock."""
+        part = self._part
+        state = part.state()
+        if state is State.INTERRUPTED:
+            self._drop()
+            ledger = self._opened()
+            if ledger is not None and ledger.sound() and ledger.meta("nonce"):
+                part.close_seal(ledger.meta("nonce"), synced=False)
+                return ledger
+        elif state is State.INTACT:
+            ledger = self._opened()
+            if ledger is not None:
+                return ledger
+        return self._read_back()
+
+    def _read_back(self) -> Ledger:
+        """A new ledger of the rows that are in the files; the notes are looked at again."""
+        self._drop()
+        self._views.clear()
+        nonce = secrets.token_hex(8)
+        made = self.folder / f"ledger.{nonce}.tmp"
+        try:
+            ledger = Ledger.open(made, new=True)
+        except sqlite3.DatabaseError as fault:
+            raise StorageError(f"the vectors' ledger cannot be made: {fault}", "look at the free space of `_cache`") from fault
+        try:
+            with ledger.transaction():
+                ledger.say(nonce=nonce, seq="0", model=self.model, dimensions=str(self.dimensions))
+                for number, (instruction, file) in enumerate(sorted(self._files().items())):
+                    lane = Lane(number, instruction, file.name, 0, [])
+                    ledger.put_lane(lane)
+                    self._take_back(ledger, lane)
+        finally:
+            ledger.close()
+        part = self._part
+        make_way(part.path)
+        for left in (part.path, part.path.with_name(f"{part.path.name}-journal")):
+            discard(left)
+        made.replace(part.path)
+        part.close_seal(nonce, synced=False)
+        for left in self.folder.glob("ledger.*.tmp*"):
+            discard(left)
+        found = self._opened()
+        if found is None:
+            raise StorageError(
+                "the vectors' ledger is spoilt as soon as it is made", "look whether another program writes to `_cache`"
+            )
+        return found
+
+    def _files(self) -> dict[str, Path]:
+        """The file of rows of each instruction, the largest where there are several; what is none is removed.
+
+        What a later version of this tool wrote is neither read nor touched.
+        """
+        found: dict[str, Path] = {}
+        for file in sorted(self.folder.glob(f"rows-{rows.VERSION}-*.vec"), key=_size):
+            said = rows.header(file) if file.is_file() else None
+            if said is not None and said.version > rows.VERSION:
+                continue
+            if said is None or said != self._header(said.instruction):
+                discard(file)
+                continue
+            if said.instruction in found:
+                discard(found[said.instruction])
+            found[said.instruction] = file
+        return found
+
+    def _looked_again(self, instruction: str, lane: Lane) -> Lane:
+        """The lane once nobody writes: a file that is not as the ledger says is examined row by row."""
+        try:
+            with self.writing() as ledger:
+                return self._sound_lane(ledger, ledger.lanes()[instruction])
+        except Busy:
+            # Another process is between its rows and its ledger: those that count so far are as they were.
+            return lane
+        except StorageError:
+            # Nothing can be put right on a disk that cannot be written, but what is whole can be read.
+            good = [
+                number + n for number, keys, _ in rows.salvage(self.folder / lane.file, self.dimensions) for n in range(len(keys))
+            ]
+            return replace(lane, rows=next((n for n, at in enumerate(good) if n != at), len(good)))
+
+    def _sound_lane(self, ledger: Ledger, lane: Lane) -> Lane:
+        """The lane with a file that is as its ledger says; the caller holds the lock."""
+        file = self.folder / lane.file
+        if self._as_left(lane):
+            return lane
+        said = rows.header(file)
+        with ledger.transaction():
+            if said != self._header(lane.instruction):
+                if said is None or said.version == rows.VERSION:
+                    discard(file)
+                fresh = self._new_file(lane.instruction)
+                lane = replace(lane, file=fresh.name, rows=0, print=rows.stat_print(fresh))
+                ledger.put_lane(lane)
+                ledger.clear_lane(lane.number)
+                return lane
+            return self._take_back(ledger, lane)
+
+    def _as_left(self, lane: Lane) -> bool:
+        file = self.folder / lane.file
+        return rows.stat_print(file) == lane.print and rows.header(file) == self._header(lane.instruction)
+
+    def _take_back(self, ledger: Ledger, lane: Lane) -> Lane:
+        """Put the whole rows of a lane's file into the ledger; a file with gaps is written anew. Within a transaction."""
+        file = self.folder / lane.file
+        batches = list(_known(rows.salvage(file, self.dimensions)))
+        gaps = any(first != at for first, at, _ in batches)
+        ledger.clear_lane(lane.number)
+        for _, at, keys in batches:
+            ledger.put_vectors(lane.number, at, keys)
+        whole = sum(len(keys) for _, _, keys in batches)
+        if gaps:
+            fresh = self._new_file(lane.instruction)
+            for (_, at, keys), (_, _, vectors) in zip(batches, rows.salvage(file, self.dimensions), strict=True):
+                rows.append(fresh, self.dimensions, at, keys, vectors)
+            discard(file)
+            file = fresh
+        lane = replace(lane, file=file.name, rows=whole, print=rows.stat_print(file))
+        ledger.put_lane(lane)
+        return lane
+
+    def _rewrite(self, ledger: Ledger, lane: Lane, dropped: frozenset[bytes]) -> None:
+        opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows)
+        if opened is None:
+            return
+        old, fresh = self.folder / lane.file, self._new_file(lane.instruction)
+        kept = [(key, row) for key, row in ledger.every_row(lane.number) if key not in dropped]
+        for start in range(0, len(kept), 4096):
+            some = kept[start : start + 4096]
+            rows.append(fresh, self.dimensions, start, [key for key, _ in some], opened.vectors[[row for _, row in some]])
+        with ledger.transaction():
+            ledger.clear_lane(lane.number)
+            ledger.put_vectors(lane.number, 0, [key for key, _ in kept])
+            ledger.put_lane(replace(lane, file=fresh.name, rows=len(kept), print=rows.stat_print(fresh)))
+        discard(old)
+
+    def _header(self, instruction: str) -> Header:
+        return Header(self.model, self.dimensions, instruction)
+
+    def _new_file(self, instruction: str) -> Path:
+        mark = hashlib.blake2b(instruction.encode(), digest_size=4).hexdigest()
+        file = self.folder / f"rows-{rows.VERSION}-{mark}-{secrets.token_hex(4)}.vec"
+        rows.create(file, self._header(instruction))
+        return file
+
+
+def folder_of(cache: Path, model: str, dimensions: int) -> Path:
+    """Where the vectors of one model are kept."""
+    return cache / FOLDER / f"{_stem(model)}-{dimensions}"
+
+
+def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]]:
+    """The sets that there are, of all models or of one: folder, model and dimensions, the last written first."""
+    found: list[tuple[float, Path, str, int]] = []
+    for folder in (cache / FOLDER).glob("*-*" if model is None else f"{_stem(model)}-*"):
+        headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
+        said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
+        if said is not None and folder == folder_of(cache, said.model, said.dimensions):
+            with suppress(OSError):
+                found.append((max(file.stat().st_mtime for file in folder.iterdir()), folder, said.model, said.dimensions))
+    return [one[1:] for one in sorted(found, key=lambda one: (-one[0], str(one[1])))]
+
+
+def size_of(folder: Path) -> int:
+    """The bytes that a set takes."""
+    return sum(_size(file) for file in folder.glob("*"))
+
+
+def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
+    """The set in a folder, which is made if need be; raises StorageError."""
+    try:
+        for level in (folder.parent.parent, folder.parent, folder):
+            make_way(level, folder=True)
+            level.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        reason = os.strerror(fault.errno or 0).lower()
+        raise StorageError(f"cannot make {folder.name}: {reason}", "look at the permissions of `_cache`") from fault
+    return VectorSet(folder, model, dimensions, wait)
+
+
+def _stem(model: str) -> str:
+    return f"{slug(model, 'model')[:40]}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return -1
+
+
+def _known(salvaged: Iterator[tuple[int, list[bytes], Matrix]]) -> Iterator[tuple[int, int, list[bytes]]]:
+    """Where each batch is, where it would be without gaps, and its keys."""
+    at = 0
+    for first, keys, _ in salvaged:
+        yield first, at, keys
+        at += len(keys)

@@ -1,0 +1,466 @@
+"""The vectors of a vault's notes: which set of them answers, what is behind, and every question that can be asked of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_tool.config import Config
+from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultError
+from vault_tool.files import git
+from vault_tool.files.layout import CACHE
+from vault_tool.index.embedding.port import Embedder, Role
+from vault_tool.index.manifest import lock
+from vault_tool.index.rebuild import Index
+from vault_tool.index.vectors import calibration, vector_set
+from vault_tool.index.vectors.catching_up import PARDON, CaughtUp, DimensionChanged, Filling
+from vault_tool.index.vectors.exact import ExactStore, Similarities, between
+from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
+from vault_tool.index.vectors.ledger import Ledger, Refusal
+from vault_tool.index.vectors.noting import Notes
+from vault_tool.index.vectors.port import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
+from vault_tool.index.vectors.sets import Sets
+from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.util.clock import Clock, stamp
+
+if TYPE_CHECKING:
+    from vault_tool.index.vectors.mirror import ChromaStore
+
+Progress = Callable[[int, int], None]
+
+EXACT = "exact"
+
+_FEW = 200
+"""Changed notes that a question looks at itself before it answers; more are left to `catch_up` and counted as behind."""
+
+_FILL_WAIT = 0.05
+_SMALL = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetStatus:
+    """One model's vectors on disk; `serving` says whether they answer now."""
+
+    model: str
+    dimensions: int
+    bytes: int
+    serving: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorStatus:
+    """How a vault stands by meaning: who answers, with which perspectives, what is missing and what it all costs on disk."""
+
+    store: str
+    approximate: bool
+    model: str
+    dimensions: int
+    perspectives: tuple[str, ...]
+    notes: int
+    behind: int
+    refused: tuple[Refusal, ...]
+    sets: tuple[SetStatus, ...]
+    filling: str = ""
+    fault: str = ""
+    mirror_behind: int = 0
+    """How many notes Chroma, where it is to answer, does not have as they are (counted up to a few thousand)."""
+    mirror_bytes: int = 0
+
+
+class Vectors:
+    """The vectors of one vault. Opening costs nothing; nothing is embedded but by `query` and `catch_up`."""
+
+    def __init__(
+        self,
+        root: Path,
+        index: Callable[[], Index],
+        settings: Config,
+        repo: git.Repo | None,
+        clock: Clock,
+        embedder: Embedder | None,
+        other: Callable[[str], Embedder | None] = lambda name: None,
+        store: str = EXACT,
+    ) -> None:
+        """`other` gives the embedder of a name that was used before, as far as it may be asked without leaving this machine.
+
+        `store` is who proposes the best: `exact`, `chroma`, or the URL of a Chroma server.
+        """
+        self._root = root
+        self._cache = root / CACHE
+        self._settings = settings
+        self._clock = clock
+        self._chosen = embedder
+        self._notes = Notes(root, index, settings, repo, self._now)
+        self._sets = Sets(self._cache, settings.lock_wait, embedder, other)
+        self._store = store
+        self._chroma: ChromaStore | None = None
+        self.fault = ""
+        """Why the store that was asked for did not answer the last question, and the exact one did; empty when all is well."""
+        self._outlook: tuple[str, Path, int] | None = None
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self._drop_chroma()
+        self._sets.close()
+        self._outlook = None
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """Who turns questions into vectors: the maker of the set that answers now."""
+        found = self._sets.found()
+        return found[1] if found is not None else self._chosen
+
+    @property
+    def ready(self) -> bool:
+        """Whether a question can be answered by meaning: there are vectors, and somebody makes one of the question."""
+        return self.embedder is not None and self.stored
+
+    @property
+    def stored(self) -> bool:
+        """Whether there are vectors, so that what is near a note can be found even where nobody embeds questions."""
+        found = self._sets.found()
+        if found is None:
+            return False
+        with suppress(Busy, StorageError):
+            return any(lane.rows for lane in found[0].ledger().lanes().values())
+        return False
+
+    @property
+    def model(self) -> str:
+        """The model whose vectors answer, or the chosen one where there are none yet; empty where there is no embedder."""
+        found = self._sets.found()
+        return found[0].model if found is not None else self._chosen.name if self._chosen is not None else ""
+
+    @property
+    def dimensions(self) -> int:
+        """How many numbers a vector has; 0 before the first."""
+        found = self._sets.found()
+        return found[0].dimensions if found is not None else 0
+
+    @property
+    def count(self) -> int:
+        """How many notes have all their vectors."""
+        found = self._sets.found()
+        if found is None:
+            return 0
+        self._refresh(_FEW)
+        ledger = found[0].ledger()
+        return ledger.count_notes() - ledger.notes_behind(self._lanes(ledger, found[1]))
+
+    @property
+    def perspectives(self) -> tuple[str, ...]:
+        """The perspectives that are embedded and asked."""
+        return tuple(self._instructions(self.embedder))
+
+    def query(self, text: str) -> dict[str, Vector]:
+        """The vector of a question for each perspective; raises EmbeddingUnavailable."""
+        embedder = self.embedder
+        if embedder is None:
+            raise EmbeddingUnavailable("there is no embedder", "`vt status` says what was tried")
+        found: dict[str, Vector] = {}
+        for perspective, instruction in self._instructions(embedder).items():
+            done = embedder.embed([text], Role.QUERY, instruction)
+            if not done.refused and len(done.vectors):
+                found[perspective] = done.vectors[0]
+        if not found:
+            raise EmbeddingUnavailable(f"{embedder.name} makes no vector of this question", "search is by full text for now")
+        return found
+
+    def behind(self) -> int:
+        """How many notes lack vectors now; those whose texts the model refused aside."""
+        if self.embedder is None:
+            return 0
+        found = self._sets.found()
+        if found is None:
+            return self._notes.count()
+        unread = self._refresh(_FEW)
+        ledger = found[0].ledger()
+        return unread + ledger.notes_behind(self._lanes(ledger, found[1]))
+
+    def similarities(self, queries: Mapping[str, Vector]) -> Similarities:
+        """How every note stands to a question (`query`); raises StoreUnavailable.
+
+        Where Chroma is to answer it proposes the best (`approximate`), and `fault` says when it could not.
+        """
+        return self._exact().similarities(queries, self._candidates(queries))
+
+    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
+        """The best files for a question, best first; raises StoreUnavailable."""
+        exact = self._exact()
+        candidates = self._candidates(queries, within)
+        if candidates is not None:
+            with suppress(StoreUnavailable):
+                return exact.similarities(queries).top(limit, candidates(limit))
+        return exact.search(queries, limit, within)
+
+    @property
+    def approximate(self) -> bool:
+        """Whether the best may be missed, because Chroma proposes them."""
+        return self._store != EXACT
+
+    def mirror(self, seconds: float | None = None) -> int:
+        """Bring Chroma, where it is to answer, to what the exact store says; how many notes were written.
+
+        For one process at a time: a second raises Busy. Raises StoreUnavailable when Chroma fails.
+        """
+        store = self._chroma_store()
+        return store.equalise(seconds) if store is not None and self.stored else 0
+
+    def _chroma_store(self) -> ChromaStore | None:
+        found = self._sets.found()
+        if self._store == EXACT or found is None:
+            return None
+        if self._chroma is None or self._chroma.vectors is not found[0]:
+            from vault_tool.index.vectors.chroma import home  # Chroma's side is only for those who chose it
+            from vault_tool.index.vectors.mirror import ChromaStore
+
+            self._drop_chroma()
+            at = home(self._store, self._root, self._cache)
+            self._chroma = ChromaStore(at, found[0], self._settings.perspectives)
+        return self._chroma
+
+    def _drop_chroma(self) -> None:
+        if self._chroma is not None:
+            self._chroma.close()
+            self._chroma = None
+
+    def _candidates(self, queries: Mapping[str, Vector], within: Where | None = None) -> Callable[[int], Collection[str]] | None:
+        """What proposes the best, where that is not the exact store itself."""
+        store = self._chroma_store()
+        if store is None:
+            return None
+
+        def propose(limit: int) -> Collection[str]:
+            self.fault = ""
+            try:
+                return store.candidates(queries, limit, within)
+            except StoreUnavailable as fault:
+                self.fault = str(fault)
+                raise
+
+        return propose
+
+    def nearest(self, path: str, limit: int) -> list[VectorHit]:
+        """The other files nearest to one, best first; nothing for one without vectors."""
+        return self.nearest_of([path], limit).get(path, [])
+
+    def nearest_of(self, paths: Collection[str], limit: int) -> dict[str, list[VectorHit]]:
+        """For each of these files the others that are nearest to it."""
+        return self._exact().nearest(paths, limit) if self.stored else {}
+
+    def vectors_of(self, paths: Collection[str]) -> dict[str, Vector]:
+        """One vector a file: the mean of its passages', of length 1."""
+        return self._exact().vectors_of(paths) if self.stored else {}
+
+    def between(self, one: Sequence[str], other: Sequence[str]) -> Matrix:
+        """The cosine of each file of one list with each of the other; 0 where one has no vectors."""
+        found = self.vectors_of({*one, *other})
+        there, beyond = ([path for path in dict.fromkeys(paths) if path in found] for paths in (one, other))
+        cosines = between({path: found[path] for path in there}, {path: found[path] for path in beyond})
+        rows, columns = ({path: n for n, path in enumerate(paths)} for paths in (there, beyond))
+        import numpy  # 100 ms, and most commands look at no vector
+
+        table: Matrix = numpy.zeros((len(one), len(other)), dtype=numpy.float32)
+        for r, path in enumerate(one):
+            for c, to in enumerate(other):
+                if path in rows and to in columns:
+                    table[r, c] = cosines[rows[path], columns[to]]
+        return table
+
+    def background(self, perspective: str = GENERAL) -> Background:
+        """The cosine of unrelated texts here: measured, or in a small vault what is known of the model."""
+        found = self._sets.found()
+        if found is not None:
+            with suppress(Busy, StorageError):
+                lane = found[0].ledger().lanes().get(self._settings.perspectives.get(perspective, ""))
+                if lane is not None and lane.background is not None:
+                    return lane.background
+        return calibration.shipped(self.model)
+
+    @property
+    def calibration(self) -> dict[str, Background]:
+        """The background of each active perspective."""
+        return {perspective: self.background(perspective) for perspective in self.perspectives}
+
+    def refusals(self) -> list[Refusal]:
+        """What is not embedded because the model refused it, and why."""
+        found = self._sets.found()
+        return found[0].ledger().refusals() if found is not None else []
+
+    def catch_up(
+        self,
+        embedder: Embedder | None = None,
+        limit: int | None = None,
+        progress: Progress | None = None,
+        *,
+        seconds: float | None = None,
+    ) -> CaughtUp:
+        """Embed what is not embedded yet, at most `limit` texts or for about so many seconds. Safe to end at any moment.
+
+        Another process that is at it already is left to it. What could not be done is in `stopped`, never raised.
+        """
+        maker = embedder or self._chosen
+        if maker is None:
+            return CaughtUp(behind=self.behind(), stopped="there is no embedder")
+        until = None if seconds is None else time.monotonic() + seconds
+        filling: Filling | None = None
+        stopped = ""
+        try:
+            vectors = self._sets.to_fill(maker)
+            with lock(vectors.folder / "fill.lock", _FILL_WAIT, "the embedding of notes"):
+                filling = self._filling(vectors, maker, limit, until)
+                try:
+                    done = self._filled(vectors, maker, filling, limit, progress)
+                except DimensionChanged as fault:
+                    vectors = self._sets.of(maker.name, fault.dimensions)
+                    filling = self._filling(vectors, maker, limit, until)
+                    done = self._filled(vectors, maker, filling, limit, progress)
+                if done:
+                    self._done(vectors)
+            # Somebody waits for a bounded call, and the export of a large vault takes seconds.
+            if limit is None and seconds is None:
+                self._export(vectors)
+            else:
+                self._export_small(vectors)
+        except DimensionChanged:
+            stopped = f"{maker.name} makes vectors of different lengths"
+        except VaultError as fault:
+            stopped = fault.message
+        self._sets.look_again()
+        count = (filling.embedded, filling.refused) if filling is not None else (0, 0)
+        return CaughtUp(embedded=count[0], refused=count[1], behind=self._behind_of(maker), stopped=stopped)
+
+    def status(self) -> VectorStatus:
+        """How the vault stands by meaning."""
+        found = self._sets.found()
+        serving = found[0].folder if found is not None else None
+        sets = [
+            SetStatus(model=model, dimensions=size, bytes=vector_set.size_of(folder), serving=folder == serving)
+            for folder, model, size in vector_set.folders(self._cache)
+        ]
+        chosen = self._chosen.name if self._chosen is not None else ""
+        mirror = self._chroma_store()
+        return VectorStatus(
+            store=self._store,
+            approximate=self.approximate,
+            model=self.model,
+            dimensions=self.dimensions,
+            perspectives=self.perspectives,
+            notes=self.count,
+            behind=self._behind_of(self._chosen) if self._chosen is not None else 0,
+            refused=tuple(self.refusals()),
+            sets=tuple(sets),
+            fault=self.fault,
+            mirror_behind=mirror.behind() if mirror is not None else 0,
+            mirror_bytes=mirror_bytes(self._cache),
+            filling=chosen if chosen and chosen != self.model else "",
+        )
+
+    def export(self) -> None:
+        """Write `_embeddings.json` if that is due; it takes seconds for a hundred thousand notes."""
+        found = self._sets.found()
+        if found is not None:
+            with suppress(Busy, StorageError):
+                self._export(found[0])
+
+    def refresh(self) -> int:
+        """Look at the texts of all notes that changed, without embedding; how many could not be looked at."""
+        return self._refresh(None)
+
+    def _filling(self, vectors: VectorSet, maker: Embedder, limit: int | None, until: float | None) -> Filling:
+        return Filling(vectors, maker, partial(self._notes.texts, window=maker.window), limit, until, self._now())
+
+    def _filled(
+        self, vectors: VectorSet, maker: Embedder, filling: Filling, limit: int | None, progress: Progress | None
+    ) -> bool:
+        """Embed what each lane wants; whether nothing is left."""
+        instructions = self._instructions(maker)
+        vectors.want([*instructions.values()])
+        unread = self._notes.noted(vectors, maker.window, None if limit is None else max(limit, _FEW))
+        with vectors.writing() as ledger, ledger.transaction():
+            ledger.forgive(self._now() - PARDON)
+        lanes = self._lanes(vectors.ledger(), maker)
+        total = filling.embedded + sum(vectors.ledger().count_wanted(lane) for lane in lanes)
+
+        def done(count: int) -> None:
+            if progress is not None:
+                progress(count, max(total, count))
+
+        return all(filling.lane(instruction, done) for instruction in dict.fromkeys(instructions.values())) and not unread
+
+    def _done(self, vectors: VectorSet) -> None:
+        """What is worth doing once every note has its vectors."""
+        if vectors.ledger().meta("whole") != "1":
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.say(whole="1")
+        calibrate(vectors)
+        compact_if_due(vectors, self._now())
+        discard_old(self._cache, vectors.folder, self._now())
+
+    def _refresh(self, limit: int | None) -> int:
+        """Look at the texts of notes that changed, at most `limit` of them; how many were left."""
+        found = self._sets.found()
+        if found is None:
+            return 0
+        vectors, embedder = found
+        state = self._notes.state()
+        if self._outlook is not None and self._outlook[:2] == (state, vectors.folder) and (limit or not self._outlook[2]):
+            return self._outlook[2]
+        try:
+            window = embedder.window if embedder is not None else int(vectors.ledger().meta("window") or 0)
+            left = self._notes.noted(vectors, window, limit) if window else 0
+        except (Busy, StorageError):
+            # Somebody else is at it, or nothing can be written here: what is known answers, and says that it is behind.
+            left = self._notes.unread(vectors)
+        self._outlook = state, vectors.folder, left
+        self._export_small(vectors)
+        return left
+
+    def _exact(self) -> ExactStore:
+        found = self._sets.found()
+        if found is None:
+            raise StoreUnavailable("nothing is embedded yet")
+        self._refresh(_FEW)
+        return ExactStore(found[0], self._settings.perspectives)
+
+    def _behind_of(self, maker: Embedder) -> int:
+        vectors = self._sets.own(maker)
+        if vectors is None:
+            return self._notes.count()
+        try:
+            ledger = vectors.ledger()
+            return self._notes.unread(vectors) + ledger.notes_behind(self._lanes(ledger, maker))
+        except (Busy, StorageError):
+            return self._notes.count()
+        finally:
+            self._sets.let_go(vectors)
+
+    def _instructions(self, embedder: Embedder | None) -> dict[str, str]:
+        """The active perspectives with their instructions; the general one alone where instructions are not heeded."""
+        known = self._settings.perspectives
+        general = {GENERAL: known.get(GENERAL, "")}
+        if embedder is None or not embedder.follows_instructions:
+            return general
+        active = self._settings.active_perspectives or tuple(known)
+        return {name: known[name] for name in active if name in known} or general
+
+    def _lanes(self, ledger: Ledger, embedder: Embedder | None) -> list[int]:
+        wanted = set(self._instructions(embedder).values())
+        return [lane.number for instruction, lane in ledger.lanes().items() if instruction in wanted]
+
+    def _export_small(self, vectors: VectorSet) -> None:
+        with suppress(Busy, StorageError):
+            if vectors.ledger().count_notes() <= _SMALL:
+                self._export(vectors)
+
+    def _export(self, vectors: VectorSet) -> None:
+        names = {instruction: name for name, instruction in self._settings.perspectives.items()}
+        export_if_due(self._root, vectors, names, stamp(self._clock.now()), self._settings.lock_wait)
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp()

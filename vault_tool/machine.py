@@ -1,0 +1,225 @@
+"""Settings of this machine (`_config.json`, overridden by the environment): who embeds, where, by which key."""
+
+from __future__ import annotations
+
+import json
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from vault_tool.errors import ConfigError
+from vault_tool.util import atomic
+from vault_tool.util.folder import opened
+from vault_tool.util.text import one_line
+
+PROVIDERS = ("auto", "ollama", "openai", "local", "none")
+OLLAMA_HOST = "http://localhost:11434"
+OPENAI_URL = "https://api.openai.com/v1"
+
+_FILE_MODE = 0o600
+_LONGEST = 2000
+
+
+class Key:
+    """A secret that no print, log, traceback or JSON shows; only `reveal` gives it."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str = "") -> None:
+        self._text = text
+
+    def reveal(self) -> str:
+        """The key itself, for the one call that needs it."""
+        return self._text
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __repr__(self) -> str:
+        return "Key('***')" if self._text else "Key('')"
+
+    def __str__(self) -> str:
+        return "***" if self._text else ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Key) and other._text == self._text
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a key is not written anywhere")
+
+
+def _option(default: Any, sentence: str, variable: str = "", *choices: str) -> Any:
+    return field(default=default, metadata={"sentence": sentence, "variable": variable, "choices": choices})
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What `_config.json` and the environment may say: all that is not the vault's but this machine's, secrets included."""
+
+    provider: str = _option("auto", "Who turns texts into vectors; auto takes what is at hand.", "VAULT_PROVIDER", *PROVIDERS)
+    model: str = _option("", "The model of the provider; empty for its usual one.", "VAULT_EMBEDDING_MODEL")
+    ollama_host: str = _option(OLLAMA_HOST, "Where Ollama answers.", "OLLAMA_HOST")
+    openai_key: Key = _option(Key(), "The key for OpenAI.", "OPENAI_API_KEY")  # noqa: RUF009  (as immutable as a text)
+    openai_url: str = _option(OPENAI_URL, "Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL")
+    models: str = _option("", "The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS")
+    vectors: str = _option("exact", "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
+    owner: str = _option("on", "Whether a background process may keep indexes warm.", "VAULT_OWNER", "on", "off")
+    sources: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Where each option that was set was set: `_config.json` or a variable's name."""
+    fault: str = ""
+    """Why nothing of it is used, where it cannot be read; the provider is then `none`."""
+
+    def __hash__(self) -> int:
+        return hash(tuple(getattr(self, option) for option in _OPTIONS))
+
+
+_OPTIONS = {option.name: option for option in fields(Machine) if option.metadata}
+
+
+def sentences() -> dict[str, str]:
+    """Each option with its sentence."""
+    return {name: str(option.metadata["sentence"]) for name, option in _OPTIONS.items()}
+
+
+def variable_of(name: str) -> str:
+    """The environment variable that overrides an option."""
+    return str(_OPTIONS[name].metadata["variable"])
+
+
+def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Machine:
+    """The settings of the file at `path` (which need not be there) under those of the environment.
+
+    Without `own_file` the file is left unread. Raises ConfigError naming all faults at once, and never a value that
+    may be a secret.
+    """
+    faults: list[str] = []
+    values: dict[str, Any] = {}
+    sources: dict[str, str] = {}
+    for name, value in (_table(path, faults) if own_file else {}).items():
+        if name in _OPTIONS:
+            values[name], sources[name] = value, path.name
+        else:
+            faults.append(f"{path.name}: unknown option `{one_line(str(name), 40)}`")
+    for name in _OPTIONS:
+        variable = variable_of(name)
+        if said := environ.get(variable, "").strip():
+            values[name], sources[name] = said, variable
+    checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
+    if faults:
+        raise ConfigError("; ".join(faults), "mend it, or set it with `vt config --provider ...`")
+    return Machine(**checked, sources=sources)
+
+
+def write(path: Path, changes: Mapping[str, str]) -> None:
+    """Set options in the file at `path` (readable by its owner alone); an empty value takes an option out.
+
+    Raises ConfigError when the file or a value cannot be used; nothing is written then.
+    """
+    faults: list[str] = []
+    table = _table(path, faults)
+    for name, value in changes.items():
+        if value and _checked(name, value, f"--{name.replace('_', '-')}", faults) is not None:
+            table[name] = value
+        elif not value:
+            table.pop(name, None)
+    if faults:
+        raise ConfigError("; ".join(faults), "nothing was written")
+    data = json.dumps(table, indent=2, ensure_ascii=False).encode() + b"\n"
+    atomic.write(path, data, mode=_FILE_MODE)
+
+
+def unusable(fault: str) -> Machine:
+    """The settings where there are faults: nothing is sent anywhere until they are mended."""
+    return replace(Machine(provider="none"), fault=fault)
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is this machine itself."""
+    host = (urllib.parse.urlsplit(url).hostname or "").lower()
+    return host in ("localhost", "::1") or _loopback_number(host)
+
+
+def _loopback_number(host: str) -> bool:
+    parts = host.split(".")
+    return len(parts) == 4 and parts[0] == "127" and all(part.isdigit() for part in parts)
+
+
+def _table(path: Path, faults: list[str]) -> dict[str, Any]:
+    with atomic.storage(path.name, doing="read"), opened(path.parent) as folder:
+        data = folder.read(path.name)
+    try:
+        found = json.loads(data.decode("utf-8-sig")) if data and data.strip() else {}
+    except ValueError:
+        # The text is not quoted: a key may stand at the very place of the fault.
+        faults.append(f"{path.name} is not JSON")
+        return {}
+    if isinstance(found, dict):
+        return found
+    faults.append(f"{path.name} must be an object: {{...}}")
+    return {}
+
+
+def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
+    """The value as the program uses it, or None with the fault named; `source` says where it was set."""
+    where = f"{source}: `{name}`" if source != name else f"`{name}`"
+    if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
+        faults.append(f"{where} must be a text of one line")
+        return None
+    choices = _OPTIONS[name].metadata["choices"]
+    if choices and value not in choices:
+        faults.append(f"{where} must be one of {', '.join(choices)}, not {one_line(value, 40)!r}")
+        return None
+    reader = _READERS.get(name)
+    try:
+        return reader(value.strip()) if reader else value.strip()
+    except ValueError as fault:
+        faults.append(f"{where} {fault}")
+        return None
+
+
+def _key(text: str) -> Key:
+    if not text.isascii() or " " in text:
+        raise ValueError("must be the key alone, without spaces")
+    return Key(text)
+
+
+def _host(text: str) -> str:
+    """An address of Ollama's in the forms that its own programs take: `host`, `host:port` or a URL."""
+    url = _url(text if "://" in text else f"http://{text}")
+    parts = urllib.parse.urlsplit(url)
+    port = parts.port or (11434 if "://" not in text else {"http": 80, "https": 443}[parts.scheme])
+    # Servers are told to listen everywhere by this address; a client means this machine by it.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(str(parts.hostname), str(parts.hostname))
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port}{parts.path.rstrip('/')}"
+
+
+def _url(text: str) -> str:
+    parts = urllib.parse.urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("must be an address that begins with http:// or https://")
+    if parts.username or parts.password:
+        raise ValueError("must not carry a name or a password")
+    _ = parts.port  # raises ValueError for one that is none
+    return text.rstrip("/")
+
+
+def _vectors(text: str) -> str:
+    return text if text in ("exact", "chroma") else _url(text)
+
+
+def _folder(text: str) -> str:
+    return str(Path(text).expanduser())
+
+
+_READERS: Mapping[str, Callable[[str], Any]] = {
+    "openai_key": _key,
+    "ollama_host": _host,
+    "openai_url": _url,
+    "vectors": _vectors,
+    "models": _folder,
+}
