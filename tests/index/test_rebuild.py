@@ -29,6 +29,52 @@ def index(vault: Path) -> Iterator[Index]:
     index.close()
 
 
+KILLED_EXPORT = """
+import os, signal, sys
+from pathlib import Path
+from tests.index.vaults import opened
+from vault_tool.util.folder import Folder
+index = opened(Path(sys.argv[1]))
+index.refresh()
+Folder.rename = lambda self, old, new: os.kill(os.getpid(), signal.SIGKILL)
+index.export()
+"""
+
+
+def test_what_a_killed_export_left_is_gone_with_the_next(vault: Path) -> None:
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", KILLED_EXPORT, str(vault)], check=False)
+        assert done.returncode == -9
+        assert len(list(vault.glob("._index.json.vt-*.tmp"))) == 1, "each export clears what the one before it left"
+    index = opened(vault)
+    index.refresh()
+    index.close()
+    assert not list(vault.glob("._index.json.*"))
+    assert identity(1) in (vault / "_index.json").read_text()
+
+
+def test_changes_are_written_to_the_full_text_index_when_that_is_asked_for(vault: Path, index: Index) -> None:
+    index.refresh()
+    write(vault, path_of(1), note(1, "A word that is rare: quixotic."))
+    index.refresh()
+    assert index.catalog.pending()
+    index.settle()
+    assert not index.catalog.pending()
+    assert [hit.path for hit in index.search("quixotic", 5)] == [path_of(1)]
+
+
+def test_many_operations_are_exported_once(vault: Path, index: Index) -> None:
+    index.refresh()
+    before = (vault / "_index.json").read_bytes()
+    with index.exporting_once():
+        for number in (1, 2):
+            write(vault, path_of(number), note(number, "Changed.", title=f"Changed {number}"))
+            index.refresh()
+            assert (vault / "_index.json").read_bytes() == before
+    after = (vault / "_index.json").read_text()
+    assert "Changed 1" in after and "Changed 2" in after
+
+
 def test_a_first_refresh_takes_in_everything(index: Index) -> None:
     first = index.refresh()
     assert (first.added, first.count, first.problems, first.rebuilt) == (17, 17, 0, True)

@@ -19,7 +19,7 @@ import pytest
 
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
-from vault_tool.index.manifest import Part, State, lock
+from vault_tool.index.manifest import FORMAT, Part, State, lock
 from vault_tool.index.state import Standing, StateFile
 
 
@@ -78,7 +78,7 @@ FAULTS: dict[str, Callable[[Path], None]] = {
 TARGETS = (
     "_index.json",
     "_cache",
-    "_cache/catalog-1.sqlite3",
+    f"_cache/catalog-{FORMAT}.sqlite3",
     "_cache/catalog.seal",
     "_cache/lexical",
     "_cache/lexical/*",
@@ -126,7 +126,7 @@ def test_another_version_is_not_read(tmp_path: Path, version: object) -> None:
 
 def test_a_newer_versions_files_are_left_alone(tmp_path: Path) -> None:
     root = make(tmp_path / "v")
-    newer = root / "_cache/catalog-2.sqlite3"
+    newer = root / f"_cache/catalog-{FORMAT + 1}.sqlite3"
     newer.parent.mkdir()
     newer.write_bytes(b"of a newer version")
     index = opened(root)
@@ -234,7 +234,7 @@ def test_an_interrupted_write_is_examined_not_thrown_away(tmp_path: Path) -> Non
     assert not index.refresh().rebuilt
     index.close()
     seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "open": True}))
-    (root / "_cache/catalog-1.sqlite3").write_bytes(b"nothing")
+    (root / f"_cache/catalog-{FORMAT}.sqlite3").write_bytes(b"nothing")
     index = opened(root)
     assert index.refresh().rebuilt
     index.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from vault_tool.check import identity, lineage, references, vocabulary
+from vault_tool.check import evidence, identity, lineage, references, vocabulary
 from vault_tool.check.scope import Scope
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Snapshot
@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     lineage.supersession_cycle,
     lineage.consolidation_cycle,
     lineage.supersedes_other_type,
+    evidence.malformed_evidence,
     vocabulary.unknown_type,
     vocabulary.missing_subject_file,
     vocabulary.many_subjects,

@@ -63,7 +63,11 @@ def workspaces(scope: Scope) -> Iterable[Problem]:
 
 def pages(scope: Scope) -> Iterable[Problem]:
     """Markdown files without the lines that make a record: searched as text, touched by nobody."""
+    # What parsing said of a head that is nearly a record's is more to the point.
+    told = {problem.path for problem in scope.snapshot.problems if problem.code == "page"}
     for path in scope.snapshot.pages:
+        if path in told:
+            continue
         hint = f"`vt adopt {_quoted(path)}` makes it a record; leave it if it is meant to be a page"
         yield note(path, 0, "page", "has no `id` and `type`: searched as text, but not a memory", hint)
 

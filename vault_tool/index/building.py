@@ -13,13 +13,13 @@ from pathlib import Path
 
 from vault_tool.config import Config
 from vault_tool.errors import StorageError
-from vault_tool.files import git
+from vault_tool.files import git, tombstones
 from vault_tool.files.changes import settled
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.catalog import failure
 from vault_tool.index.lexical import Builder
 from vault_tool.index.manifest import discard
-from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
+from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head, without
 from vault_tool.index.storing import Bulk
 from vault_tool.model.problems import Problem
 from vault_tool.util.atomic import storage_error
@@ -113,6 +113,7 @@ def _all(
     """Every file in the order of its path, those that need HEAD's text last; None for one that vanished meanwhile."""
     broken: list[Seen] = []
     total = scan.count
+    forgotten = tombstones.forgotten(root)
     with Reader(root) as reader:
         for number, (path, stat) in enumerate(scan.files.items()):
             if progress is not None and number % _STEP == 0:
@@ -124,10 +125,10 @@ def _all(
                 continue
             if one is not None and one.kind == UNREADABLE:
                 broken.append(one)
-            else:
-                yield one
+            elif one is not None:
+                yield from without([one], forgotten)
     # Together, because git is asked once for all of them.
-    yield from with_head(broken, repo, commit, config.types)
+    yield from without(with_head(broken, repo, commit, config.types), forgotten)
     if progress is not None:
         progress(total, total)
 

@@ -55,6 +55,7 @@ class Counts:
     signals: int
     problems: int
     stale: int
+    unreadable: int = 0
 
 
 class Catalog:
@@ -142,6 +143,14 @@ class Catalog:
         """The subjects that answer to a normalised name or alias; more than one is a problem."""
         return self._joined("names j ON j.n = e.n WHERE j.normal = ? ORDER BY e.path", (normal,))
 
+    def titled(self, normal: str) -> tuple[Entry, ...]:
+        """The memories that a weak link by this normalised name may mean, by title or file name."""
+        return self._joined("titles j ON j.n = e.n WHERE j.normal = ? ORDER BY e.path", (normal,))
+
+    def linking(self, names: Collection[str]) -> tuple[Entry, ...]:
+        """The records whose weak links name one of these normalised names."""
+        return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({_marks(names)}) ORDER BY e.path", list(names))
+
     def subject_names(self) -> dict[str, tuple[str, ...]]:
         """Every normalised name and alias with the ids of the subjects that answer to it."""
         found: dict[str, tuple[str, ...]] = {}
@@ -182,6 +191,10 @@ class Catalog:
         where, values = ("WHERE target = ?", (target,)) if target is not None else ("", ())
         return merge([signal_of(row[0]) for row in self.rows(f"SELECT data FROM signals {where} ORDER BY at, id, path", values)])
 
+    def types(self) -> tuple[str, ...]:
+        """The types that records have."""
+        return tuple(row[0] for row in self.rows("SELECT DISTINCT type FROM entries ORDER BY type"))
+
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong in the files, in order."""
         return tuple(
@@ -218,7 +231,7 @@ class Catalog:
         signals = self.rows("SELECT count(*) FROM signals")[0][0]
         problems = self.rows("SELECT count(*) FROM problems")[0][0]
         notes = sum(kinds.get(kind, 0) for kind in ("record", "page", "unreadable"))
-        return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale)
+        return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale, kinds.get("unreadable", 0))
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""

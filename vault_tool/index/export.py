@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 
 VERSION = 2
+_STEP = 4000
 
 _Relations = dict[str, dict[str, list[str]]]
 
@@ -23,21 +25,21 @@ def index_json(catalog: Catalog, updated: str) -> bytes:
     Where one id stands in several files the first path's entry stands for it and `copies` names them all.
     """
     outward, inward = _relations(catalog)
-    found: dict[str, dict[str, Any]] = {}
-    edges: dict[str, dict[str, Any]] = {}
-    # Heads and links stand in the catalogue as JSON, and go out as they are.
-    columns = "n, id, path, class, type, title, head, size, mtime_ns, hash, links, stale"
-    for row in catalog.rows(f"SELECT {columns} FROM entries ORDER BY path"):
+    copies = _copies(catalog)
+    # Piece by piece: as Python's values all at once it would need several times as much memory as it has bytes.
+    entries: list[bytes] = []
+    edges: list[bytes] = []
+    for row in _rows(catalog):
         number, record_id, path, class_, type_, title, head, size, mtime_ns, hash_, links, stale = row
-        if record_id in found:
-            first = found[record_id]
-            first.setdefault("copies", [first["path"]]).append(path)
+        twins = copies.get(record_id)
+        if twins and twins[0] != path:
             continue
-        found[record_id] = {
+        value = {
             "path": path,
             "class": class_,
             "type": type_,
             "title": title,
+            # Heads and links stand in the catalogue as JSON, and go out as they are.
             "head": orjson.Fragment(head),
             "size": size,
             "mtime": mtime_ns / 1e9,
@@ -47,14 +49,39 @@ def index_json(catalog: Catalog, updated: str) -> bytes:
             "relations_from": inward.get(record_id, {}),
             "stale": bool(stale),
         }
+        entries.append(_member(record_id, {**value, "copies": twins} if twins else value))
         if class_ == RecordClass.EDGE.value:
-            edges[record_id] = _edge(path, type_, orjson.loads(head))
-    return orjson.dumps({"version": VERSION, "updated": updated, "count": len(found), "entries": found, "edges": edges})
+            edges.append(_member(record_id, _edge(path, type_, orjson.loads(head))))
+    facts = orjson.dumps({"version": VERSION, "updated": updated, "count": len(entries)})
+    return b"".join((facts[:-1], b',"entries":{', b",".join(entries), b'},"edges":{', b",".join(edges), b"}}\n"))
 
 
 def write_index(file: Path, catalog: Catalog, updated: str) -> None:
     """Write `_index.json` whole."""
-    atomic.write(file, index_json(catalog, updated) + b"\n", durable=False)
+    atomic.write(file, index_json(catalog, updated), durable=False)
+
+
+def _member(key: str, value: dict[str, Any]) -> bytes:
+    """One member of a JSON object."""
+    return orjson.dumps(key) + b":" + orjson.dumps(value)
+
+
+def _rows(catalog: Catalog) -> Iterator[Any]:
+    """All entries in the order of their paths, some thousands at a time: whoever writes need not wait for all of them."""
+    columns = "n, id, path, class, type, title, head, size, mtime_ns, hash, links, stale"
+    last = ""
+    while rows := catalog.rows(f"SELECT {columns} FROM entries WHERE path > ? ORDER BY path LIMIT {_STEP}", (last,)):
+        yield from rows
+        last = rows[-1][2]
+
+
+def _copies(catalog: Catalog) -> dict[str, list[str]]:
+    """The ids that stand in several files, with the paths of those."""
+    found: dict[str, list[str]] = defaultdict(list)
+    twice = "SELECT id FROM entries GROUP BY id HAVING count(*) > 1"
+    for record_id, path in catalog.rows(f"SELECT id, path FROM entries WHERE id IN ({twice}) ORDER BY path"):
+        found[record_id].append(path)
+    return found
 
 
 def _relations(catalog: Catalog) -> tuple[dict[int, dict[str, list[str]]], _Relations]:

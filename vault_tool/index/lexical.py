@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import tantivy
@@ -21,6 +22,8 @@ BOOSTS = {"title": 3.0, "names": 2.0, "body": 1.0}
 NO_STEMMING = "none"
 
 _K1 = 1.2
+_NEAR_GAP = 2
+_NEAR_BOOST = 0.5
 _LONGEST_TOKEN = 255
 _MOST_ENDINGS = 50
 _FIELDS = tuple(BOOSTS)
@@ -119,16 +122,20 @@ class Lexical:
         classes: Collection[str] | None = None,
         types: Collection[str] | None = None,
         pending: Mapping[str, Text | None] | None = None,
+        *,
+        near: bool = False,
     ) -> list[LexicalHit]:
         """The best files for a person's text, best first; never fails on what it says.
 
         `pending` holds files that changed since the index was written (None: gone): they are answered from here.
+        With `near`, words of the query that follow each other count more where they stand close together.
         """
         clauses = read_query(text, self._analyze)
         if not clauses or limit <= 0:
             return []
         hidden = pending or {}
-        hits = [hit for hit in self._found(clauses, limit + len(hidden), classes, types) if hit.path not in hidden]
+        found = self._found(clauses, limit + len(hidden), classes, types, near)
+        hits = [hit for hit in found if hit.path not in hidden]
         for path, waiting in hidden.items():
             if waiting is not None and _meant(waiting, classes, types):
                 score = self._score(waiting, clauses)
@@ -137,17 +144,23 @@ class Lexical:
         return sorted(hits, key=lambda hit: (-hit.score, hit.path))[:limit]
 
     def attainable(self, text: str) -> float:
-        """The score that a document of average length would reach which holds every word of `text` once in its title.
+        """The score that a document of average length would reach which holds every word of `text` once in its body.
 
-        An absolute scale for scores: the query's words weighted by their rarity (BM25's idf) and the title's boost.
+        An absolute scale for scores: the query's words weighted by their rarity (BM25's idf).
         """
         tokens = {token for clause in read_query(text, self._analyze) for token in clause.tokens}
-        return BOOSTS["title"] * sum(self._rarity("body", token) for token in tokens)
+        return sum(min(self._rarity(field, token) for field in _FIELDS) for token in tokens)
 
     def _found(
-        self, clauses: Iterable[Clause], limit: int, classes: Collection[str] | None, types: Collection[str] | None
+        self,
+        clauses: Sequence[Clause],
+        limit: int,
+        classes: Collection[str] | None,
+        types: Collection[str] | None,
+        near: bool,
     ) -> list[LexicalHit]:
         wanted = [(Occur.Must if clause.needed else Occur.Should, self._query(clause)) for clause in clauses]
+        wanted.extend((Occur.Should, pair) for pair in (_pairs(clauses) if near else ()))
         parts = [(Occur.Must, Query.boolean_query(wanted))]
         for field, values in (("class", classes), ("type", types)):
             if values is not None:
@@ -204,6 +217,14 @@ class Lexical:
         if clause.together:
             score += sum(self._rarity(field, token) * _saturated(counts[token]) for token in set(clause.tokens))
         return score
+
+
+def _pairs(clauses: Sequence[Clause]) -> Iterable[Query]:
+    """Neighbouring single words of a query, close together in a body."""
+    words = [clause.tokens[0] if len(clause.tokens) == 1 and not clause.prefix else None for clause in clauses]
+    for one, other in pairwise(words):
+        if one is not None and other is not None:
+            yield Query.boost_query(Query.phrase_query(_SCHEMA, "body", [one, other], slop=_NEAR_GAP), _NEAR_BOOST)
 
 
 def _occurrences(tokens: tuple[str, ...], clause: Clause) -> int:

@@ -19,6 +19,7 @@ _SEAMLESS = (
 )
 _RUN = re.compile(f"[{_SEAMLESS}々ー]+")
 _PART = re.compile(r'"([^"]*)"|(\S+)')
+_MARKS = "#>*-_` "
 _NAMES = ("subjects", "tags", "aliases", "key")
 _PROSE = (
     "summary", "description", "rationale", "failure_mode", "reason", "steps", "preconditions", "postconditions",
@@ -52,12 +53,19 @@ class Clause:
 
 
 def document(entry: Entry, body: str) -> Text:
-    """The document of a record."""
+    """The document of a record. A title that is the body's own beginning is no title: its words would count twice."""
     head = entry.head
     names = [text for field in _NAMES if field in head for text in _texts(head[field])]
     prose = [text for field in _PROSE if field in head for text in _texts(head[field])]
     whole = "\n".join([*prose, body]) if prose else body
-    return Text(entry.path, entry.title, " . ".join(names), whole, entry.record_class.value, entry.type)
+    title = "" if _begins(body, entry.title) else entry.title
+    return Text(entry.path, title, " . ".join(names), whole, entry.record_class.value, entry.type)
+
+
+def _begins(body: str, title: str) -> bool:
+    """Whether a title was cut from the body's first words, markdown marks aside."""
+    cut = title.rstrip("….")
+    return bool(cut) and " ".join(body[: 2 * len(cut) + 40].split()).lstrip(_MARKS).startswith(cut)
 
 
 def page(path: str, title: str, body: str) -> Text:

@@ -21,7 +21,7 @@ from vault_tool.util import atomic
 
 _SEAL_BYTES = 512
 
-FORMAT = 1
+FORMAT = 3
 """The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read."""
 
 
@@ -171,6 +171,13 @@ def discard(path: Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def clear_temporaries(path: Path) -> None:
+    """Remove what killed writers of a derived file left beside it; the caller holds the lock under which it is written."""
+    for left in path.parent.glob(f".{path.name}.vt-*.tmp"):
+        if atomic.temporary_hashes(left.name) is not None:
+            discard(left)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import orjson
@@ -23,7 +23,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import Registry
 from vault_tool.util.text import content_hash, one_line
 
-RECORD, PAGE, UNREADABLE = "record", "page", "unreadable"
+RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
 _EPISODES = f"{VAULT}/episodes/"
 
 NOTES = frozenset({RECORD, PAGE, UNREADABLE})
@@ -99,6 +99,18 @@ def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, r
     kept: Mapping[str, bytes] = git.show_many(repo, commit, broken) if broken and repo and commit else {}
     for one in found:
         yield _stale(one, kept[one.path], registry) if one.kind == UNREADABLE and one.path in kept else one
+
+
+def without(seen: Iterable[Seen], forgotten: Collection[str]) -> Iterator[Seen]:
+    """The same, where a note with the id of a forgotten memory is a problem and nothing else: whatever brought it back."""
+    for one in seen:
+        yield _refused(one) if one.entry is not None and one.entry.id in forgotten else one
+
+
+def _refused(one: Seen) -> Seen:
+    message = "it has the id of a memory that was forgotten, so it is not read"
+    hint = "delete the file; or give it an `id` of its own, if it is something else"
+    return Seen(one.path, FORGOTTEN, one.stat, one.hash, problems=(error(one.path, 1, "forgotten", message, hint),))
 
 
 def _is_plainly_a_note(path: str) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
-from vault_tool.files import git, reader
+from vault_tool.files import git, reader, tombstones
 from vault_tool.files.changes import Changes, compare, settled
 from vault_tool.files.layout import INDEX_FILE, FileKind, file_kind
 from vault_tool.files.reader import Scan
@@ -19,8 +19,8 @@ from vault_tool.index.building import Progress, build, faults_digest
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.manifest import Part, State, lock, make_way
-from vault_tool.index.reading import with_head
+from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
+from vault_tool.index.reading import with_head, without
 from vault_tool.index.searching import Search, Spoilt
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import Difference, apply
@@ -68,6 +68,7 @@ class Index:
         self._shelf = Shelf(root, config)
         self._search = Search(self._shelf, config)
         self._looks: Mapping[str, reader.Look] = {}
+        self._exports_later = False
 
     @classmethod
     def open(cls, root: Path, config: Config, repo: git.Repo | None, clock: Clock) -> Index:
@@ -137,21 +138,39 @@ class Index:
         return self.wrote([path for path in named if there.get(path) != updating.stat_of(catalog, path)])
 
     def search(
-        self, text: str, limit: int, classes: Collection[str] | None = None, types: Collection[str] | None = None
+        self,
+        text: str,
+        limit: int,
+        classes: Collection[str] | None = None,
+        types: Collection[str] | None = None,
+        *,
+        near: bool = False,
+        waiting: bool = False,
     ) -> list[LexicalHit]:
         """The best files for a person's text, best first, as of the last refresh; waiting changes are in the answer.
 
-        `classes` and `types` limit the answer (`page` is the class of pages). Raises Busy and StorageError.
+        `classes` and `types` limit the answer (`page` is the class of pages). With `near`, words that stand close
+        together as they do in the text count more. With `waiting`, a few changes that wait are answered for from beside
+        the index and not written first: for what is asked in the middle of a write. Raises Busy and StorageError.
         """
         for _ in range(_ATTEMPTS):
             try:
-                return self._search.search(self.catalog, text, limit, classes, types)
+                return self._search.search(self.catalog, text, limit, classes, types, near, waiting)
             except Spoilt:
                 self._mend_lexical()
         raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
 
+    def settle(self) -> None:
+        """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
+        for _ in range(_ATTEMPTS):
+            try:
+                self._search.caught_up(self.catalog)
+                return
+            except Spoilt:
+                self._mend_lexical()
+
     def attainable(self, text: str) -> float:
-        """The full-text score that a note with every word of `text` once in its title would have: a scale for `match`."""
+        """The full-text score that a note with every word of `text` once in its body would have: a scale for `match`."""
         for _ in range(_ATTEMPTS):
             try:
                 return self._search.attainable(self.catalog, text)
@@ -165,8 +184,19 @@ class Index:
         part = self._exported
         with lock(self._shelf.cache / "export.lock", self._config.lock_wait, INDEX_FILE):
             make_way(part.path)
+            clear_temporaries(part.path)
             with part.writing(f"{catalog.meta('nonce')} {catalog.meta('changes')}"):
                 write_index(part.path, catalog, stamp(self._clock.now()))
+
+    @contextmanager
+    def exporting_once(self) -> Iterator[None]:
+        """Many operations in a row: `_index.json`, written whole each time, follows them once and at their end."""
+        self._exports_later = True
+        try:
+            yield
+        finally:
+            self._exports_later = False
+        self._export_if_due(self.catalog)
 
     def _refreshed(self, full: bool, confirm: bool, glance: bool, progress: Progress | None) -> Refresh:
         self._shelf.borrow_if_unwritable()
@@ -198,8 +228,8 @@ class Index:
     def _walked(
         self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], where: Tip, confirm: bool
     ) -> Refresh:
-        faults = faults_digest(scan.faults)
-        news = {} if catalog.meta("faults") == faults else {"faults": faults}
+        digests = {"faults": faults_digest(scan.faults), "forgotten": updating.graves_digest(tombstones.forgotten(self._root))}
+        news = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         if not (changes or news or where.facts):
             self._export_if_due(catalog)
             return self._report(catalog)
@@ -226,11 +256,14 @@ class Index:
             gone = tuple(path for path in gone if path not in back)
         # What is served as HEAD had it must follow HEAD, though the files themselves did not change.
         again = updating.unreadable(catalog) if where.moved else ()
+        forgotten = tombstones.forgotten(self._root)
+        if news and "forgotten" in news:
+            again = (*again, *updating.raised(catalog, forgotten))
         suspects |= {
             path: stat for path, stat in reader.present(self._root, set(again) - suspects.keys()).items() if path not in gone
         }
         found = updating.read(self._root, self._config, suspects, known, again)
-        seen = tuple(with_head(found.seen, self._repo, where.now, self._config.types))
+        seen = tuple(without(with_head(found.seen, self._repo, where.now, self._config.types), forgotten))
         reason = ""
         if walked and gone:
             if scan.partial:
@@ -260,7 +293,8 @@ class Index:
         """
         head = updating.head_now(self._repo)
         signature = updating.head_signature(self._repo) if self._repo is not None else ""
-        facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature}
+        graves = updating.graves_digest(tombstones.forgotten(self._root))
+        facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature, "forgotten": graves}
         with self._shelf.building():
             ready = self._shelf.ready() if before is None else None
             if ready is not None and self._search.usable(ready):
@@ -287,6 +321,8 @@ class Index:
 
     def _export_if_due(self, catalog: Catalog) -> None:
         """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size."""
+        if self._exports_later:
+            return
         part = self._exported
         build_then, _, changes_then = part.nonce().partition(" ")
         changed = int(catalog.meta("changes") or 0) - int(changes_then or 0)

@@ -18,6 +18,16 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 
+GENERATION = "json_extract(CAST(head AS TEXT), '$.generation')"
+CREATED = "json_extract(CAST(head AS TEXT), '$.created')"
+"""A record's age as SQL over its head: the very expressions of `entries_by_age`, or the index is passed over."""
+
+SESSION = "json_extract(CAST(head AS TEXT), '$.session')"
+"""The conversation that a record is of, as SQL over its head: the very expression of `entries_by_session`."""
+
+USER = "json_extract(CAST(head AS TEXT), '$.user')"
+"""Whom a record is about, as SQL over its head: the very expression of `entries_by_user`."""
+
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE folders (path TEXT PRIMARY KEY, names TEXT NOT NULL, stats BLOB NOT NULL) WITHOUT ROWID;
@@ -28,6 +38,8 @@ CREATE TABLE entries (n INTEGER PRIMARY KEY, path TEXT NOT NULL, id TEXT NOT NUL
 CREATE TABLE pages (path TEXT PRIMARY KEY, title TEXT NOT NULL, preview TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE names (normal TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (normal, n)) WITHOUT ROWID;
 CREATE TABLE memberships (normal TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (normal, n)) WITHOUT ROWID;
+CREATE TABLE titles (normal TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (normal, n)) WITHOUT ROWID;
+CREATE TABLE links (normal TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (normal, n)) WITHOUT ROWID;
 CREATE TABLE relations (target TEXT NOT NULL, field TEXT NOT NULL, n INTEGER NOT NULL,
     PRIMARY KEY (target, field, n)) WITHOUT ROWID;
 CREATE TABLE problems (path TEXT NOT NULL, line INTEGER NOT NULL, code TEXT NOT NULL, severity TEXT NOT NULL,
@@ -36,11 +48,14 @@ CREATE TABLE signals (path TEXT NOT NULL, at TEXT NOT NULL, id TEXT NOT NULL, ta
 CREATE TABLE lexical_pending (path TEXT PRIMARY KEY, document BLOB, seq INTEGER NOT NULL) WITHOUT ROWID;
 """
 
-INDEXES = """
+INDEXES = f"""
 CREATE UNIQUE INDEX entries_by_path ON entries (path);
 CREATE INDEX entries_by_id ON entries (id);
 CREATE INDEX entries_by_body ON entries (body_hash) WHERE body_hash <> '';
 CREATE INDEX entries_by_class ON entries (class, type);
+CREATE INDEX entries_by_age ON entries (class, {GENERATION}, {CREATED}, id);
+CREATE INDEX entries_by_session ON entries ({SESSION}) WHERE {SESSION} <> '';
+CREATE INDEX entries_by_user ON entries ({USER}, {CREATED}, id) WHERE {USER} <> '';
 CREATE INDEX entries_stale ON entries (path) WHERE stale = 1;
 CREATE INDEX files_by_kind ON files (kind);
 CREATE INDEX problems_by_path ON problems (path);
@@ -57,6 +72,8 @@ REFERENCES: dict[RecordClass, tuple[tuple[str, bool], ...]] = {
     for record_class, fields in SCHEMA.items()
 }
 """For each class the fields that point at other records, and whether they hold lists."""
+
+_LINKED = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
 _CLASSES = {member.value: member for member in RecordClass}
 
@@ -102,6 +119,25 @@ def memberships_of(entry: Entry) -> set[str]:
     """The normalised names of the subjects that a record is tagged with."""
     subjects = entry.head.get("subjects")
     return {normal_name(str(name)) for name in subjects} - {""} if subjects else set()
+
+
+def titles_of(entry: Entry) -> set[str]:
+    """What a `[[link]]` may call a memory: its title, and its file's name where a person or another tool gave that one."""
+    if entry.record_class not in _LINKED:
+        return set()
+    stem = entry.path.rpartition("/")[2].removesuffix(".md")
+    names = {entry.title} if stem.endswith(f"-{entry.id[:6]}") else {entry.title, stem}
+    return {normal_name(name) for name in names} - {""}
+
+
+def links_of(entry: Entry) -> set[str]:
+    """The weak links of a record, as `titles_of` and the names of files have them."""
+    return {link_name(link) for link in entry.links} - {""}
+
+
+def link_name(link: str) -> str:
+    """The last part of a weak link's target, normalised: people link by folder, by name, with and without the ending."""
+    return normal_name(link.rpartition("/")[2].removesuffix(".md"))
 
 
 def relations_of(entry: Entry) -> set[tuple[str, str]]:

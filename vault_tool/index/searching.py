@@ -15,6 +15,9 @@ from vault_tool.index.manifest import Part, State, discard
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import transaction
 
+_FEW = 100
+"""Up to so many waiting changes are cheaper to answer for from beside the index than to write."""
+
 _QUICK_WAIT = 0.1
 """Seconds to wait for another process's commit before answering beside the index."""
 
@@ -41,12 +44,20 @@ class Search:
         return Part(folder / nonce, folder / f"{nonce}.seal")
 
     def search(
-        self, catalog: Catalog, text: str, limit: int, classes: Collection[str] | None, types: Collection[str] | None
+        self,
+        catalog: Catalog,
+        text: str,
+        limit: int,
+        classes: Collection[str] | None,
+        types: Collection[str] | None,
+        near: bool = False,
+        waiting: bool = False,
     ) -> list[LexicalHit]:
         """The best files for a person's text as of the last refresh. Raises Spoilt when the index must be built anew."""
         # In this order: what another process commits between the two is in the index by the time it is opened.
-        beside = self.caught_up(catalog)
-        return self._index(catalog).search(text, limit, classes, types, beside)
+        pending = catalog.pending() if waiting else {}
+        beside = pending if waiting and len(pending) <= _FEW else self.caught_up(catalog)
+        return self._index(catalog).search(text, limit, classes, types, beside, near=near)
 
     def attainable(self, catalog: Catalog, text: str) -> float:
         """See `Lexical.attainable`."""

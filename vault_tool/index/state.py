@@ -9,7 +9,7 @@ from pathlib import Path
 import orjson
 
 from vault_tool.files.layout import CACHE, STATE_FILE
-from vault_tool.index.manifest import Part, State, lock, make_way
+from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
 from vault_tool.util import atomic
 
 VERSION = 1
@@ -38,6 +38,7 @@ class StateFile:
         with lock(self.root / CACHE / "state.lock", wait, STATE_FILE):
             data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
             make_way(self._part.path)
+            clear_temporaries(self._part.path)
             atomic.write(self._part.path, data, durable=False)
             self._part.close_seal(of)
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -15,7 +16,17 @@ from vault_tool.files.reader import Listing, Stat
 from vault_tool.index import schema
 from vault_tool.index.catalog import Catalog, failure
 from vault_tool.index.reading import Seen
-from vault_tool.index.schema import entry_of, entry_row, memberships_of, names_of, problem_rows, relations_of, signal_row
+from vault_tool.index.schema import (
+    entry_of,
+    entry_row,
+    links_of,
+    memberships_of,
+    names_of,
+    problem_rows,
+    relations_of,
+    signal_row,
+    titles_of,
+)  # fmt: skip
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Entry
 
@@ -28,6 +39,11 @@ _ADD_PAGE = "INSERT INTO pages VALUES (?,?,?)"
 _ADD_FILE = "INSERT OR REPLACE INTO files VALUES (?,?,?,?)"
 _ADD_FACT = "INSERT OR REPLACE INTO meta VALUES (?,?)"
 _ADD_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?,?,?)"
+_NAMES: Mapping[str, Callable[[Entry], Iterable[str]]] = MappingProxyType(
+    {"names": names_of, "memberships": memberships_of, "titles": titles_of, "links": links_of}
+)
+"""The tables of normalised names, each with what an entry has in it."""
+
 _WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
 
 
@@ -96,10 +112,9 @@ _SEARCHED = frozenset({"record", "page", "unreadable"})
 def _forget(connection: sqlite3.Connection, path: str) -> None:
     for number, *row in connection.execute(f"SELECT n, {schema.ENTRY} FROM entries WHERE path = ?", (path,)).fetchall():
         old = entry_of(row)
-        connection.executemany("DELETE FROM names WHERE normal = ? AND n = ?", ((name, number) for name in names_of(old)))
-        connection.executemany(
-            "DELETE FROM memberships WHERE normal = ? AND n = ?", ((name, number) for name in memberships_of(old))
-        )
+        for table, of in _NAMES.items():
+            rows = ((name, number) for name in of(old))
+            connection.executemany(f"DELETE FROM {table} WHERE normal = ? AND n = ?", rows)
         connection.executemany(
             "DELETE FROM relations WHERE target = ? AND field = ? AND n = ?", ((*pair, number) for pair in relations_of(old))
         )
@@ -122,12 +137,11 @@ def _add(connection: sqlite3.Connection, number: int, one: Seen) -> None:
 
 
 def _links(number: int, entry: Entry) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    names = [(name, number) for name in names_of(entry)]
-    memberships = [(name, number) for name in memberships_of(entry)]
-    relations = [(target, field_name, number) for target, field_name in relations_of(entry)]
-    for table, rows in (("names", names), ("memberships", memberships), ("relations", relations)):
-        if rows:
-            yield table, rows
+    for table, of in _NAMES.items():
+        if names := [(name, number) for name in of(entry)]:
+            yield table, names
+    if relations := [(target, field_name, number) for target, field_name in relations_of(entry)]:
+        yield "relations", relations
 
 
 def _relist(catalog: Catalog, difference: Difference) -> dict[str, Listing]:
@@ -168,7 +182,7 @@ class Bulk:
         self._connection.execute("BEGIN")
         self._number = 0
         self._rows: dict[str, list[tuple[Any, ...]]] = {"entries": [], "files": []}
-        self._late: dict[str, list[tuple[Any, ...]]] = {"names": [], "memberships": [], "relations": []}
+        self._late: dict[str, list[tuple[Any, ...]]] = {table: [] for table in (*_NAMES, "relations")}
 
     def add(self, one: Seen) -> None:
         """Take one file."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +13,7 @@ from vault_tool.files import git
 from vault_tool.files.changes import is_bulk_loss, settled
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.index.catalog import Catalog, Known
-from vault_tool.index.reading import NOTES, UNREADABLE, Seen, Vanished, see
+from vault_tool.index.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, see
 
 _FEW = 5
 
@@ -182,6 +183,17 @@ def tally(seen: Iterable[Seen], gone: Collection[str], before: Mapping[str, Know
 def unreadable(catalog: Catalog) -> tuple[str, ...]:
     """The notes that could not be used when they were last read."""
     return catalog.of_kind(UNREADABLE)
+
+
+def graves_digest(forgotten: Collection[str]) -> str:
+    """What tells one set of forgotten ids from another; empty where nothing was forgotten."""
+    return hashlib.blake2b("\n".join(sorted(forgotten)).encode(), digest_size=8).hexdigest() if forgotten else ""
+
+
+def raised(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]:
+    """The notes that must be read again because what is forgotten changed: those that are indexed, and those that are not."""
+    known = [entry.path for identity in forgotten for entry in catalog.get(identity)]
+    return *known, *catalog.of_kind(FORGOTTEN)
 
 
 def compared(before: Mapping[str, Known], now: Mapping[str, Known]) -> Tally:

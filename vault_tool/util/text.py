@@ -29,6 +29,11 @@ def normal_name(text: str) -> str:
     return _SEPARATORS.sub(" ", folded).strip()
 
 
+def counted(count: int, what: str) -> str:
+    """`1 error`, `2 errors`: a number with its noun, which forms its plural with an s."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def normal_body(text: str) -> str:
     """The form in which bodies are compared for being the same: NFC, white space folded, ends trimmed."""
     return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())

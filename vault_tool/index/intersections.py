@@ -1,0 +1,166 @@
+"""Subjects as overlapping sets of memories: who is tagged with whom, counted from the catalogue."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.graph import names_of, supersession
+from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name
+
+_COLUMNS = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
+_MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A subject as memories are tagged with it; `entry` is its file, None for one that is only named.
+
+    `key` is the file's id, else the normalised name; `names` are the normalised names that mean this subject alone.
+    """
+
+    key: str
+    name: str
+    names: tuple[str, ...]
+    entry: Entry | None = None
+
+
+class Regions:
+    """The regions of one catalogue, each looked up once; for the length of one answer."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        self._by_name: dict[str, Region] = {}
+        self._by_key: dict[str, Region] = {}
+        self._observations: dict[str, frozenset[int]] = {}
+        self._touching: dict[str, list[Entry]] = {}
+
+    def called(self, name: str) -> Region:
+        """The region that a memory tagged with `name` belongs to; one of its own where two subjects claim the name."""
+        normal = normal_name(name)
+        if normal not in self._by_name:
+            self._by_name[normal] = self._looked_up(normal, name)
+        return self._by_name[normal]
+
+    def of(self, entry: Entry) -> tuple[Region, ...]:
+        """The regions of one memory, each once, in the order in which its head names them."""
+        found = {region.key: region for region in map(self.called, entry.subjects) if region.key}
+        return tuple(found.values())
+
+    def members(self, *regions: Region) -> list[Entry]:
+        """The active memories that are tagged with all of the regions, in the order of their paths."""
+        if not all(region.names for region in regions):
+            return []
+        found = self._catalog.tagged([region.names for region in regions])
+        return active(self._catalog, found)
+
+    def observations(self, region: Region) -> frozenset[int]:
+        """The observations of a region, by their numbers in the catalogue: what sizes are counted from."""
+        if region.key not in self._observations:
+            query = f"SELECT e.n FROM {_tagged(region)} WHERE +e.class = ?"
+            rows = self._catalog.rows(query, (*region.names, RecordClass.OBSERVATION.value)) if region.names else []
+            self._observations[region.key] = frozenset(row[0] for row in rows)
+        return self._observations[region.key]
+
+    def understandings(self, regions: Iterable[Region], type: str = "") -> list[Entry]:
+        """The active understandings tagged with exactly these regions, of any type or one; the newest first."""
+        wanted = {region.key: region for region in regions}
+        if not wanted:
+            return []
+        touching = self.touching(next(iter(wanted.values())))
+        of_type = [entry for entry in touching if not type or entry.type == type]
+        exact = [entry for entry in of_type if {region.key for region in self.of(entry)} == wanted.keys()]
+        return sorted(exact, key=lambda e: (e.text("created"), e.id, e.path), reverse=True)
+
+    def touching(self, region: Region) -> list[Entry]:
+        """The active understandings tagged with a region, among others or alone."""
+        if region.key not in self._touching:
+            query = f"SELECT {_COLUMNS} FROM {_tagged(region)} WHERE +e.class = ? ORDER BY e.path"
+            values = (*region.names, RecordClass.UNDERSTANDING.value)
+            rows = self._catalog.rows(query, values) if region.names else []
+            self._touching[region.key] = active(self._catalog, map(entry_of, rows))
+        return self._touching[region.key]
+
+    def neighbours(self, region: Region) -> list[tuple[Region, int]]:
+        """The other regions that share active memories with one, with how many; the largest intersection first."""
+        counts: dict[str, int] = defaultdict(int)
+        found: dict[str, Region] = {}
+        for entry in self.members(region):
+            for other in self.of(entry):
+                if other.key != region.key:
+                    found[other.key] = other
+                    counts[other.key] += 1
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], normal_name(found[item[0]].name)))
+        return [(found[key], count) for key, count in ordered]
+
+    def _looked_up(self, normal: str, name: str) -> Region:
+        found = self._catalog.subject_named(normal) if normal else ()
+        if len(found) != 1:
+            return Region(normal, name, (normal,) if normal else ())
+        subject = found[0]
+        if subject.id not in self._by_key:
+            own = tuple(other for other in names_of(subject) if len(self._catalog.subject_named(other)) == 1)
+            self._by_key[subject.id] = Region(subject.id, subject.title, own, subject)
+        return self._by_key[subject.id]
+
+
+def active(catalog: Catalog, entries: Iterable[Entry]) -> list[Entry]:
+    """Those that are memories and that nothing supersedes, in their order."""
+    memories = [entry for entry in entries if entry.record_class.value in _MEMORIES]
+    gone = superseded(catalog, [e.id for e in memories if e.record_class is RecordClass.UNDERSTANDING])
+    return [entry for entry in memories if entry.id not in gone]
+
+
+def superseded(catalog: Catalog, identities: Iterable[str]) -> set[str]:
+    """Which of these understandings something replaces; members of a cycle replace nothing. Asked one by one."""
+    found = set()
+    for identity in identities:
+        newer = {entry.id for _, entry in catalog.pointing_at(identity, ("supersedes",))} - {identity}
+        # Only what it replaces itself, directly or not, could stand in a cycle with it.
+        if newer and newer - _replaced_by(catalog, identity):
+            found.add(identity)
+    return found
+
+
+def tagging(catalog: Catalog) -> Mapping[int, frozenset[str]]:
+    """The whole vault at once: for each active memory, by its number, the keys of its regions."""
+    keys = _keys(catalog)
+    gone = set(_superseded_numbers(catalog))
+    query = "SELECT m.n, m.normal FROM memberships m JOIN entries e ON e.n = m.n WHERE e.class IN (?, ?)"
+    found: dict[int, set[str]] = defaultdict(set)
+    for number, normal in catalog.rows(query, _MEMORIES):
+        if number not in gone:
+            found[number].add(keys.get(normal, normal))
+    return {number: frozenset(names) for number, names in found.items()}
+
+
+def _keys(catalog: Catalog) -> dict[str, str]:
+    """For each name that means one subject alone, that subject's id."""
+    return {name: ids[0] for name, ids in catalog.subject_names().items() if len(ids) == 1}
+
+
+def _superseded_numbers(catalog: Catalog) -> Iterable[int]:
+    gone = supersession(catalog)
+    rows = catalog.rows("SELECT n, id FROM entries WHERE class = ?", (RecordClass.UNDERSTANDING.value,))
+    return (number for number, identity in rows if identity in gone)
+
+
+def _replaced_by(catalog: Catalog, identity: str) -> set[str]:
+    """All that an understanding supersedes, directly or not."""
+    found: set[str] = set()
+    waiting = [identity]
+    while waiting:
+        older = {old for entry in catalog.get(waiting.pop()) for old in entry.texts("supersedes")} - found
+        found |= older
+        waiting.extend(older)
+    return found
+
+
+def _tagged(region: Region) -> str:
+    marks = ",".join("?" * len(region.names))
+    return f"(SELECT DISTINCT n FROM memberships WHERE normal IN ({marks})) m JOIN entries e ON e.n = m.n"
