@@ -1,4 +1,4 @@
-"""The command line of the measurements: `python -m bench speed --notes 10000 --notes 100000`."""
+"""The command line of the measurements: `python -m bench speed --notes 10000`, `python -m bench consolidation --notes 1000`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from bench import speed
+from bench import consolidation, quality_report, speed
 from bench.bed import prepare
 from bench.figure import Figure, growths
 from bench.machine import RESULTS, Failed, description
@@ -20,6 +20,8 @@ from bench.table import figures_table, growth_table
 def main(given: Sequence[str] | None = None) -> int:
     """Measure, print the table, write the JSON; 1 where a target was missed, 2 where something could not be measured."""
     asked = _parser().parse_args(given)
+    if "run" in asked:
+        return int(asked.run(asked))
     folder: Path = asked.folder
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -47,7 +49,8 @@ def _measure(asked: argparse.Namespace, folder: Path) -> list[Figure]:
     for notes in asked.notes or [10_000]:
         _say(f"making a vault of {notes:,} notes")
         bed = prepare(folder, notes, asked.runs, asked.seed)
-        for figure in speed.measured(bed, tuple(asked.only)):
+        measured = consolidation.measured(bed) if asked.what == "consolidation" else speed.measured(bed, tuple(asked.only))
+        for figure in measured:
             _say(f"{figure.name}: {figure.median:.4g} {figure.unit}")
             figures.append(figure)
         if not asked.keep:
@@ -62,15 +65,22 @@ def _say(line: str) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    what = parser.add_subparsers(required=True, metavar="WHAT").add_parser("speed", help="times, memory and sizes beside floors")
-    what.add_argument("--notes", type=_notes, action="append", help="a size to measure at; may be repeated (default 10000)")
+    whats = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
+    quality_report.add_parser(whats)
+    _common(whats.add_parser("consolidation", help="a pass over a few changed subjects, in vaults of any size"), "consolidation")
+    what = _common(whats.add_parser("speed", help="times, memory and sizes beside floors"), "speed")
     what.add_argument("--only", choices=speed.NAMES, action="append", default=[], metavar="NAME", help=", ".join(speed.NAMES))
+    return parser
+
+
+def _common(what: argparse.ArgumentParser, name: str) -> argparse.ArgumentParser:
+    what.add_argument("--notes", type=_notes, action="append", help="a size to measure at; may be repeated (default 10000)")
     what.add_argument("--runs", type=int, default=11, help="how often each figure is run (long ones at most 3 times)")
     what.add_argument("--seed", type=int, default=1, help="the vault's seed")
-    what.add_argument("--json", type=Path, default=RESULTS / "speed.json", help="where the JSON goes")
+    what.add_argument("--json", type=Path, default=RESULTS / f"{name}.json", help="where the JSON goes")
     what.add_argument("--folder", type=Path, default=RESULTS / "vaults", help="where the vaults are made; not a RAM disk")
     what.add_argument("--keep", action="store_true", help="leave the vaults there for the next run")
-    return parser
+    return what
 
 
 def _notes(text: str) -> int:

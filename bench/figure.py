@@ -36,8 +36,13 @@ TARGETS: Mapping[str, Target] = MappingProxyType(
         "rebuild-peak": Target(1074.0, Against.ITSELF),
         "check": Target(3.0, Against.FLOOR, 10_000),
         "remember": Target(1.5, Against.FLOOR),
+        "watch-edit": Target(1.0, Against.ITSELF),
+        "watch-edit-slowest": Target(1.0, Against.ITSELF),
+        "embed-local": Target(0.33, Against.FLOOR),
         "help": Target(0.15, Against.ITSELF),
         "get": Target(0.25, Against.ITSELF, 10_000),
+        "recall-p95": Target(0.015, Against.ITSELF, 10_000),
+        "recall-cold": Target(0.35, Against.ITSELF, 10_000),
         "search": Target(0.35, Against.ITSELF, 10_000),
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +14,13 @@ from bench.bed import Bed
 from bench.figure import Figure
 from bench.machine import child, in_turn, run, vt
 from vault_tool.files.layout import DERIVED, VAULT
+from vault_tool.index.embedding.local import folder_in, present, usual_models
 
 PARSE = "read every file, parse every head with the stock C loader"
 STATUS = "git status"
 COMMIT = "git add + git commit"
 PYTHON = "start of Python"
+CHROMA = "Chroma's default embedding function"
 
 Measure = Callable[[Bed], Iterator[Figure]]
 
@@ -58,6 +61,22 @@ def look(bed: Bed) -> Iterator[Figure]:
     yield _figure(bed, "edit-search", "search that finds the word just typed in an editor, warm process", edited["seconds"])
 
 
+def recall(bed: Bed) -> Iterator[Figure]:
+    """Questions in a process that stays, and one as people type it."""
+    taken = sorted(child("recall", bed.root, max(bed.runs, 40))["seconds"])
+    yield _figure(bed, "recall", "recall of a question, warm process, freshness vouched for", taken)
+    yield _figure(bed, "recall-p95", "the same, of twenty the slowest but one", [taken[int(0.95 * (len(taken) - 1))]])
+    (asked,) = in_turn(bed.runs, lambda: _vt(bed, "recall", bed.query), warm=True)
+    yield _figure(bed, "recall-cold", "vt recall QUESTION", asked)
+
+
+def watch(bed: Bed) -> Iterator[Figure]:
+    """Edits under a watcher that has just begun, with CORE.md to make: the slowest one decides."""
+    taken = child("watch-edit", bed.root, bed.path, bed.runs)["seconds"]
+    yield _figure(bed, "watch-edit", "an edit by hand, seen by the watcher and searchable", taken)
+    yield _figure(bed, "watch-edit-slowest", "the slowest of these edits, the first two included", [max(taken)])
+
+
 def cold(bed: Bed) -> Iterator[Figure]:
     """Commands as people type them, by turns with an idle Python."""
     floor, helped, got, found, remembered = in_turn(
@@ -94,6 +113,16 @@ def write(bed: Bed) -> Iterator[Figure]:
     yield _figure(bed, "write", "one file written for good", **_paired(found, "temp, fsync, rename, fsync"))
 
 
+def embedding(bed: Bed) -> Iterator[Figure]:
+    """The local model beside Chroma's own way with the same files; no figure where they are not on this machine."""
+    models = Path(os.environ.get("VAULT_MODELS") or usual_models(Path.home()))
+    if not present(folder_in(models)):
+        print("embed-local: skipped, there is no model (VAULT_MODELS names its folder)", file=sys.stderr, flush=True)
+        return
+    found = child("embed-local", bed.root, models, bed.rebuilds)
+    yield _figure(bed, "embed-local", "96 short notes embedded by the local model, warm process", **_paired(found, CHROMA))
+
+
 def lookup(bed: Bed) -> Iterator[Figure]:
     """The first lookup by id in a fresh process: why the working catalogue is no JSON file."""
     runs = range(bed.rebuilds)
@@ -110,14 +139,19 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
         remember: ("remember", "commit-only"),
         cold: ("help", "get", "search", "remember-cold"),
         look: ("get-warm", "search-warm", "edit-search"),
+        recall: ("recall", "recall-p95", "recall-cold"),
+        watch: ("watch-edit", "watch-edit-slowest"),
         pages: ("status", "core", "doctor"),
         write: ("write",),
+        embedding: ("embed-local",),
         lookup: ("lookup", "lookup-json"),
     }
 )
 """Each measure with the names of its figures; the rebuild comes first, for it makes what the others read."""
 
 NAMES = tuple(name for names in MEASURES.values() for name in names)
+WITH_MODEL = MEASURES[embedding]
+"""The figures that take the files of the local model."""
 
 
 def measured(bed: Bed, only: tuple[str, ...] = ()) -> Iterator[Figure]:

@@ -6,6 +6,7 @@ import gc
 import json
 import resource
 import shutil
+import subprocess
 import sys
 import time
 import uuid
@@ -16,10 +17,17 @@ from typing import Any
 from bench import floors
 from bench.machine import Failed, in_turn, timed
 from vault_tool import Vault
-from vault_tool.files.layout import CACHE, DERIVED
+from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
+from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
+from vault_tool.verbs.recalling import Asked, gather
 
+_EMBEDDED = 96
+_SHORT_NOTE = 150
 _MEGABYTE = 1_000_000
+_PAUSES = 2.2, 0.3, 0.6, 0.9
+"""Seconds between saves, by turns: after the first of them CORE.md is begun, and the others fall into its making."""
+_WARMING = 10
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
@@ -80,6 +88,21 @@ def look(root: Path, identity: str, query: str, runs: int) -> dict[str, Any]:
         return {"get": got, "search": found}
 
 
+def recall(root: Path, runs: int) -> dict[str, Any]:
+    """Questions of several words in a warm process whose watcher vouches: every one another, none of them embedded now."""
+    with Vault.open(root) as vault:
+        vault.fresh()
+        vault.vouching = lambda: True
+        entries = [one for one in vault.index.catalog.snapshot().entries if one.record_class is RecordClass.OBSERVATION]
+        step = max(1, len(entries) // (runs + _WARMING))
+        questions = [f"what about {' '.join(one.preview.split()[2:8])}?" for one in entries[::step]][: runs + _WARMING]
+        if vault.vectors.ready:
+            known = {question: vault.vectors.query(question) for question in questions}
+            vault.vectors.query = known.__getitem__  # type: ignore[method-assign,assignment]
+        taken = [timed(lambda one=one: gather(vault, Asked(query=one, include_global=False))) for one in questions]  # type: ignore[misc]
+    return {"seconds": taken[_WARMING:]}
+
+
 def edit(root: Path, path: str, runs: int) -> dict[str, Any]:
     """A search right after an editor saved one note: it must find the new word."""
     note = root / path
@@ -96,6 +119,42 @@ def edit(root: Path, path: str, runs: int) -> dict[str, Any]:
     return {"seconds": taken}
 
 
+def watch_edit(root: Path, path: str, runs: int) -> dict[str, Any]:
+    """From an editor's save to the watcher's word that it is searchable, from the first edit on, while CORE.md is due."""
+    note = root / path
+    before = note.read_bytes()
+    (root / CORE_FILE).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "vault_tool", "watch", "--json", "--vault", str(root)]
+    taken: list[float] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watcher, Vault.open(root) as vault:
+        vault.vouching = lambda: True  # what the watcher took in must be found without another comparison
+        try:
+            _await(watcher, "watching ")
+            for turn in range(runs):
+                word = f"watched{turn}{uuid.uuid4().hex[:8]}"
+                begun = time.perf_counter()
+                note.write_bytes(before + f"\nAn edit by hand says {word}.\n".encode())
+                _await(watcher, path)
+                taken.append(time.perf_counter() - begun)
+                _must_find(vault, word, path)
+                time.sleep(_PAUSES[turn % len(_PAUSES)])
+            note.write_bytes(before)
+            _await(watcher, path)
+        finally:
+            watcher.terminate()
+    return {"seconds": taken}
+
+
+def _await(watcher: subprocess.Popen[str], what: str) -> None:
+    """Read what the watcher says until it speaks of `what`."""
+    assert watcher.stdout is not None
+    for line in watcher.stdout:
+        said = json.loads(line)
+        if said.get("path") == what or str(said.get("remark", "")).startswith(what):
+            return
+    raise Failed(f"the watcher ended before it said anything of {what}")
+
+
 def write(root: Path, runs: int) -> dict[str, Any]:
     """One file put on the disk for good, beside the bare calls."""
     folder = root / CACHE / "bench"
@@ -108,6 +167,26 @@ def write(root: Path, runs: int) -> dict[str, Any]:
     )
     shutil.rmtree(folder)
     return {"seconds": ours, "floor": floor}
+
+
+def embed_local(root: Path, models: Path, runs: int) -> dict[str, Any]:
+    """The first sentences of some notes by the local model and by Chroma's default function, from the same files, by turns."""
+    from chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2 import ONNXMiniLM_L6_V2
+
+    from vault_tool.index.embedding.local import Local, folder_in
+    from vault_tool.index.embedding.port import Role
+
+    notes = sorted((root / VAULT / "observations").rglob("*.md"))[:_EMBEDDED]
+    texts = [note.read_text(encoding="utf-8").split("---\n", 2)[-1].strip()[:_SHORT_NOTE] for note in notes]
+    ONNXMiniLM_L6_V2.DOWNLOAD_PATH = folder_in(models).parent
+    theirs, ours = ONNXMiniLM_L6_V2(preferred_providers=["CPUExecutionProvider"]), Local(folder_in(models))
+    difference = max(
+        float(abs(one - other).max()) for one, other in zip(ours.embed(texts, Role.DOCUMENT).vectors, theirs(texts), strict=True)
+    )
+    if difference > 1e-5:
+        raise Failed(f"the local model's vectors differ from those of Chroma's function by {difference:.2g}")
+    taken, floor = in_turn(runs, lambda: ours.embed(texts, Role.DOCUMENT), lambda: theirs(texts))
+    return {"seconds": taken, "floor": floor}
 
 
 def catalogue(root: Path, identity: str) -> dict[str, Any]:
@@ -140,8 +219,11 @@ _TASKS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Callable[[str], Any
     "check": (check, (Path, int)),
     "remember": (remember, (Path, Path, int)),
     "look": (look, (Path, str, str, int)),
+    "recall": (recall, (Path, int)),
     "edit": (edit, (Path, str, int)),
+    "watch-edit": (watch_edit, (Path, str, int)),
     "write": (write, (Path, int)),
+    "embed-local": (embed_local, (Path, Path, int)),
     "catalogue": (catalogue, (Path, str)),
     "whole-json": (whole_json, (Path, str, int)),
 }

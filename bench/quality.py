@@ -1,0 +1,125 @@
+"""How well recall finds what was said: asked through the product's own engine, beside plain rankers, without each stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bench.machine import Failed
+from bench.questions import Query, QuestionSet, Row, identity, make_vault, said, vault_folder
+from bench.ranking import Bm25, Quality, fused, measure
+from vault_tool import Vault
+from vault_tool.files.layout import SETTINGS_FILE
+from vault_tool.index.lexical import Analyzer
+from vault_tool.index.vectors.port import Vector
+from vault_tool.recall.weights import TARGETED, Weights
+from vault_tool.verbs.recalling import Asked, gather
+
+LIMIT = 20
+_DEEP = 200
+_ALONE = replace(TARGETED, before=0.0, after=0.0, beyond=0.0)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One way of asking: with the product's weights, or without one of its stages."""
+
+    name: str
+    weights: Weights
+    hops: int = 2
+
+
+STAGES = (
+    Stage("recall", TARGETED),
+    Stage("without words (meaning alone)", replace(TARGETED, words=0.0)),
+    Stage("without meaning (words alone)", replace(TARGETED, meaning=0.0)),
+    Stage("without neighbours", _ALONE),
+    Stage("without sessions", replace(TARGETED, session=0.0)),
+    Stage("without named subjects", replace(TARGETED, named=0.0)),
+    Stage("without chains", TARGETED, hops=0),
+    Stage("best passages alone", replace(TARGETED, passage=1.0, head=0.0)),
+    Stage("first passages alone", replace(TARGETED, passage=0.0, head=1.0)),
+    Stage("fusion alone", replace(_ALONE, session=0.0, named=0.0), hops=0),
+)
+
+
+class Conversation:
+    """One conversation as an open vault, with the plain rankers over the same rows."""
+
+    def __init__(self, vault: Vault, rows: Sequence[Row]) -> None:
+        self.vault = vault
+        self._rows = {identity(row.id): row.id for row in rows}
+        self._bm25 = Bm25({row.id: said(row) for row in rows}, Analyzer("english"))
+        self._paths = {
+            entry.path: self._rows[entry.id] for entry in vault.index.catalog.snapshot().entries if entry.id in self._rows
+        }
+        ask = vault.vectors.query
+        known: dict[str, dict[str, Vector]] = {}
+
+        def remembered(text: str) -> dict[str, Vector]:
+            if text not in known:
+                known[text] = ask(text)
+            return known[text]
+
+        # Each question is asked once a stage; its vector is the same.
+        vault.vectors.query = remembered  # type: ignore[method-assign]
+
+    def recalled(self, query: Query, stage: Stage) -> list[str]:
+        """The rows that recall gives, best first."""
+        asked = Asked(query=query.question, limit=LIMIT, hops=stage.hops, include_global=False)
+        return [self._rows[one.id] for one in gather(self.vault, asked, stage.weights).results if one.id in self._rows]
+
+    def by_words(self, query: Query, limit: int = LIMIT) -> list[str]:
+        """BM25 alone."""
+        return self._bm25.ranked(query.question, limit)
+
+    def by_meaning(self, query: Query, limit: int = LIMIT) -> list[str]:
+        """The best passage's cosine alone."""
+        found = self.vault.vectors.search(self.vault.vectors.query(query.question), limit + 20)
+        return [self._paths[hit.path] for hit in found if hit.path in self._paths][:limit]
+
+    def by_rank(self, query: Query) -> list[str]:
+        """Both, by reciprocal ranks of equal weight."""
+        return fused([self.by_words(query, _DEEP), self.by_meaning(query, _DEEP)], LIMIT)
+
+
+def run(one: QuestionSet, folder: Path, say: Say, stages: Sequence[Stage] = STAGES) -> Iterator[tuple[str, Quality]]:
+    """The quality of every system on one set: the plain rankers first, then recall, then recall without each stage."""
+    with ExitStack() as open_vaults:
+        asked = opened(one, folder, open_vaults, say)
+        queries = [query for query in one.queries if query.evidence]
+        systems: Mapping[str, Callable[[Conversation, Query], list[str]]] = {
+            "BM25 alone": Conversation.by_words,
+            "vectors alone (best passage)": Conversation.by_meaning,
+            "equal reciprocal ranks": Conversation.by_rank,
+            **{stage.name: _at(stage) for stage in stages},
+        }
+        for name, system in systems.items():
+            say(f"{one.name}: {name}")
+            yield name, measure([(query.evidence, system(asked[query.conv], query)) for query in queries])
+
+
+def _at(stage: Stage) -> Callable[[Conversation, Query], list[str]]:
+    return lambda conversation, query: conversation.recalled(query, stage)
+
+
+def opened(one: QuestionSet, folder: Path, open_vaults: ExitStack, say: Say) -> dict[str, Conversation]:
+    """The conversations of a set as vaults, made and embedded where they are not yet."""
+    found = {}
+    for conv, rows in one.conversations.items():
+        root = vault_folder(folder, one.name, conv)
+        if not (root / SETTINGS_FILE).exists():
+            make_vault(root, conv, rows)
+        vault = open_vaults.enter_context(Vault.open(root))
+        vault.fresh()
+        say(f"{one.name}: {conv}, {vault.vectors.behind()} notes to embed")
+        vault.vectors.catch_up()
+        if vault.vectors.embedder is None or not vault.vectors.ready:
+            raise Failed(f"no embeddings: {vault.embedder.why}; set VAULT_MODELS to the folder that holds the model")
+        vault.vouching = lambda: True  # nothing changes while questions are asked
+        found[conv] = Conversation(vault, rows)
+    return found

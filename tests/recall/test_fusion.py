@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.recall.candidates import candidate
+from vault_tool.recall import fusion
+from vault_tool.recall.candidate import Candidate, Key
+from vault_tool.recall.weights import TARGETED
+
+
+def _pool(*several: Candidate) -> dict[Key, Candidate]:
+    return {one.key: one for one in several}
+
+
+def test_words_count_as_a_share_of_the_best_and_meaning_by_deviations() -> None:
+    best, half, near = candidate("best", words=0.8), candidate("half", words=0.4), candidate("near", cosine=2.0)
+    fusion.fuse([best, half, near], TARGETED)
+    assert best.strength == TARGETED.words
+    assert half.strength == TARGETED.words / 2
+    assert near.strength == 2 * TARGETED.meaning
+
+
+def test_without_words_nothing_is_divided() -> None:
+    one = candidate("one", cosine=1.0)
+    fusion.fuse([one], TARGETED)
+    assert one.strength == TARGETED.meaning
+
+
+def test_a_short_memory_borrows_of_its_neighbours_and_a_long_one_does_not() -> None:
+    asked, answer, essay = candidate("asked", words=1.0), candidate("answer", length=5), candidate("essay", length=900)
+    pool = _pool(asked, answer, essay)
+    fusion.fuse(pool.values(), TARGETED)
+    fusion.lend(pool, {answer.key: ((asked.key,), ()), essay.key: ((asked.key,), ())}, TARGETED)
+    assert 0.9 * TARGETED.before * asked.strength < answer.rank < TARGETED.before * asked.strength
+    assert essay.rank == 0
+
+
+def test_what_was_recorded_before_lends_more_than_what_came_after_and_most_the_nearest() -> None:
+    hit, after, before, far = candidate("hit", words=1.0), candidate("after"), candidate("before"), candidate("far")
+    pool = _pool(hit, after, before, far)
+    fusion.fuse(pool.values(), TARGETED)
+    other = ("repo", "vault/nobody.md")
+    around = {after.key: ((hit.key,), ()), before.key: ((), (hit.key,)), far.key: ((other, hit.key), ())}
+    fusion.lend(pool, around, TARGETED)
+    assert after.rank > before.rank > far.rank > 0
+
+
+def test_a_session_is_lifted_by_its_best_in_its_own_vault_alone() -> None:
+    hit, beside = candidate("hit", words=1.0, session="s1"), candidate("beside", session="s1")
+    elsewhere, none = candidate("elsewhere", session="s2"), candidate("none")
+    pool = [hit, beside, elsewhere, none]
+    fusion.fuse(pool, TARGETED)
+    fusion.lift_sessions(pool, TARGETED)
+    assert beside.rank == TARGETED.session * hit.strength
+    assert elsewhere.rank == none.rank == 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 5), st.floats(-5, 8)), min_size=1, max_size=30))
+def test_more_of_either_lane_never_ranks_lower(values: list[tuple[float, float]]) -> None:
+    pool = [candidate(str(number), words=words, cosine=cosine) for number, (words, cosine) in enumerate(values)]
+    fusion.fuse(pool, TARGETED)
+    for one in pool:
+        for other in pool:
+            if one.words >= other.words and (one.cosine or 0) >= (other.cosine or 0):
+                assert one.strength >= other.strength - 1e-9

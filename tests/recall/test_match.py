@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.recall.candidates import candidate
+from vault_tool.recall.match import match, pair_match
+from vault_tool.recall.weights import AMBIENT, PROFILES, TARGETED
+
+
+def test_a_match_is_on_an_absolute_scale() -> None:
+    assert match(candidate("nothing", cosine=0.0)) < 0.05
+    assert match(candidate("nothing")) < 0.05
+    assert match(candidate("all words", words=1.0)) > AMBIENT.least
+    assert match(candidate("meaning alone", cosine=4.5)) > AMBIENT.least
+    assert match(candidate("an exact code that no model knows", words=1.0, cosine=0.5)) > TARGETED.weak
+
+
+@given(st.floats(0, 3), st.floats(0, 3), st.floats(-3, 8), st.floats(0, 3))
+def test_a_better_lane_never_matches_worse(words: float, more: float, cosine: float, nearer: float) -> None:
+    base = match(candidate("base", words=words, cosine=cosine))
+    assert 0 <= base <= 1
+    assert match(candidate("more", words=words + more, cosine=cosine + nearer)) >= base
+    assert pair_match(cosine + nearer) >= pair_match(cosine)
+
+
+def test_unprompted_recall_is_stricter_than_an_asked_one() -> None:
+    assert AMBIENT.least > TARGETED.least
+    assert AMBIENT.weak >= TARGETED.weak
+    for weights in PROFILES.values():
+        assert weights.local_utility > weights.global_utility

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.recall.candidates import entry
+from vault_tool.belief.fold import Belief
+from vault_tool.belief.gates import truth_gate
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass, Registry
+from vault_tool.recall.coverage import covered, covers
+from vault_tool.recall.score import Worth, score
+from vault_tool.recall.weights import AMBIENT, TARGETED, Weights
+from vault_tool.util.clock import stamp
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+def _scored(one: Entry, belief: Belief, *, weights: Weights = TARGETED, local: float = 0.5, covered: bool = False) -> float:
+    worth = Worth(belief, Registry().spec(one.type), local, truth_gate(belief.truth), 4, covered)
+    return score(one, 2.0, 0.8, worth, NOW, weights)[0]
+
+
+def _fact(**head: Any) -> Entry:
+    return entry("one", created=stamp(NOW), **head)
+
+
+def test_what_is_believed_less_scores_less() -> None:
+    assert _scored(_fact(), Belief(truth=0.9)) > _scored(_fact(), Belief(truth=0.5)) > _scored(_fact(), Belief(truth=0.2))
+
+
+def test_usefulness_in_like_contexts_counts_more_than_elsewhere() -> None:
+    here, anywhere = _scored(_fact(), Belief(truth=0.8), local=0.9), _scored(_fact(), Belief(truth=0.8, utility=0.9))
+    assert here > anywhere > _scored(_fact(), Belief(truth=0.8))
+    assert _scored(_fact(), Belief(truth=0.8, utility=0.1), local=0.1) < _scored(_fact(), Belief(truth=0.8))
+
+
+def test_what_is_covered_by_an_understanding_falls_behind_it() -> None:
+    belief = Belief(truth=0.8)
+    assert _scored(_fact(), belief, covered=True) == pytest.approx(TARGETED.covered * _scored(_fact(), belief))
+
+
+@pytest.mark.parametrize("weights", [TARGETED, AMBIENT])
+def test_new_important_and_used_memories_are_lifted(weights: Weights) -> None:
+    belief = Belief(truth=0.8)
+    plain = _scored(_fact(), belief, weights=weights)
+    assert _scored(_fact(importance=0.9), belief, weights=weights) > plain
+    assert _scored(_fact(generation=4), belief, weights=weights) > _scored(_fact(generation=3), belief, weights=weights)
+    old = entry("old", created=stamp(NOW - timedelta(days=400)))
+    assert _scored(old, belief, weights=weights) < plain
+    used = Belief(truth=0.8, access_count=9, last_accessed=stamp(NOW))
+    assert _scored(old, used, weights=weights) > _scored(old, belief, weights=weights)
+
+
+def test_asked_for_the_prior_is_gentle() -> None:
+    best = _scored(_fact(importance=1.0, confidence=1.0, generation=4), Belief(truth=0.8))
+    worst = _scored(entry("old", created="2020-01-01", importance=0.0, confidence=0.1), Belief(truth=0.8))
+    assert best < 1.4 * worst
+
+
+def test_an_understanding_covers_its_sources_and_what_was_written_before_it_on_the_same_subjects() -> None:
+    later, earlier = stamp(NOW), stamp(NOW - timedelta(days=1))
+    whole = entry("u", RecordClass.UNDERSTANDING, "single_subject", subjects=["Redis"], created=later, sources=["far"])
+    same = entry("same", subjects=["redis"], created=earlier)
+    assert covers(whole, same)
+    assert covers(whole, entry("far", subjects=["Garden"], created=later))
+    assert not covers(whole, entry("newer", subjects=["Redis"], created=stamp(NOW + timedelta(hours=1))))
+    assert not covers(whole, entry("other", subjects=["Redis", "Garden"], created=earlier))
+    assert not covers(whole, entry("none", created=earlier))
+    assert not covered(whole, [whole])

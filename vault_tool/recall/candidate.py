@@ -1,0 +1,39 @@
+"""A memory under consideration: what each lane said of it, and what became of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from vault_tool.model.snapshot import Entry
+
+Key: TypeAlias = tuple[str, str]
+"""A memory among several vaults: its scope and its path."""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """One memory in the running. `words` is its full-text score as a share of what is attainable, `cosine` is in
+    standard deviations above what the question has in common with any memory (None: it has no vector yet).
+
+    `factors` is kept of everything that made the score, for `explain`.
+    """
+
+    key: Key
+    entry: Entry
+    words: float = 0.0
+    cosine: float | None = None
+    perspective: str | None = None
+    named: float = 0.0
+    length: int = 0
+    strength: float = 0.0
+    rank: float = 0.0
+    match: float = 0.0
+    score: float = 0.0
+    why: list[str] = field(default_factory=list)
+    factors: dict[str, float] = field(default_factory=dict)
+
+
+Neighbours: TypeAlias = Mapping[Key, tuple[tuple[Key, ...], tuple[Key, ...]]]
+"""What was recorded before and after a memory in the same session, nearest first."""

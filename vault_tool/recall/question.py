@@ -1,0 +1,95 @@
+"""What a question says of its answer: the words that carry it, the names it may mention, whether it asks about the asker."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from vault_tool.util.text import normal_name
+
+LONGEST_NAME = 5
+"""Names of more words are not looked for inside a question."""
+
+SELF = ("user", "me", "owner", "human")
+"""What a vault calls the person who asks, where the question says `I` or `my`."""
+
+_FRAMING = (
+    "a about after all also an and any anyone are as at be because been before being between both but by can cannot could did "
+    "do does doing done during each else ever every few for from had has have having he her here hers him his how i if "
+    "in into is it its itself just kind like many may me might mine more most much must my no nor not now of off on once "
+    "one only or other our ours out over own please same shall she should since so some such tell than that the their "
+    "theirs them then there these they this those through to too under until up upon us very was we were what when "
+    "where whether which while who whom whose why will with within without would you your yours"
+)
+"""English words that frame a question and tell nothing of its answer. Other languages rely on rarity alone."""
+
+_FUNCTION = frozenset(_FRAMING.split())
+
+_SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
+_PART = re.compile(r'"[^"]*"|\S+')
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
+
+    `own` says that it is about the asker.
+    """
+
+    text: str
+    words: str
+    names: tuple[str, ...]
+    own: bool
+
+
+def read(text: str) -> Question:
+    """What a person's question says of its answer; never fails on what it says."""
+    # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
+    whole = " ".join(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode("utf-8")).split())
+    return Question(whole, _telling(whole), tuple(dict.fromkeys(_names(whole))), bool(_SELF.search(whole)))
+
+
+def _telling(text: str) -> str:
+    """The text without the words that only frame it; all of it when nothing else is left."""
+    kept = [part for part in _PART.findall(text) if part.startswith('"') or not _frames(part)]
+    return " ".join(kept) or text
+
+
+def _frames(part: str) -> bool:
+    word = part.strip(".,;:!?()[]{}…'’“”‘").casefold().replace("’", "'")
+    return word in _FUNCTION or word.partition("'")[0] in _FUNCTION
+
+
+def _names(text: str) -> Iterator[str]:
+    """Every run of up to a few words, as names are compared."""
+    words = [_POSSESSIVE.sub("", word) for word in re.findall(r"[^\s,;:!?()\[\]\"“”]+", text)]
+    words = [word.rstrip(".'’") for word in words[:_MOST_WORDS]]
+    for start in range(len(words)):
+        for stop in range(start + 1, min(start + LONGEST_NAME, len(words)) + 1):
+            name = normal_name(" ".join(words[start:stop]))
+            if name and (stop - start > 1 or name not in _FUNCTION):
+                yield name
+
+
+def word_count(text: str) -> int:
+    """How many words a text has; of scripts without spaces, about how many."""
+    return max(len(text.split()), len(text) // 12)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, to compare texts by; runs without spaces count by pairs of letters."""
+    found: set[str] = set()
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if word.isascii() or len(word) < _LONG_RUN:
+            found.add(word)
+        else:
+            found.update(word[at : at + 2] for at in range(len(word) - 1))
+    return frozenset(found)
+
+
+_LONG_RUN = 12
+_MOST_WORDS = 64

@@ -1,0 +1,88 @@
+"""From how well a memory fits to how much it is worth now: belief, utility, and the prior of its kind, age and use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from math import exp, log2
+
+from vault_tool.belief.fold import Belief
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import TypeSpec
+from vault_tool.recall.weights import Weights
+from vault_tool.util.clock import days_between, parse_time
+
+FADES_IN = 90.0
+"""Days in which recency falls to about a third."""
+
+_OFTEN = 5.0
+_DEFAULT_CONFIDENCE = 0.8
+_STRONG = ("opus", "gpt-5", "o3", "fable", "mythos", "ultra")
+"""Words in the names of models whose conclusions sink less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What is known of a memory beside how it fits: what is believed of it, how useful it was for the like of this question
+    (`local`, 0..1), its consolidation cycle against the vault's, and whether a recalled understanding covers it.
+    """
+
+    belief: Belief
+    spec: TypeSpec
+    local: float
+    gate: float
+    generation: int
+    covered: bool = False
+
+
+def score(
+    entry: Entry, rank: float, context: float, worth: Worth, now: datetime, weights: Weights
+) -> tuple[float, dict[str, float]]:
+    """`rank` times truth, utility and prior, with every factor by name; `context` (0..1) is how like the question it is."""
+    prior = _prior(entry, context, worth, now, weights)
+    useful = 1 + 2 * weights.local_utility * (worth.local - 0.5) + 2 * weights.global_utility * (worth.belief.utility - 0.5)
+    factors = {
+        "truth gate": worth.gate,
+        "utility": max(0.0, useful),
+        "prior": prior,
+        "covered": weights.covered if worth.covered else 1.0,
+    }
+    total = max(rank, 0.0)
+    for factor in factors.values():
+        total *= factor
+    return total, factors
+
+
+def _prior(entry: Entry, context: float, worth: Worth, now: datetime, weights: Weights) -> float:
+    """Around 1: above for what is important, new, often used or well founded, below for what is not."""
+    importance = entry.number("importance")
+    importance = worth.spec.importance if importance is None else importance
+    frequency = min(1.0, log2(1 + worth.belief.access_count) / _OFTEN)
+    parts = (
+        weights.importance * (importance - 0.5),
+        weights.recency * (recency(entry, worth.belief, now) - 0.5),
+        weights.frequency * frequency,
+        weights.context * (context - 0.5),
+        weights.newness * (1.0 if _is_new(entry, worth.generation) else 0.0),
+        weights.standing * (founded(entry, worth.belief) - 0.5),
+    )
+    return max(0.1, 1 + sum(parts))
+
+
+def recency(entry: Entry, belief: Belief, now: datetime) -> float:
+    """1 for now, falling with the days since it was last used or written; a half for what says no time."""
+    moments = [moment for text in (belief.last_accessed or "", entry.text("created")) if (moment := parse_time(text))]
+    return exp(-max(0.0, days_between(max(moments), now)) / FADES_IN) if moments else 0.5
+
+
+def founded(entry: Entry, belief: Belief) -> float:
+    """0..1: confidence, who concluded it, and use: what sinks less with age."""
+    confidence = entry.number("confidence")
+    strong = any(word in entry.text("model").casefold() for word in _STRONG)
+    used = min(1.0, log2(1 + belief.access_count) / _OFTEN)
+    return 0.5 * (_DEFAULT_CONFIDENCE if confidence is None else confidence) + 0.2 * strong + 0.3 * used
+
+
+def _is_new(entry: Entry, generation: int) -> bool:
+    written = entry.number("generation")
+    return written is not None and written >= generation

@@ -1,0 +1,91 @@
+"""What of the ranked memories is answered: near copies folded, floods held back, within a limit and a budget of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Generic, TypeVar
+
+from vault_tool.recall.question import words_of
+from vault_tool.recall.weights import Weights
+
+LETTERS_A_TOKEN = 4
+
+_One = TypeVar("_One")
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Generic[_One]):
+    """A memory with what copies are told by: its text, and where it came from ("" for what a person wrote or reviewed)."""
+
+    of: _One
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[_One]):
+    """One that is answered, with how many near copies it stands for."""
+
+    of: _One
+    folded: int = 0
+
+
+def pick(ranked: Sequence[Text[_One]], limit: int, weights: Weights) -> list[Kept[_One]]:
+    """The best `limit`, near copies folded into the first of them, and one source's lookalikes held to their part.
+
+    What is held back still comes after everything else, where there is room.
+    """
+    kept: list[tuple[Text[_One], frozenset[str]]] = []
+    copies: list[int] = []
+    held: list[tuple[Text[_One], frozenset[str]]] = []
+    most = max(1, ceil(limit * weights.flood))
+    for one in ranked:
+        if len(kept) >= limit:
+            break
+        words = words_of(one.text)
+        twin = next((at for at, (_, other) in enumerate(kept) if alike(words, other) >= weights.fold), None)
+        if twin is not None:
+            copies[twin] += 1
+        elif _floods(one, words, kept, most, weights):
+            held.append((one, words))
+        else:
+            kept.append((one, words))
+            copies.append(0)
+    room = limit - len(kept)
+    whole = [Kept(one.of, count) for (one, _), count in zip(kept, copies, strict=True)]
+    return whole + [Kept(one.of) for one, _ in held[:room]]
+
+
+def alike(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of words that two texts have in common, of all they have (Jaccard 1901)."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def _floods(
+    one: Text[_One], words: frozenset[str], kept: Sequence[tuple[Text[_One], frozenset[str]]], most: int, weights: Weights
+) -> bool:
+    if not one.source:
+        return False
+    near = sum(other.source == one.source and alike(words, theirs) >= weights.alike for other, theirs in kept)
+    return near >= most
+
+
+def within_budget(found: Sequence[_One], budget: int | None, cost: Callable[[_One], int]) -> list[_One]:
+    """The best that fit a budget of tokens; the first is always given, however long."""
+    if budget is None:
+        return list(found)
+    kept: list[_One] = []
+    spent = 0
+    for one in found:
+        spent += cost(one)
+        if kept and spent > budget:
+            break
+        kept.append(one)
+    return kept
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text takes."""
+    return max(1, len(text) // LETTERS_A_TOKEN)
