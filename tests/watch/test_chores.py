@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
-from tests.git_repos import write
+from tests.git_repos import git, write
 from tests.index.vaults import note
 from tests.watch.watched import eventually, identity, path_of, vault
+from vault_tool.files import writer
 from vault_tool.verbs.context import Context
-from vault_tool.watch.chores import EXPORT_QUIET, Chores
+from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Chores
+from vault_tool.watch.errand import Errand, Task
 
 
 def test_a_large_vault_is_exported_after_a_quiet_time(tmp_path: Path) -> None:
@@ -23,7 +26,56 @@ def test_a_large_vault_is_exported_after_a_quiet_time(tmp_path: Path) -> None:
         chores.when_quiet(opened, EXPORT_QUIET)
         eventually(lambda: _title(root) == "Exported")
         eventually(lambda: identity(3) in json.loads((root / "_state.json").read_text())["entries"])
+        chores.stop()
     assert said == []
+
+
+def test_what_is_due_is_done_beside_and_told_of_when_it_is_over(tmp_path: Path) -> None:
+    root = vault(tmp_path)
+    (root / "CORE.md").unlink()
+    said: list[str] = []
+    with Context.open(root) as opened:
+        opened.fresh()
+        chores = Chores(said.append)
+        chores.when_quiet(opened, CORE_QUIET)
+        assert said == []  # it has only begun
+        assert not (root / "CORE.md").exists()
+
+        def told() -> bool:
+            chores.when_quiet(opened, 0.0)
+            return bool(said)
+
+        eventually(told)
+        chores.when_quiet(opened, CORE_QUIET)
+        chores.stop()
+    assert said == ["CORE.md made anew"]
+    assert "Note 3" in (root / "CORE.md").read_text()
+    assert git(root, "log", "-1", "--format=%s") == "core: CORE.md"
+
+
+def test_a_page_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
+    root = vault(tmp_path)
+    (root / "CORE.md").unlink()
+    said: list[str] = []
+    with Context.open(root) as opened:
+        opened.fresh()
+        for gone in (root / "vault").rglob("*.md"):
+            gone.unlink()
+        opened.index.refresh()
+        Chores(said.append).now(opened)
+    assert len(said) == 1
+    assert said[0].startswith("CORE.md was not made: ")
+
+
+def test_an_errand_ends_with_its_watcher(tmp_path: Path) -> None:
+    root = vault(tmp_path)
+    with writer.lock(root, 1.0, "test"):
+        errand = Errand.begin(root, Task.CORE)
+        assert not errand.over()
+        begun = time.monotonic()
+        errand.stop()
+        assert errand.over()
+        assert time.monotonic() - begun < 3
 
 
 def _title(root: Path) -> str:

@@ -1,17 +1,16 @@
-"""What waits for a quiet moment: the full-text index, the JSON exports of large vaults, CORE.md once an hour."""
+"""What waits for a quiet moment: the JSON exports of large vaults, what turns accepted, and CORE.md once an hour."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 
-from vault_tool.errors import VaultError
 from vault_tool.files import git
 from vault_tool.files.layout import CORE_FILE
-from vault_tool.verbs import pages
+from vault_tool.files.turns import Turns
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.standing import SMALL
+from vault_tool.watch.errand import Errand, Task, do
 
 EXPORT_QUIET = 10.0
 """Seconds without a change before the exports of a large vault are written."""
@@ -23,52 +22,81 @@ CORE_QUIET = 2.0
 CORE_EVERY = 3600.0
 """Seconds that CORE.md is left alone for, counted from its last change by whomever."""
 
+TURNS_QUIET = 1.0
+TURNS_EVERY = 10.0
+"""Seconds between two looks at turns that nobody has written yet: each has a writer of its own, who comes first."""
+
 
 class Chores:
-    """What one watcher does beside looking at files. `say` hears what a person should know."""
+    """What one watcher does beside looking at files, one thing at a time. `say` hears what a person should know."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
+        self._errand: Errand | None = None
+        self._begun = 0.0
         self._exported = ""
         self._export_after = 0.0
         self._core_tried = float("-inf")
-
-    def index_text(self, vault: Context) -> None:
-        """Write the waiting changes to the full-text index in one batch, so that no search has to."""
-        if vault.index.catalog.rows("SELECT 1 FROM lexical_pending LIMIT 1"):
-            vault.index.search("", 1)  # a search begins by writing what waits
+        self._turns_after = 0.0
 
     def when_quiet(self, vault: Context, quiet: float) -> None:
-        """Whatever is due after so many seconds without a change."""
-        if quiet >= EXPORT_QUIET and time.monotonic() >= self._export_after:
-            self._export(vault)
-        if quiet >= CORE_QUIET and self._core_is_due(vault):
-            self._core(vault)
+        """Begin whatever is due after so many seconds without a change, in another process; and see what has come of it.
 
-    def _export(self, vault: Context) -> None:
-        """Below a few thousand notes each change is exported at once, without us."""
+        At a hundred thousand notes it takes seconds, in which an edit must not wait.
+        """
+        if self._errand is not None:
+            if not self._errand.over():
+                return
+            self._ended(self._errand)
+        task = self._due(vault, quiet)
+        if task is None:
+            return
+        self._begun = time.monotonic()
+        try:
+            self._errand = Errand.begin(vault.root, task)
+        except OSError as fault:
+            self._say(f"no process can be started for {task}: {fault.strerror or fault}")
+
+    def now(self, vault: Context) -> None:
+        """Do all that is due, here and at once."""
+        while (task := self._due(vault, float("inf"))) is not None:
+            self._tell(do(vault, task))
+
+    def stop(self) -> None:
+        """End what is under way."""
+        errand, self._errand = self._errand, None
+        if errand is not None:
+            errand.stop()
+
+    def _ended(self, errand: Errand) -> None:
+        self._errand = None
+        if errand.task is Task.EXPORTS:
+            ended = time.monotonic()
+            self._export_after = ended + EXPORT_SHARE * (ended - self._begun)
+        self._tell(errand.said())
+
+    def _tell(self, said: str) -> None:
+        if said:
+            self._say(said)
+
+    def _due(self, vault: Context, quiet: float) -> Task | None:
+        """The first thing that is due; it counts as done from now."""
+        if quiet >= CORE_QUIET and self._core_is_due(vault):
+            self._core_tried = vault.clock.now().timestamp()
+            return Task.CORE
+        if quiet >= EXPORT_QUIET and time.monotonic() >= self._export_after and self._has_changed(vault):
+            return Task.EXPORTS
+        if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
+            self._turns_after = time.monotonic() + TURNS_EVERY
+            return Task.TURNS
+        return None
+
+    def _has_changed(self, vault: Context) -> bool:
+        """Whether a large vault changed since its last export; a small one's follows each change without us."""
         catalog = vault.index.catalog
         now = f"{catalog.meta('nonce')} {catalog.meta('changes')}"
-        if now == self._exported:
-            return
-        self._exported = now
-        if catalog.counts().entries <= SMALL:
-            return
-        # It takes seconds for a hundred thousand notes, and an edit must not wait for it. It may die with the process.
-        self._export_after = float("inf")
-        threading.Thread(target=self._export_beside, args=(vault.reopened(),), daemon=True).start()
-
-    def _export_beside(self, vault: Context) -> None:
-        begun = time.monotonic()
-        try:
-            with vault:
-                vault.index.export()
-                vault.standings.keep(vault.standings.present())
-        except VaultError as fault:
-            self._say(f"the exports were not written: {fault.message}")
-        finally:
-            ended = time.monotonic()
-            self._export_after = ended + EXPORT_SHARE * (ended - begun)
+        changed, self._exported = now != self._exported, now
+        return changed and catalog.counts().entries > SMALL
 
     def _core_is_due(self, vault: Context) -> bool:
         now = vault.clock.now().timestamp()
@@ -78,17 +106,4 @@ class Chores:
             changed = (vault.root / CORE_FILE).stat().st_mtime
         except OSError:
             changed = float("-inf")
-        return now - changed >= CORE_EVERY
-
-    def _core(self, vault: Context) -> None:
-        if vault.repo is not None and git.obstacle(vault.repo):
-            return
-        self._core_tried = vault.clock.now().timestamp()
-        try:
-            page = pages.core(vault)
-        except VaultError as fault:
-            self._say(f"{CORE_FILE} was not made: {fault.message}")
-            return
-        if page.changed:
-            why = f", not committed: {page.reason}" if page.reason else ""
-            self._say(f"{CORE_FILE} made anew{why}")
+        return now - changed >= CORE_EVERY and not (vault.repo is not None and git.obstacle(vault.repo))

@@ -100,6 +100,8 @@ class Watcher:
                 self._turn()
         finally:
             self._hearing.stop()
+            if self._chores is not None:
+                self._chores.stop()
             presence.unsay(self._vault.root, WATCH_FILE)
 
     def once(self) -> None:
@@ -107,7 +109,7 @@ class Watcher:
         self._news = News(self._vault.index.catalog)
         self._look_at_all("")
         if self._chores is not None:
-            self._chores.when_quiet(self._vault, float("inf"))
+            self._chores.now(self._vault)
 
     def fresh(self, timeout: float = 1.0) -> bool:
         """Whether the indexes hold every change that was made before this call: proven by a cookie, without a walk.
@@ -213,7 +215,7 @@ class Watcher:
         changed = bool(refresh.added or refresh.modified or refresh.removed)
         vault.standings.settle(changed=changed)
         if self._chores is not None:
-            self._chores.index_text(vault)
+            vault.index.settle()
         if refresh.withheld:
             self._remark(refresh.withheld)
         if paths is None:
