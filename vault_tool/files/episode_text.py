@@ -1,13 +1,14 @@
 """A day's log as markdown: `## HH:MM - title` entries with their lines, and back.
 
 A second entry of one minute is headed `## 10:30 #2 - title`. Texts are put on one line each, so that nothing in
-them can begin another entry; what a person wrote between the lines is kept by never rewriting the file.
+them can begin another entry; what a person wrote between the lines is kept: files are added to, and only `forget` rewrites one.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote, unquote
@@ -88,6 +89,28 @@ def episode_problems(path: str, data: bytes) -> list[Problem]:
             number = data.count(b"\n", 0, found.start()) + 1
             problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
     return problems
+
+
+def redacted_episode(path: str, data: bytes, paths: Collection[str], told: Callable[[str], bool]) -> bytes:
+    """A log without what a forgotten memory was called and said: its entries keep their hour alone.
+
+    An entry is about it where it links to one of `paths` or is `told`; what a person wrote between our lines stays.
+    """
+    kept: list[bytes] = []
+    for block in re.split(rb"^(?=## )", data, flags=re.MULTILINE):
+        lines = block.split(b"\n")
+        texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
+        if _HEADING.fullmatch(texts[0]) and (told("\n".join(texts)) or any(_links_to(text, path, paths) for text in texts)):
+            rest = (line for line, text in zip(lines[1:], texts[1:], strict=True) if not (_LINE.fullmatch(text) or told(text)))
+            lines = [texts[0].partition(" - ")[0].encode() + b" - forgotten", *rest]
+        kept.append(b"\n".join(lines))
+    return b"".join(kept)
+
+
+def _links_to(line: str, path: str, paths: Collection[str]) -> bool:
+    found = _LINE.fullmatch(line)
+    link = _LINK.fullmatch(found[2].strip()) if found and found[1] == "Memory" else None
+    return link is not None and _absolute(unquote(link[1]), path) in paths
 
 
 def _heading(line: str, day: str) -> tuple[re.Match[str] | None, datetime | None]:

@@ -7,9 +7,9 @@ import re
 import secrets
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,22 @@ class Local:
             for day in self._days():
                 if day < before_day:
                     folder.discard(f"{day}.jsonl")
+
+    def forget(self, target: str, told: Callable[[str], bool]) -> int:
+        """Drop the uses of one memory, and from announced operations titles that are `told` of it; returns how many."""
+        dropped = 0
+        for day in self._days():
+            kept = [use for use in self._uses_of(day) if use.target != target]
+            gone = sum(1 for _ in self._uses_of(day)) - len(kept)
+            if gone:
+                lines = (json.dumps({"at": use.at, "target": use.target, "session": use.session}) for use in kept)
+                self._write(f"{day}.jsonl", "".join(f"{line}\n" for line in lines).encode(), _USE)
+            dropped += gone
+        for operation in self.pending():
+            if told(operation.title):
+                self.begin(replace(operation, title="forgotten"))
+                dropped += 1
+        return dropped
 
     def begin(self, operation: PendingOperation) -> None:
         """Write an operation down before its first file is written (again, with more files, as they become known)."""

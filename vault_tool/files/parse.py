@@ -12,7 +12,7 @@ from vault_tool.files import frontmatter
 from vault_tool.files.frontmatter import Plain, Raw
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
 from vault_tool.model.ids import canonical
-from vault_tool.model.problems import Problem, Severity, error, warning
+from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.records import Head, Record, from_head
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
@@ -58,6 +58,7 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     spec_name, identity = _text(values.get("type")), canonical(_text(values.get("id")) or "")
     if head is None or identity is None or not spec_name or not is_type_name(spec_name):
         title = _text(values.get("title")) or first_sentence(body) or PurePosixPath(path).stem
+        problems.extend(_nearly(path, values, identity, spec_name))
         return Parsed(None, _untyped(values), body, title, tuple(problems))
     record_class = registry.spec(spec_name).record_class
     typed = _typed(path, record_class, head, problems)
@@ -133,6 +134,17 @@ def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problem
         else:
             typed[key] = value
     return typed
+
+
+def _nearly(path: str, values: Mapping[str, Raw], identity: str | None, spec_name: str | None) -> Iterator[Problem]:
+    """What keeps a page that has an `id` or a `type` from being a record."""
+    given = _text(values.get("id")) or ""
+    if given and identity is None:
+        message = f"its `id` ({one_line(given, 40)}) is no UUID, so it is a page: searched as text, but not a memory"
+        yield note(path, 1, "page", message, "`vt adopt` gives it an id and keeps this one as `source_id`")
+    elif identity is not None:
+        message = "it has an `id` and no `type` that can be one, so it is a page: searched as text, but not a memory"
+        yield note(path, 1, "page", message, "add a line `type: fact`, or `vt adopt` does")
 
 
 def _missing(path: str, record_class: RecordClass, head: Head, body: str) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +13,7 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.util.clock import parse_time, stamp
 
 _TEXTS = ("rationale", "problem", "session", "model", "origin")
+_WORDS = ("rationale", "evidence")
 _KINDS = {kind.value: kind for kind in SignalKind}
 _UNIT_KINDS = frozenset({SignalKind.TRUTH, SignalKind.UTILITY})
 _BAD_HINT = "mend or delete the line in an editor"
@@ -55,6 +56,27 @@ def read_signals(path: str, data: bytes) -> tuple[list[Signal], list[Problem]]:
         if torn:
             problems.append(warning(path, number, "torn-line", "the last line has no newline", "the next append mends it"))
     return signals, problems
+
+
+def redacted_signals(data: bytes, target: str, told: Callable[[str], bool]) -> bytes:
+    """A journal without the words of what was said of one memory, and without any words that are `told` of it.
+
+    What was judged stays: who, when, which id, how much. A bad line that tells of it is dropped.
+    """
+    return b"\n".join(kept for line in data.split(b"\n") if (kept := _redacted(line, target, told)) is not None)
+
+
+def _redacted(line: bytes, target: str, told: Callable[[str], bool]) -> bytes | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None if told(line.decode("utf-8", "replace")) else line
+    if not isinstance(found, dict):
+        return line
+    words = json.dumps([found.get("rationale"), found.get("evidence")], ensure_ascii=False)
+    if not any(name in found for name in _WORDS) or not (found.get("target") == target or told(words)):
+        return line
+    return json.dumps({name: value for name, value in found.items() if name not in _WORDS}, ensure_ascii=False).encode()
 
 
 def merge(signals: Iterable[Signal]) -> list[Signal]:

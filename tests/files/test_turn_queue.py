@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from vault_tool.errors import Refused, StorageError
+from vault_tool.files.inbox import INBOX, About, Inbox
+from vault_tool.files.tombstones import FORGOTTEN, forgotten, has, tombstone
+from vault_tool.files.turns import TURNS, QueuedTurn, SkippedTurn, Turns
+
+ONE = QueuedTurn(
+    id="one", at="2026-11-20T10:00:00.000001+00:00", session="s", user="u", world="w", turn="1", text="Hé said \"so\".",
+    candidates=({"content": "A text."},),
+)  # fmt: skip
+SKIPPED = SkippedTurn(id="x", at="2026-11-20T10:00:00+00:00", session="s", user="u", world="w", turn="1", text="T", flags=("f",))
+ID = "5f0c2d9e-2b3c-4e7a-9d5e-0a1b2c3d4e5f"
+
+
+def test_turns_wait_in_the_order_in_which_they_came_and_read_as_they_were(tmp_path: Path) -> None:
+    queue = Turns(tmp_path)
+    later = replace(ONE, id="two", at="2026-11-20T10:00:00.000002+00:00", held=True)
+    queue.accept(later)
+    queue.accept(ONE)
+    queue.accept(replace(ONE, at="2026-11-21T10:00:00.000000+00:00"))
+    assert Turns(tmp_path).waiting() == [ONE, later]
+    assert queue.waiting(1) == [ONE] and queue.count() == 2
+    queue.strike_off([ONE])
+    assert queue.waiting() == [later]
+
+
+def test_skipped_turns_are_kept_by_day_and_a_torn_line_is_passed_over(tmp_path: Path) -> None:
+    queue = Turns(tmp_path)
+    queue.skip(SKIPPED, "2026-11-06")
+    with (tmp_path / TURNS / "skipped" / "2026-11-20.jsonl").open("a") as file:
+        file.write('{"id": "to\n')
+    other = replace(SKIPPED, id="y", at="2026-12-24T10:00:00+00:00")
+    assert list(queue.skipped("2026-11-06")) == [SKIPPED]
+    queue.skip(other, "2026-12-10")
+    assert list(queue.skipped("2026-11-06")) == [other]
+    assert queue.settle(["y"]) == 1 and list(queue.skipped("2026-11-06")) == []
+
+
+def test_forgetting_looks_at_what_was_said_and_not_at_how_it_is_escaped(tmp_path: Path) -> None:
+    queue = Turns(tmp_path)
+    queue.accept(ONE)
+    queue.skip(replace(SKIPPED, text='Hé said "so".'), "2026-11-06")
+    assert queue.forget(lambda text: 'Hé said "so".' in text) == 2
+    assert queue.count() == 0 and list(queue.skipped("2026-11-06")) == []
+
+
+def test_a_queue_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "_local").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / TURNS).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises((Refused, StorageError)):
+        Turns(tmp_path).accept(ONE)
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_note_of_the_inbox_is_what_its_file_holds(tmp_path: Path) -> None:
+    inbox = Inbox(tmp_path)
+    about = About("2026-11-20T10:00:00+00:00", "remember", "because", {"turn": "what was said"}, ("---\n---\n",))
+    assert inbox.put(ID, "a.md", b"text", about) == f"{INBOX}/a.md"
+    assert inbox.about(ID) == about
+    (tmp_path / INBOX / "a.md").write_bytes(b"edited")
+    (tmp_path / INBOX / ".a.md.swp").write_bytes(b"")
+    assert inbox.notes() == [("a.md", b"edited")]
+    assert not inbox.discard(ID, "a.md", b"text"), "what was edited meanwhile is not what was decided on"
+    assert inbox.discard(ID, "a.md", b"edited")
+    assert inbox.notes() == [] and inbox.about(ID) == About()
+    inbox.decide(ID, "refused", "2026-11-20T10:00:00+00:00")
+    assert Inbox(tmp_path).decided() == {ID: "refused"}
+
+
+def test_a_tombstone_is_a_file_named_by_an_id(tmp_path: Path) -> None:
+    assert forgotten(tmp_path) == frozenset() and not has(tmp_path, ID)
+    (tmp_path / FORGOTTEN).mkdir(parents=True)
+    (tmp_path / tombstone(ID)).write_bytes(b"")
+    (tmp_path / FORGOTTEN / "README").write_bytes(b"")
+    assert forgotten(tmp_path) == {ID} and has(tmp_path, ID)

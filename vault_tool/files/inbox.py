@@ -1,0 +1,125 @@
+"""The inbox: memories that wait for a person, as markdown files of this machine alone; never in the vault, never in git."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files.layout import LOCAL, ignored_name
+from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.folder import Folder, opened
+
+INBOX = f"{LOCAL}/inbox"
+
+_ABOUT = "about"
+_DECIDED = "decided.jsonl"
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Why a memory waits: since when, held by which verb, for what reason, and what a person needs to judge it.
+
+    `edges` are whole edge notes, as text, that are written with the memory once it is accepted.
+    """
+
+    at: str = ""
+    verb: str = ""
+    reason: str = ""
+    context: Mapping[str, str] = field(default_factory=dict)
+    edges: tuple[str, ...] = ()
+
+
+class Inbox:
+    """The inbox of the vault at `root`; a note in it is whatever its file holds now, as a person may have edited it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def put(self, identity: str, name: str, data: bytes, about: About) -> str:
+        """Keep a note, on the disk when this returns; its path, relative to the root. A note of that name is replaced."""
+        # What is said of it comes first: a kill between the two leaves no note without its context.
+        self._write(f"{identity}.json", json.dumps(asdict(about), ensure_ascii=True).encode(), _ABOUT)
+        self._write(name, data)
+        return f"{INBOX}/{name}"
+
+    def notes(self) -> list[tuple[str, bytes]]:
+        """The name and the bytes of every waiting note, in the order of their names."""
+        names = sorted(name for name in self._names() if name.endswith(".md") and not ignored_name(name))
+        return [(name, data) for name in names if (data := self._read(name)) is not None]
+
+    def read(self, name: str) -> bytes | None:
+        """The bytes of one note as they are now, or None where it is gone."""
+        return self._read(name)
+
+    def about(self, identity: str) -> About:
+        """What is known of why a memory waits; empty for a note that somebody put here by hand."""
+        found = _json(self._read(f"{identity}.json", _ABOUT))
+        if not isinstance(found, dict):
+            return About()
+        context = found.get("context")
+        edges = found.get("edges")
+        return About(
+            **{name: str(found.get(name) or "") for name in ("at", "verb", "reason")},
+            context={str(key): str(value) for key, value in context.items()} if isinstance(context, dict) else {},
+            edges=tuple(map(str, edges)) if isinstance(edges, list) else (),
+        )
+
+    def decide(self, identity: str, verdict: str, at: str) -> None:
+        """Write down that a memory was accepted or refused: by its id alone, so that no repeat brings it back."""
+        line = json.dumps({"id": identity, "verdict": verdict, "at": at})
+        with self._folder() as folder:
+            folder.append(_DECIDED, f"{line}\n".encode(), mode=_PRIVATE_FILE)
+
+    def decided(self) -> dict[str, str]:
+        """Every id that was decided, with the last verdict."""
+        lines = (_json(line) for line in (self._read(_DECIDED) or b"").split(b"\n"))
+        return {str(one["id"]): str(one.get("verdict")) for one in lines if isinstance(one, dict) and "id" in one}
+
+    def discard(self, identity: str, name: str, data: bytes | None = None) -> bool:
+        """Take a note away, with what was said of it; False, with both kept, where it is not `data` any more."""
+        if data is not None and self._read(name) not in (None, data):
+            return False
+        with self._folder() as folder:
+            folder.discard(name)
+            folder.sync()
+        with self._folder(_ABOUT) as folder:
+            folder.discard(f"{identity}.json")
+        return True
+
+    @contextmanager
+    def _folder(self, *below: str) -> Iterator[Folder]:
+        parts = (*INBOX.split("/"), *below)
+        with storage("/".join(parts)), opened(self.root, parts, create=True, mode=_PRIVATE_FOLDER) as folder:
+            yield folder
+
+    def _names(self) -> list[str]:
+        try:
+            with opened(self.root, INBOX.split("/")) as folder:
+                return folder.names()
+        except FileNotFoundError:
+            return []
+
+    def _read(self, name: str, *below: str) -> bytes | None:
+        parts = (*INBOX.split("/"), *below)
+        with storage(f"{INBOX}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, parts) as folder:
+            return folder.read(name)
+        return None
+
+    def _write(self, name: str, data: bytes, *below: str) -> None:
+        with self._folder(*below) as folder:
+            temporary = write_temporary(folder, name, data, mode=_PRIVATE_FILE)
+            folder.rename(temporary, name)
+            folder.sync()
+
+
+def _json(data: bytes | None) -> Any:
+    try:
+        return json.loads(data) if data else None
+    except ValueError:
+        return None

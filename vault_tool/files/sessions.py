@@ -1,0 +1,239 @@
+"""What this machine keeps of agents' sessions: heartbeat tokens and what was shown, one file a session, for a while."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files.layout import LOCAL
+from vault_tool.util.atomic import storage, temporary_hashes, write_temporary
+from vault_tool.util.clock import parse_time
+from vault_tool.util.folder import Folder, opened
+
+LIFE = timedelta(days=30)
+"""How long the state of a session is kept after its last call."""
+
+MOST_SHOWN = 2000
+"""So many memories that were shown are remembered of one session: the latest."""
+
+_FOLDER = "sessions"
+_LOCK_FILE = "sessions.lock"
+_SWEPT_FILE = "swept"
+_SPOILT = ".spoilt"
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+_POLL_SECONDS = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One memory that a session was shown: when first and last, and by which verbs."""
+
+    first: str
+    last: str
+    how: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSession:
+    """The state of one session. Times are ISO 8601 in UTC.
+
+    `token` is the last heartbeat and `asked` the moment of its `bring_to_mind`; `seen` is the log by which results are
+    left out; `shown` is all that was ever shown, whatever was cleared since; `recorded` are the memories that
+    `end_session` made of attempts, by their keys.
+    """
+
+    id: str
+    began: str
+    touched: str
+    token: int | None = None
+    asked: str = ""
+    compactions: int = 0
+    seen: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, Shown] = field(default_factory=dict)
+    recorded: Mapping[str, str] = field(default_factory=dict)
+
+    def compacted(self, last_token: int | None, moment: datetime, gap: timedelta) -> bool:
+        """Whether the caller's context is no longer whole: it lost the token, or was away for longer than `gap`.
+
+        A first call has lost nothing, and a clock that was set back is no gap.
+        """
+        if self.token is None:
+            return False
+        asked = parse_time(self.asked)
+        return last_token != self.token or asked is None or moment - asked > gap
+
+    def beats(self, token: int, at: str, *, compacted: bool = False) -> AgentSession:
+        """This session after a `bring_to_mind` that handed out `token`; a compaction empties the seen log first."""
+        lost = self.forgets() if compacted else self
+        return replace(lost, token=token, asked=at, compactions=self.compactions + compacted)
+
+    def shows(self, ids: Iterable[str], how: str, at: str) -> AgentSession:
+        """This session after memories were put before it: they join the seen log."""
+        new = list(dict.fromkeys(ids))
+        return replace(self._showing(new, how, at), seen={**self.seen, **dict.fromkeys(new, at)})
+
+    def knows(self, ids: Iterable[str], at: str) -> AgentSession:
+        """This session after `orient` gave it these pages: they are shown, and no search repeats them anyway."""
+        return self._showing(ids, "orient", at)
+
+    def records(self, key: str, identity: str) -> AgentSession:
+        """This session after an attempt of it became a memory."""
+        return replace(self, recorded={**self.recorded, key: identity})
+
+    def forgets(self) -> AgentSession:
+        """This session with an empty seen log: everything may be shown again."""
+        return replace(self, seen={})
+
+    def _showing(self, ids: Iterable[str], how: str, at: str) -> AgentSession:
+        shown = dict(self.shown)
+        for identity in ids:
+            before = shown.pop(identity, None)
+            ways = dict.fromkeys((*before.how, how)) if before else (how,)
+            shown[identity] = Shown(before.first if before else at, at, tuple(ways))
+        return replace(self, shown=dict(list(shown.items())[-MOST_SHOWN:]))
+
+
+class Sessions:
+    """The folder `_local/sessions/` of the vault at `root`, made when something is first kept there."""
+
+    def __init__(self, root: Path, wait: float = 10.0) -> None:
+        self.root = root
+        self.wait = wait
+
+    def find(self, session: str, moment: datetime) -> AgentSession | None:
+        """The state of a session, or None for one that is not known, has expired or cannot be read any more."""
+        with storage(f"{LOCAL}/{_FOLDER}", doing="read"):
+            try:
+                with opened(self.root, (LOCAL, _FOLDER)) as folder:
+                    return _living(folder.read(_name(session)), session, moment)
+            except FileNotFoundError:
+                return None
+
+    def update(
+        self, session: str, moment: datetime, change: Callable[[AgentSession], AgentSession], *, durable: bool = True
+    ) -> AgentSession:
+        """Replace the state of a session (a new one's where none is known) by `change` of it, and return it.
+
+        At any moment the file holds the old state or the new; `durable` waits for the disk. Several processes may do
+        so at once. A file that cannot be read is set aside and the session begins again. Raises Busy where another
+        process holds the sessions for too long, StorageError where nothing can be kept.
+        """
+        at = moment.isoformat()
+        with self._held() as folder:
+            name = _name(session)
+            data = folder.read(name)
+            before = _living(data, session, moment)
+            if before is None:
+                if data is not None and _parsed(data) is None:
+                    folder.rename(name, name + _SPOILT)
+                _sweep(folder, moment)
+            after = replace(change(before or AgentSession(id=session, began=at, touched=at)), touched=at)
+            _write(folder, name, _as_json(after), durable=durable)
+        return after
+
+    @contextmanager
+    def _held(self) -> Iterator[Folder]:
+        """The folder, with its own lock: what a reader notes must not wait for a long write of notes."""
+        from filelock import FileLock, Timeout  # 33 ms (it brings asyncio), and only a call in a session keeps state
+
+        where = f"{LOCAL}/{_FOLDER}"
+        with storage(where), opened(self.root, (LOCAL, _FOLDER), create=True, mode=_PRIVATE_FOLDER) as folder:
+            guard = FileLock(self.root / LOCAL / _LOCK_FILE, is_singleton=False, poll_interval=_POLL_SECONDS, mode=_PRIVATE_FILE)
+            try:
+                guard.acquire(timeout=self.wait)
+            except Timeout as fault:
+                raise Busy(f"another process holds {LOCAL}/{_LOCK_FILE}", "nothing was changed; try again") from fault
+            except NotImplementedError as fault:
+                raise StorageError(f"cannot lock {LOCAL}/{_LOCK_FILE}: {fault}", "the vault's disk must know locks") from fault
+            try:
+                yield folder
+            finally:
+                guard.release()
+
+
+def _name(session: str) -> str:
+    """A session's id may hold anything; its file is named by a hash of it."""
+    return f"{sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
+
+
+def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
+    temporary = write_temporary(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
+    try:
+        folder.rename(temporary, name)
+    except OSError:
+        folder.discard(temporary)
+        raise
+    if durable:
+        folder.sync()
+
+
+def _living(data: bytes | None, session: str, moment: datetime) -> AgentSession | None:
+    found = _parsed(data)
+    return found if found and found.id == session and not _expired(found, moment) else None
+
+
+def _expired(session: AgentSession, moment: datetime) -> bool:
+    touched = parse_time(session.touched)
+    return touched is None or moment - touched > LIFE
+
+
+def _sweep(folder: Folder, moment: datetime) -> None:
+    """Once a day, when a session begins: take away what has expired, and what a killed process or a bad disk left."""
+    today = moment.date().isoformat().encode()
+    if folder.read(_SWEPT_FILE) == today:
+        return
+    for name in folder.names():
+        if _is_over(folder, name, moment):
+            folder.discard(name)
+    with suppress(OSError):
+        _write(folder, _SWEPT_FILE, today, durable=False)
+
+
+def _is_over(folder: Folder, name: str, moment: datetime) -> bool:
+    if name.endswith(_SPOILT):
+        changed = folder.changed_at(name)
+        return changed is not None and moment.timestamp() - changed > LIFE.total_seconds()
+    if name.endswith(".json"):
+        found = _parsed(folder.read(name))
+        return found is not None and _expired(found, moment)
+    # Only the lock's holder writes here, so a temporary file is nobody's any more.
+    return temporary_hashes(name) is not None
+
+
+def _as_json(session: AgentSession) -> bytes:
+    shown = {identity: [one.first, one.last, *one.how] for identity, one in session.shown.items()}
+    found = {one.name: getattr(session, one.name) for one in fields(session)} | {"shown": shown}
+    return json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+def _parsed(data: bytes | None) -> AgentSession | None:
+    """The state that a file holds, or None for what is none: nothing in it is trusted to have the right shape."""
+    try:
+        found: Any = json.loads((data or b"").decode("utf-8", "surrogatepass"))
+        token = found["token"]
+        return AgentSession(
+            id=str(found["id"]),
+            began=str(found["began"]),
+            touched=str(found["touched"]),
+            token=None if token is None else int(token),
+            asked=str(found["asked"]),
+            compactions=int(found["compactions"]),
+            seen={str(identity): str(at) for identity, at in found["seen"].items()},
+            shown={str(identity): _shown(one) for identity, one in found["shown"].items()},
+            recorded={str(key): str(identity) for key, identity in found["recorded"].items()},
+        )
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _shown(found: Sequence[Any]) -> Shown:
+    first, last, *how = found
+    return Shown(str(first), str(last), tuple(map(str, how)))

@@ -1,0 +1,37 @@
+"""Which packets of an open pass were passed over on this machine: kept so that a walk can be left and taken up again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from vault_tool.files.layout import LOCAL
+from vault_tool.util import atomic
+
+_FILE = "consolidation.json"
+_PRIVATE_FOLDER = 0o700
+
+Keys = tuple[str, ...]
+"""What names a packet: the keys of its subjects; none for the orientation."""
+
+
+def skipped(root: Path, pass_id: str) -> frozenset[Keys]:
+    """The packets of one pass that were passed over; none where nothing readable says so."""
+    try:
+        said = json.loads((root / LOCAL / _FILE).read_bytes())
+    except (OSError, ValueError):
+        return frozenset()
+    if not isinstance(said, dict) or said.get("pass") != pass_id or not isinstance(said.get("skipped"), list):
+        return frozenset()
+    return frozenset(tuple(map(str, keys)) for keys in said["skipped"] if isinstance(keys, list))
+
+
+def pass_over(root: Path, pass_id: str, packets: Iterable[Keys]) -> None:
+    """Pass over more packets of a pass; what was kept of another pass is dropped. Raises StorageError."""
+    kept = skipped(root, pass_id) | frozenset(packets)
+    folder = root / LOCAL
+    with atomic.storage(f"{LOCAL}/{_FILE}"):
+        folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
+    said = {"pass": pass_id, "skipped": sorted(kept)}
+    atomic.write(folder / _FILE, json.dumps(said).encode() + b"\n", mode=0o600)

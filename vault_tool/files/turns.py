@@ -1,0 +1,204 @@
+"""The queue of turns: what was accepted and is not written yet, and for a while the turns that wrote nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files.layout import LOCAL
+from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.folder import Folder, opened
+
+TURNS = f"{LOCAL}/turns"
+
+_QUEUE = "queue"
+_SKIPPED = "skipped"
+_SPOILT = ".spoilt"
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl", re.ASCII)
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedTurn:
+    """One turn whose candidates were accepted; `held` says that they go to the inbox and not into the vault."""
+
+    id: str
+    at: str
+    session: str
+    user: str
+    world: str
+    turn: str
+    text: str
+    note: str = ""
+    mode: str = ""
+    risk: str = ""
+    held: bool = False
+    reason: str = ""
+    origin: str = "agent"
+    model: str = ""
+    candidates: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedTurn:
+    """One turn that wrote nothing, and why."""
+
+    id: str
+    at: str
+    session: str
+    user: str
+    world: str
+    turn: str
+    text: str
+    reason: str = ""
+    flags: tuple[str, ...] = field(default=())
+
+
+class Turns:
+    """The folder `_local/turns/` of the vault at `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def accept(self, turn: QueuedTurn) -> None:
+        """Put a turn into the queue, on the disk when this returns; one that is in it already is left as it is."""
+        name = _entry_name(turn)
+        with self._folder(_QUEUE) as folder:
+            if not any(other.endswith(f"-{turn.id}.json") for other in folder.names()):
+                data = json.dumps(asdict(turn), ensure_ascii=True).encode()
+                folder.rename(write_temporary(folder, name, data, mode=_PRIVATE_FILE), name)
+            folder.sync()
+
+    def count(self) -> int:
+        """How many accepted turns wait to be written."""
+        return len(self._entries())
+
+    def waiting(self, limit: int | None = None) -> list[QueuedTurn]:
+        """The turns that wait, in the order in which they were accepted; what cannot be read is set aside, never deleted."""
+        found = []
+        for name in self._entries()[:limit]:
+            one = _queued(self._read(name, _QUEUE))
+            if one is not None:
+                found.append(one)
+            else:
+                with self._folder(_QUEUE) as folder, suppress(FileNotFoundError):
+                    folder.rename(name, f"{name}{_SPOILT}")
+        return found
+
+    def strike_off(self, turns: Sequence[QueuedTurn]) -> None:
+        """Take turns off the queue: what they carried is in the vault or in the inbox."""
+        with self._folder(_QUEUE) as folder:
+            for turn in turns:
+                folder.discard(_entry_name(turn))
+            folder.sync()
+
+    def skip(self, turn: SkippedTurn, keep_from: str) -> None:
+        """Keep a turn that wrote nothing, and drop those of days before `keep_from` (`2026-11-20`). Not waited for."""
+        line = json.dumps(asdict(turn), ensure_ascii=True)
+        with self._folder(_SKIPPED) as folder:
+            name = f"{turn.at[:10]}.jsonl"
+            new = not folder.exists(name)
+            folder.append(name, f"{line}\n".encode(), durable=False, mode=_PRIVATE_FILE)
+            for old in folder.names() if new else ():
+                if (day := _DAY.fullmatch(old)) and day[1] < keep_from:
+                    folder.discard(old)
+
+    def skipped(self, keep_from: str) -> Iterator[SkippedTurn]:
+        """The kept turns since that day, oldest first; a torn line is passed over."""
+        for name in sorted(self._names(_SKIPPED)):
+            if (day := _DAY.fullmatch(name)) and day[1] >= keep_from:
+                for line in (self._read(name, _SKIPPED) or b"").split(b"\n"):
+                    if (one := _skipped(line)) is not None:
+                        yield one
+
+    def settle(self, identities: Sequence[str]) -> int:
+        """Drop kept turns by their ids: they were judged a second time. Returns how many there were."""
+        return self.forget(lambda text: any(identity in text for identity in identities), queue=False)
+
+    def forget(self, tells: Callable[[str], bool], *, queue: bool = True) -> int:
+        """Drop every kept turn, and every waiting one, whose text `tells`; returns how many there were."""
+        dropped = 0
+        for name in self._names(_SKIPPED):
+            lines = (self._read(name, _SKIPPED) or b"").split(b"\n")
+            kept = [line for line in lines if not line.strip() or not tells(_spelt(line))]
+            if len(kept) < len(lines):
+                dropped += len(lines) - len(kept)
+                with self._folder(_SKIPPED) as folder:
+                    folder.rename(write_temporary(folder, name, b"\n".join(kept), mode=_PRIVATE_FILE), name)
+        for name in self._names(_QUEUE) if queue else ():
+            if tells(_spelt(self._read(name, _QUEUE) or b"")):
+                dropped += 1
+                with self._folder(_QUEUE) as folder:
+                    folder.discard(name)
+        return dropped
+
+    def _entries(self) -> list[str]:
+        return sorted(name for name in self._names(_QUEUE) if name.endswith(".json") and not name.startswith("."))
+
+    @contextmanager
+    def _folder(self, below: str) -> Iterator[Folder]:
+        parts = (*TURNS.split("/"), below)
+        with storage("/".join(parts)), opened(self.root, parts, create=True, mode=_PRIVATE_FOLDER) as folder:
+            yield folder
+
+    def _names(self, below: str) -> list[str]:
+        try:
+            with opened(self.root, (*TURNS.split("/"), below)) as folder:
+                return folder.names()
+        except FileNotFoundError:
+            return []
+
+    def _read(self, name: str, below: str) -> bytes | None:
+        parts = (*TURNS.split("/"), below)
+        with storage(f"{TURNS}/{below}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, parts) as folder:
+            return folder.read(name)
+        return None
+
+
+def _entry_name(turn: QueuedTurn) -> str:
+    """A name under which turns sort in the order in which they came."""
+    return f"{re.sub(r'[^0-9]', '', turn.at)[:20]}-{turn.id}.json"
+
+
+def _spelt(line: bytes) -> str:
+    """All texts of a line of JSON, unescaped."""
+    try:
+        return json.dumps(json.loads(line), ensure_ascii=False).replace("\\n", " ").replace('\\"', '"')
+    except ValueError:
+        return line.decode("utf-8", "replace")
+
+
+def _queued(data: bytes | None) -> QueuedTurn | None:
+    found = _json(data)
+    candidates = found.get("candidates") if found else None
+    if not isinstance(candidates, list) or not all(isinstance(one, dict) for one in candidates):
+        return None
+    try:
+        texts = {f.name: str(found[f.name]) for f in fields(QueuedTurn) if f.name not in ("held", "candidates")}
+    except KeyError:
+        return None
+    return QueuedTurn(**texts, held=found.get("held") is True, candidates=tuple(candidates))
+
+
+def _skipped(data: bytes) -> SkippedTurn | None:
+    found = _json(data)
+    try:
+        texts = {f.name: str(found[f.name]) for f in fields(SkippedTurn) if f.name != "flags"}
+    except KeyError:
+        return None
+    flags = found.get("flags")
+    return SkippedTurn(**texts, flags=tuple(map(str, flags)) if isinstance(flags, list) else ())
+
+
+def _json(data: bytes | None) -> dict[str, Any]:
+    try:
+        found = json.loads(data) if data else None
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
