@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
+from itertools import combinations
 
 from vault_tool.util.text import normal_name
 
@@ -11,6 +13,8 @@ CLOSE = 0.86
 """The ratio of matching characters (Ratcliff and Obershelp 1988) from which two names are a near miss."""
 
 _SHORTEST_STEM = 3
+_SHORTEST_ACRONYM = 3
+_ENDING = 4
 
 
 def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]:
@@ -20,11 +24,32 @@ def similar_names(name: str, others: Iterable[str], limit: int = 5) -> list[str]
     (`wealth sim`, `wealth simulator`), or a small difference in spelling.
     """
     mine = normal_name(name)
-    scored = [(score, other) for other in others if (score := _nearness(mine, normal_name(other))) > 0]
+    scored = [(score, other) for other in others if (score := nearness(mine, normal_name(other))) > 0]
     return [other for _, other in sorted(scored, key=lambda pair: (-pair[0], pair[1]))[:limit]]
 
 
-def _nearness(mine: str, theirs: str) -> float:
+def near_pairs(names: Iterable[str]) -> Iterator[tuple[str, str, float]]:
+    """The pairs among normalised names that are nearly one, each once, with how near (0..1).
+
+    Names are compared only where they share a beginning, an ending, the beginning of a word, or their initials: so
+    the cost grows with how many are alike, and only a misspelling at both ends is passed over.
+    """
+    alike: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        for mark in _marks(name):
+            alike[mark].add(name)
+    seen: set[tuple[str, str]] = set()
+    for group in alike.values():
+        for pair in combinations(sorted(group), 2):
+            if pair not in seen:
+                seen.add(pair)
+                score = pair_nearness(*pair)
+                if score:
+                    yield (*pair, score)
+
+
+def nearness(mine: str, theirs: str) -> float:
+    """How near two normalised names are, 0..1; 0 for names that are the same or have nothing to do with each other."""
     if not mine or not theirs or mine == theirs:
         return 0.0
     if mine.replace(" ", "") == theirs.replace(" ", ""):
@@ -36,6 +61,28 @@ def _nearness(mine: str, theirs: str) -> float:
         return 0.0
     ratio = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
     return ratio if ratio >= CLOSE else 0.0
+
+
+def pair_nearness(one: str, other: str) -> float:
+    """The same with more forms, for a search among all subjects: other word order, and initials for the whole."""
+    if sorted(one.split()) == sorted(other.split()) and one != other:
+        return 0.98
+    if other in _initials(one) or one in _initials(other):
+        return 0.9
+    return nearness(one, other)
+
+
+def _marks(name: str) -> set[str]:
+    joined = name.replace(" ", "")
+    words = {f"w:{word[:_SHORTEST_STEM]}" for word in name.split()}
+    whole = {f"i:{form}" for form in (*_initials(name), joined)}
+    return {f"w:{joined[:_SHORTEST_STEM]}", f"e:{joined[-_ENDING:]}"} | words | whole
+
+
+def _initials(name: str) -> tuple[str, ...]:
+    """The initials of a name of several words, if they can stand for it."""
+    words = name.split()
+    return ("".join(word[0] for word in words),) if len(words) >= _SHORTEST_ACRONYM else ()
 
 
 def _abbreviates(short: list[str], long: list[str]) -> bool:

@@ -1,0 +1,108 @@
+"""What understandings say and what they leave unsaid: counts over all observations of a vault, in one pass over them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from vault_tool.consolidation.packets import MOST_TAGS
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES
+
+Keys = frozenset[str]
+"""The subjects of something, by what identifies them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """One observation: its id, its subjects, when it was written, and in which generation."""
+
+    id: str
+    keys: Keys
+    created: str
+    generation: int | None = None
+
+
+@dataclass(slots=True)
+class Tally:
+    """What there is of one subject; mutable, because it is counted up."""
+
+    observations: int = 0
+    newest: str = ""
+    generation: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Subjects with their counts, pairs with how many observations they share, and how far understandings are behind.
+
+    `behind` counts for an understanding's id the observations of its subjects that were written after it and that it
+    does not rest on; `understood` are the subjects of active understandings, by type.
+    """
+
+    subjects: Mapping[str, Tally]
+    pairs: Mapping[tuple[str, str], int]
+    behind: Mapping[str, int]
+    understood: Mapping[str, frozenset[Keys]] = field(default_factory=dict)
+
+    def uncovered(self) -> list[str]:
+        """The subjects that have observations and no understanding of their own, those with most first."""
+        known = self.understood.get("single_subject", frozenset())
+        bare = [key for key in self.subjects if frozenset((key,)) not in known]
+        return sorted(bare, key=lambda key: (-self.subjects[key].observations, key))
+
+    def unrelated(self, least: int) -> list[tuple[str, str]]:
+        """The pairs that share at least so many observations and have no relationship understanding, largest first."""
+        known = self.understood.get("relationship", frozenset())
+        bare = [pair for pair, count in self.pairs.items() if count >= least and frozenset(pair) not in known]
+        return sorted(bare, key=lambda pair: (-self.pairs[pair], pair))
+
+
+def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry, Keys]]) -> Coverage:
+    """Count everything once; `understandings` are the active ones with their subjects."""
+    of_subjects = [(entry, keys) for entry, keys in understandings if entry.type in ("single_subject", "relationship") and keys]
+    by_place: dict[Keys, list[Entry]] = defaultdict(list)
+    for entry, keys in of_subjects:
+        by_place[keys].append(entry)
+    broad = [keys for keys in by_place if len(keys) > 2]
+    cited = {entry.id: frozenset(entry.texts("sources")) for entry, _ in of_subjects}
+    tallies: dict[str, Tally] = defaultdict(Tally)
+    pairs: Counter[tuple[str, str]] = Counter()
+    behind: Counter[str] = Counter()
+    for one in sightings:
+        for key in one.keys:
+            _count(tallies[key], one)
+        shared = list(combinations(sorted(one.keys)[:MOST_TAGS], 2))
+        pairs.update(shared)
+        places = [frozenset((key,)) for key in one.keys] + [frozenset(pair) for pair in shared]
+        for place in (*places, *(keys for keys in broad if keys <= one.keys)):
+            for entry in by_place.get(place, ()):
+                if one.created > entry.text("created") and one.id not in cited[entry.id]:
+                    behind[entry.id] += 1
+    return Coverage(tallies, pairs, behind, _understood(understandings))
+
+
+def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry, ...]]:
+    """The active understandings of which there is more than one of a type about the same subjects, the newest first."""
+    groups: dict[tuple[str, Keys], list[Entry]] = defaultdict(list)
+    for entry, keys in understandings:
+        if entry.type in KEPT_TYPES or keys:
+            groups[entry.type, frozenset() if entry.type in KEPT_TYPES else keys].append(entry)
+    found = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
+    ordered = [tuple(sorted(group, key=lambda e: (e.text("created"), e.id, e.path), reverse=True)) for group in found]
+    return sorted(ordered, key=lambda group: group[0].path)
+
+
+def _count(tally: Tally, one: Sighting) -> None:
+    tally.observations += 1
+    tally.newest = max(tally.newest, one.created)
+    tally.generation = max(tally.generation, one.generation or 0)
+
+
+def _understood(understandings: Sequence[tuple[Entry, Keys]]) -> dict[str, frozenset[Keys]]:
+    found: dict[str, set[Keys]] = defaultdict(set)
+    for entry, keys in understandings:
+        found[entry.type].add(keys)
+    return {kind: frozenset(places) for kind, places in found.items()}

@@ -1,0 +1,153 @@
+"""The ledger of a pass, as its file's body: what was new, what was written, what was passed over, and counts before and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vault_tool.util.text import one_line
+
+SHOWN_ID = 13
+"""Characters of an id in a ledger: 48 bits, which no two notes of one vault share."""
+
+TITLED = 200
+"""Up to so many lines carry their titles; a longer list is ids alone."""
+
+_PER_LINE = 8
+_NEW, _UNREAD = "## New", "## Not read"
+_ENDED = "Ended "
+_ID = re.compile(r"`([0-9a-f]{8}-[0-9a-f]{4})`", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One memory in a ledger: its id and what it is called."""
+
+    id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What a pass did; while it is open only what was new, its packets and the counts before are known.
+
+    `packets`, `skipped` and `left` are lines for people. `superseded` lists what the pass's own writing replaced.
+    `unread` is what was new and stands in no packet that was settled or passed over: it stays new.
+    `new_as_written` is the list of what was new as an earlier state of the ledger has it, to be kept to the letter.
+    """
+
+    number: int
+    begun: str
+    new: tuple[Line, ...]
+    packets: tuple[str, ...]
+    before: Mapping[str, int]
+    ended: str = ""
+    written: tuple[Line, ...] = ()
+    superseded: tuple[Line, ...] = ()
+    skipped: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    unread: tuple[Line, ...] = ()
+    after: Mapping[str, int] = field(default_factory=dict)
+    new_as_written: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the tool itself reads back from a ledger: the beginnings of the ids that it took in, and whether it is ended.
+
+    `listed` is false for a ledger of another hand, which does not name what was new.
+    """
+
+    new: frozenset[str]
+    ended: bool
+    listed: bool = True
+
+
+def body(ledger: Ledger) -> str:
+    """The ledger as markdown."""
+    return "\n".join(_lines(ledger)) + "\n"
+
+
+def read(text: str) -> Kept:
+    """What a ledger's body says; a body that a person emptied says nothing, and then the pass counts as ended."""
+    lines = text.split("\n")
+    begun = any(line.startswith("Pass ") for line in lines)
+    ended = any(line.startswith(_ENDED) for line in lines) or not begun
+    return Kept(_ids(lines, _NEW) - _ids(lines, _UNREAD), ended, _NEW in lines)
+
+
+def known(identity: str) -> str:
+    """The form in which a ledger holds an id."""
+    return identity[:SHOWN_ID]
+
+
+def before(text: str) -> dict[str, int]:
+    """The counts that a ledger began with."""
+    rows = (line.strip("| ").split("|") for line in _section(text.split("\n"), "## Counts"))
+    return {row[0].strip(): int(row[1]) for row in rows if len(row) >= 2 and row[1].strip().isdecimal()}
+
+
+def packets(text: str) -> tuple[str, ...]:
+    """The packets that a ledger names, as it names them."""
+    return tuple(line.removeprefix("- ") for line in _section(text.split("\n"), "## Packets") if line.startswith("- "))
+
+
+def lines(text: str) -> tuple[str, ...]:
+    """The beginnings of the ids that were new, in their order."""
+    return tuple(match for line in _section(text.split("\n"), _NEW) for match in _ID.findall(line))
+
+
+def new_as_written(text: str) -> tuple[str, ...]:
+    """The lines by which a ledger names what was new."""
+    return tuple(line for line in _section(text.split("\n"), _NEW) if line.strip())
+
+
+def _ids(lines: Sequence[str], heading: str) -> frozenset[str]:
+    return frozenset(match for line in _section(lines, heading) for match in _ID.findall(line))
+
+
+def _lines(ledger: Ledger) -> Iterator[str]:
+    yield f"Pass {ledger.number}, begun {ledger.begun}: {len(ledger.new)} new, {len(ledger.packets)} packets."
+    if ledger.ended:
+        yield ""
+        yield f"{_ENDED}{ledger.ended}: {len(ledger.written)} written, {len(ledger.superseded)} superseded."
+    yield from ("", "## Counts", "", "| | before | after |", "|---|---|---|")
+    yield from (f"| {name} | {count} | {ledger.after.get(name, '')} |" for name, count in ledger.before.items())
+    yield from ("", _NEW, "", *ledger.new_as_written) if ledger.new_as_written else _listed(_NEW, ledger.new)
+    yield from _bullets("## Packets", ledger.packets)
+    yield from _listed("## Written", ledger.written)
+    yield from _listed("## Superseded", ledger.superseded)
+    yield from _bullets("## Skipped", ledger.skipped)
+    yield from _bullets("## Left", ledger.left)
+    yield from _listed(_UNREAD, ledger.unread)
+
+
+def _listed(heading: str, entries: Sequence[Line]) -> Iterator[str]:
+    if not entries:
+        return
+    yield from ("", heading, "")
+    if len(entries) <= TITLED:
+        yield from (f"- `{known(one.id)}` {_safe(one.title)}" for one in entries)
+        return
+    for start in range(0, len(entries), _PER_LINE):
+        yield " ".join(f"`{known(one.id)}`" for one in entries[start : start + _PER_LINE])
+
+
+def _bullets(heading: str, texts: Iterable[str]) -> Iterator[str]:
+    found = [f"- {_safe(text)}" for text in texts]
+    if found:
+        yield from ("", heading, "", *found)
+
+
+def _section(lines: Sequence[str], heading: str) -> Sequence[str]:
+    if heading not in lines:
+        return ()
+    start = lines.index(heading) + 1
+    end = next((at for at in range(start, len(lines)) if lines[at].startswith("## ")), len(lines))
+    return lines[start:end]
+
+
+def _safe(text: str) -> str:
+    """A title on one line that cannot pass for an id, a link or a cell of the ledger's own."""
+    return one_line(text, 120).replace("`", "'").replace("[[", "[ [").replace("|", "/")

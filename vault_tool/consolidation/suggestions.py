@@ -1,0 +1,74 @@
+"""Links that seem to be missing between memories: a solution that names no problem, a problem that nothing answers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import normal_name
+
+ANSWERS = {"solution": "SOLVES", "failed_tactic": "ATTEMPTED"}
+"""What points at a problem, and by which edge."""
+
+ANSWERS_READ = 200
+PROBLEMS_READ = 30
+
+_LEAST = 2
+"""So much two memories must have in common (a subject counts two, a tag or the same session one)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """An edge that somebody might write after looking at both ends."""
+
+    start: Entry
+    type: str
+    end: Entry
+    why: str
+    score: int
+
+
+def edge_suggestions(answers: Iterable[Entry], problems: Sequence[Entry], linked: Collection[str]) -> list[Suggestion]:
+    """For each solution and failed tactic that is linked to no problem (its id is not in `linked`) the nearest problem.
+
+    Nearest is what shares most subjects and tags and the session; of equals the problem written last before it. Only the
+    newest answers, and of each subject the newest problems, are looked at: old ones were passed over before.
+    """
+    by_subject: dict[str, list[Entry]] = defaultdict(list)
+    for problem in sorted(problems, key=_age, reverse=True):
+        for name in problem.subjects:
+            by_subject[normal_name(name)].append(problem)
+    found = []
+    loose = (a for a in answers if a.type in ANSWERS and not a.text("problem") and a.id not in linked)
+    for answer in nlargest(ANSWERS_READ, loose, key=_age):
+        near = {p.path: p for name in answer.subjects for p in by_subject[normal_name(name)][:PROBLEMS_READ]}.values()
+        best = max(near, key=lambda p: _rank(answer, p), default=None)
+        shared = _common(answer, best) if best else []
+        if best is not None and len(shared) >= _LEAST:
+            why = f"both are about {', '.join(dict.fromkeys(shared))}"
+            found.append(Suggestion(answer, ANSWERS[answer.type], best, why, len(shared)))
+    return sorted(found, key=lambda one: (-one.score, one.start.text("created"), one.start.path))
+
+
+def _age(entry: Entry) -> tuple[str, str]:
+    return entry.text("created"), entry.path
+
+
+def _rank(answer: Entry, problem: Entry) -> tuple[int, bool, str, str]:
+    before = problem.text("created") <= answer.text("created")
+    return len(_common(answer, problem)), before, problem.text("created"), problem.path
+
+
+def _common(one: Entry, other: Entry) -> list[str]:
+    subjects = _shared(one.subjects, other.subjects)
+    tags = _shared(one.texts("tags"), other.texts("tags"))
+    session = ["the same session"] if one.text("session") and one.text("session") == other.text("session") else []
+    return [*subjects, *subjects, *tags, *session]
+
+
+def _shared(mine: Iterable[str], theirs: Iterable[str]) -> list[str]:
+    known = {normal_name(name) for name in theirs}
+    return [name for name in mine if normal_name(name) in known]
