@@ -45,8 +45,19 @@ class Config:
     core_section_limit: int = _option(15, "Most lines in one section of CORE.md.")
     share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")
     lock_wait: float = _option(10.0, "Most seconds to wait for another process's lock.")
+    session_gap_minutes: float = _option(
+        30.0, "Minutes without bring_to_mind after which a session is taken to have lost its context."
+    )
+    write_policy: str = _option("auto", "Whether agents' observations wait for a person's review.", "auto", "review")
+    understanding_policy: str = _option("auto", "Whether agents' understandings wait for a person's review.", "auto", "review")
+    turn_writes: str = _option(
+        "child", "Who writes what turns accept: a process of its own, or the next write.", "child", "later"
+    )
+    skipped_turns_days: int = _option(14, "Days that a turn which wrote nothing is kept on this machine, for a second look.")
+    repo_ids: tuple[str, ...] = _option((), "More names under which requests may mean this vault, beside its own id and name.")
     types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")
     perspectives: Mapping[str, str] = _option(dict(PERSPECTIVES), "Embedding angles: `[perspectives]` with name = instruction.")
+    active_perspectives: tuple[str, ...] = _option((), "Those of the perspectives that are embedded and asked; none named: all.")
 
 
 def sentences() -> dict[str, str]:

@@ -134,7 +134,7 @@ def test_subjects_are_made_one_by_one_or_from_json(person: Person, monkeypatch: 
     assert "role:            project" in shown
     assert "exists already" in person.fails("create-subjects", "redis", code=Exit.USAGE)
     assert "is not JSON" in person.fails("create-subjects", "--from", "{", code=Exit.USAGE)
-    assert "is not a list" in person.fails("create-subjects", "--from", "{}", code=Exit.USAGE)
+    assert "not a list" in person.fails("create-subjects", "--from", "{}", code=Exit.USAGE)
     assert "several are named" in person.fails("create-subjects", "X", "Y", "--summary", "z", code=Exit.USAGE)
 
 
@@ -269,3 +269,51 @@ def test_the_shell_completes_ids_and_subjects(person: Person, monkeypatch: pytes
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", "2")
         assert vt().stdout == f"plain,{expected}\n"
+
+
+def test_a_page_is_opened_by_its_path(person: Person) -> None:
+    (person.root / "vault/page.md").write_text("# How it began\n\nWith a page.\n")
+    shown = person.types("get", "vault/page.md")
+    assert shown.startswith("How it began\ntype:  page\n") and "\n\nWith a page.\n" in shown
+    assert person.gets("show", "vault/page.md")["kind"] == "page"
+
+
+def test_what_cannot_be_read_is_said_once(person: Person, capsys: pytest.CaptureFixture[str]) -> None:
+    (person.root / "vault/half.md").write_text("---\na: [\n---\nText.\n")
+    for command in (["search", "text"], ["status"]):
+        assert main(command) == Exit.DONE
+        said = capsys.readouterr().err
+        assert said == "warning: 1 file cannot be read and is in no answer: see `vt doctor`\n"
+
+
+def test_a_group_without_a_command_names_those_that_it_has(person: Person) -> None:
+    said = person.fails("import", code=Exit.USAGE)
+    assert said == (
+        "vt: say which: `vt import markdown` or `vt import cognitive-memory`; `vt import --help` says what it takes\n"
+    )
+
+
+def test_a_setting_that_does_not_fit_is_named_with_what_would(person: Person) -> None:
+    said = person.fails("config", "lock_wait", "soon", code=Exit.USAGE)
+    assert said.startswith("vt: `lock_wait` must be a number of 0 or more, not 'soon'; `vt config lock_wait`")
+    assert "vault.toml" not in said
+    assert "must be one of" in person.fails("config", "links", "footnote", code=Exit.USAGE)
+
+
+def test_status_shows_what_waits_for_its_commit(person: Person, capsys: pytest.CaptureFixture[str]) -> None:
+    subprocess.run(["git", "checkout", "--quiet", "--detach"], cwd=person.root, check=True)
+    assert main(["remember", "While HEAD is detached."]) == Exit.ATTENTION
+    capsys.readouterr()
+    assert "waiting:         1 to be committed by the next write\n" in person.types("status")
+    subprocess.run(["git", "checkout", "--quiet", "-"], cwd=person.root, check=True)
+    person.remembers("Back again.")
+    assert "waiting" not in person.types("status")
+
+
+def test_once_is_not_1_times(person: Person) -> None:
+    identity = person.remembers("Read.")
+    assert "used:      never\n" in person.types("show", identity)
+    person.types("get", identity)
+    assert "used:      once\n" in person.types("show", identity)
+    person.types("get", identity)
+    assert "used:      2 times\n" in person.types("show", identity)

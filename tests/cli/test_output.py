@@ -204,3 +204,10 @@ def test_what_is_quick_shows_none(tmp_path: Path) -> None:
 
 def test_a_diff_is_shown_as_it_is() -> None:
     assert _shown(Diff("+a\n-b")) == "+a\n-b"
+
+
+def test_files_that_cannot_be_read_are_counted_where_the_answer_does_not_list_them() -> None:
+    lost = Answer(freshness=Freshness(checked="", unreadable=2))
+    assert list(output.remarks(lost)) == ["2 files cannot be read and are in no answer: see `vt doctor`"]
+    served = Answer(freshness=Freshness(checked="", unreadable=1, stale=("vault/a.md",)))
+    assert [remark.split(",")[0] for remark in output.remarks(served)] == ["answered as last committed"]

@@ -34,6 +34,9 @@ _CHANGING = (
     (re.compile(r"observations/\d{4}/\d\d"), "observations/<year>/<month>"),
     (re.compile(r"^## \d\d:\d\d", re.MULTILINE), "## <hour>"),
     (re.compile(r"\d\.\d+ s\b"), "<seconds> s"),
+    (re.compile(r"\b\d{8}T\d{6}Z"), "<moment>"),
+    (re.compile(r"(?<=heartbeat token: )\d+"), "<token>"),
+    (re.compile(r"(?<![0-9a-z])[0-9a-f]{10}(?=  <time>)"), "<key>"),
     (re.compile(r"(?<=^git:             )(?:main|master)\b", re.MULTILINE), "<branch>"),
 )
 
@@ -56,7 +59,7 @@ class Story:
     def types(self, command: str) -> str:
         """What a command prints, with all that changes from run to run named instead."""
         meant = re.sub(r"<id-?(\d+)>", lambda found: self._ids[int(found[1]) - 1], command)
-        environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat"}
+        environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat", "VAULT_PROVIDER": "none"}
         done = subprocess.run(
             ["sh", "-c", meant], cwd=self.root if self.root.exists() else self.folder, env=environment, check=False,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", timeout=60,

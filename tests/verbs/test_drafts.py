@@ -273,3 +273,37 @@ class TestAdopt:
         [one] = vault.adopt(["vault/b.md"]).results
         assert one.id != identity(1)
         assert "duplicate-id" not in codes(vault)
+
+
+def breaks(change: Callable[[str], str]) -> Editor:
+    """An editor that ends badly after its person saved."""
+
+    def edit(path: Path) -> None:
+        path.write_bytes(change(path.read_bytes().decode()).encode())
+        raise UsageError("vi: Editing failed", "set EDITOR")
+
+    return edit
+
+
+def test_an_editor_that_fails_leaves_what_was_written(vault: Vault, root: Path) -> None:
+    with fails(UsageError, "vi: Editing failed", "the draft is kept in _local/drafts/fact-", "move it below vault/"):
+        vault.new("fact", breaks(lambda text: text + "\nWhat I had to say.\n"))
+    drafts = list((root / "_local/drafts").iterdir())
+    assert [draft.read_text().endswith("What I had to say.\n") for draft in drafts] == [True]
+    drafts[0].rename(root / "vault/mine.md")
+    assert [found.path for found in vault.search('"had to say"').results] == ["vault/mine.md"]
+
+
+def test_an_editor_that_fails_at_once_leaves_no_draft(vault: Vault, root: Path) -> None:
+    with fails(UsageError, "vi: Editing failed", "set EDITOR"):
+        vault.new("fact", breaks(lambda text: text))
+    assert list((root / "_local/drafts").iterdir()) == []
+
+
+def test_a_type_that_the_vault_does_not_know_is_remarked_upon(vault: Vault, root: Path) -> None:
+    made = vault.new("fcat", types(lambda text: text + "\nText.\n"))
+    assert len(made.warnings) == 1
+    assert "`fcat` is not a type of this vault" in made.warnings[0] and "did you mean fact?" in made.warnings[0]
+    write(root, "vault/page.md", "A page.\n")
+    assert ["`fcat`" in said for said in vault.adopt(["vault/page.md"], type="fcat").warnings] == [True]
+    assert vault.new("fact", types(lambda text: text + "\nMore.\n")).warnings == ()

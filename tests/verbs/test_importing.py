@@ -293,7 +293,8 @@ def test_an_interrupt_leaves_whole_notes_and_the_next_run_does_the_rest(root: Pa
         _, errors = process.communicate(timeout=30)
         took = time.monotonic() - sent
     assert (process.returncode, "interrupted" in errors) == (130, True)
-    assert took < 10, "the target is two seconds; this machine may be busy"
+    waiting = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
+    assert took < 2 * max(1.0, waiting), "two seconds, and more only where others keep the processors busy"
     left = list(copies.rglob("*.md"))
     assert all(path.read_bytes().endswith(b"seal") for path in left)
     with Vault.open(root) as vault:

@@ -205,7 +205,7 @@ def test_a_stale_note_is_served_as_head_has_it_and_never_committed(vault: Vault,
     shown = vault.get(made.id)
     assert (shown.stale, shown.content) == (True, "The good text.")
     assert shown.freshness.stale == (made.path,)
-    [hit] = vault.search("good").results
+    [hit] = vault.search("good", kinds=["decision"]).results
     assert hit.stale
     gathered = vault.commit()
     assert [problem.path for problem in gathered.left] == [made.path]
@@ -218,4 +218,46 @@ def test_a_stale_note_is_served_as_head_has_it_and_never_committed(vault: Vault,
 def test_a_page_is_named_as_one(vault: Vault, root: Path) -> None:
     (root / "vault" / "page.md").write_text("Page text.\n")
     with pytest.raises(NotFound, match=r"vault/page\.md is a page, not a memory; open it in an editor, or `vt adopt"):
-        vault.get("vault/page.md")
+        vault.pin("vault/page.md")
+
+
+def test_a_page_is_read_by_its_path(vault: Vault, root: Path) -> None:
+    write(root, "vault/How it began.md", "---\nmood: calm\n---\n\n# How it began\n\nWith a page.\n")
+    page = vault.get("vault/How it began.md")
+    assert (page.kind, page.type, page.id, page.path) == ("page", "page", "", "vault/How it began.md")
+    assert (page.content, page.head) == ("# How it began\n\nWith a page.", {"mood": "calm"})
+    assert not [use for use in vault.local.uses() if not use.target], "a page is not used as a memory is"
+
+
+class TestWeakLinks:
+    def test_a_link_by_title_leads_there_and_is_seen_from_there(self, vault: Vault) -> None:
+        target = vault.remember("What it is about.", title="The big picture")
+        source = vault.remember("See [[The Big Picture]] and [[the-big_picture#part|that]].", title="Notes")
+        assert [(r.relation, r.direction, r.id) for r in vault.related(source.id).results] == [("link", "out", target.id)]
+        assert [(r.relation, r.direction, r.id) for r in vault.related(target.id).results] == [("link", "in", source.id)]
+        assert [r.id for r in vault.show(target.id).relations] == [source.id]
+
+    def test_a_link_by_the_name_that_a_person_gave_the_file(self, vault: Vault, root: Path) -> None:
+        write(root, "vault/Ideas/Blue door.md", note(1, "Paint it.", title="A door"))
+        write(root, "vault/Ideas/list.md", note(2, "First [[Blue Door]], then [[Ideas/blue door.md]].", title="A list"))
+        assert [r.title for r in vault.related(identity(1)).results] == ["A list"]
+        assert [r.title for r in vault.related(identity(2)).results] == ["A door"]
+
+    def test_a_link_to_a_subject_and_to_an_id(self, vault: Vault) -> None:
+        vault.create_subjects([{"name": "Redis", "summary": "A store."}])
+        first = vault.remember("It forgets: [[Redis]].")
+        second = vault.remember(f"As in [[{first.id}]].")
+        subject = vault.get_subjects(["Redis"]).results[0]
+        assert first.id in [r.id for r in vault.related(subject.id).results if (r.relation, r.direction) == ("link", "in")]
+        assert second.id in [r.id for r in vault.related(first.id).results if r.direction == "in"]
+
+    def test_a_link_goes_with_its_text_and_with_its_note(self, vault: Vault, root: Path) -> None:
+        target = vault.remember("Text.", title="Aim")
+        source = write(root, "vault/source.md", note(1, "See [[Aim]].", title="Source"))
+        assert [r.title for r in vault.related(target.id).results] == ["Source"]
+        source.write_text(source.read_text().replace("[[Aim]]", "nothing"))
+        assert vault.related(target.id).results == ()
+        source.write_text(source.read_text().replace("nothing", "[[aim]]"))
+        assert [r.title for r in vault.related(target.id).results] == ["Source"]
+        source.unlink()
+        assert vault.related(target.id).results == ()

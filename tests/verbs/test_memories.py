@@ -240,3 +240,14 @@ def test_the_saved_note_of_a_detached_head_says_what_to_do(vault: Vault, root: P
     made = vault.remember("Text.")
     assert_waits(made, "detached", "git switch")
     assert vault.show(made.id).content == "Text."
+
+
+def test_a_link_that_is_there_with_another_reason_says_how_to_change_it(vault: Vault, root: Path) -> None:
+    one, other = vault.remember("One.").id, vault.remember("Other.").id
+    made = vault.link(one, "RELATED_TO", other, "Because.")
+    with untouched(root):
+        again = vault.link(one, "RELATED_TO", other, "For another reason.")
+        same = vault.link(one, "RELATED_TO", other, "Because.")
+    assert (again.duplicate_of, same.duplicate_of) == (made.id, made.id)
+    assert again.warnings == (f"the link is there already and gives another reason: `vt edit {made.id[:6]}` changes it",)
+    assert same.warnings == ()

@@ -101,7 +101,8 @@ def test_subjects_keep_what_is_tagged_with_all_under_any_of_their_names(vault: V
     assert set(found(vault, "quartz", subject_names=["REDIS"])) == {"Both", "One"}
     assert set(found(vault, "quartz", subject_names=["valkey"])) == {"Both", "One"}
     assert found(vault, "quartz", subject_names=["valkey", "rack"]) == ["Both"]
-    assert found(vault, "quartz", subject_names=["nothing"]) == []
+    with fails(UsageError, "no subject is called `nothing`"):
+        found(vault, "quartz", subject_names=["nothing"])
 
 
 def test_filters_reach_past_what_ranks_above(vault: Vault, root: Path) -> None:
@@ -152,6 +153,7 @@ def test_a_page_is_found_as_text_and_adopted(vault: Vault, root: Path) -> None:
 
 def test_a_page_has_no_subjects(vault: Vault, root: Path) -> None:
     write(root, "vault/page.md", "# Page\n\nQuartz.\n")
+    vault.create_subjects([{"name": "Redis", "summary": "A store."}])
     assert found(vault, "quartz", subject_names=["Redis"]) == []
 
 
@@ -182,3 +184,29 @@ def test_searching_is_no_access(vault: Vault, root: Path) -> None:
     with untouched(root):
         vault.search("quartz")
     assert vault.show(made.id).access_count == 0
+
+
+@pytest.mark.parametrize(("kind", "hint"), [("fcat", "did you mean fact"), ("subjct", "subject"), ("xyzzy", "vt get-stats")])
+def test_a_type_that_nothing_has_is_refused_with_what_comes_near(vault: Vault, kind: str, hint: str) -> None:
+    with fails(UsageError, f"nothing here is of type `{kind}`", hint):
+        vault.search("redis", kinds=[kind])
+
+
+def test_a_type_that_a_note_made_up_is_one(vault: Vault) -> None:
+    vault.remember("Flour and water.", kind="dough")
+    assert found(vault, "flour", kinds=["Dough"]) == ["Flour and water"]
+
+
+def test_a_subject_that_nothing_has_is_refused_with_what_comes_near(vault: Vault, root: Path) -> None:
+    vault.remember("Text of it.", ["Redis"])
+    write(root, "vault/tagged.md", note(1, "Text of another.", subjects="[Nameless]"))
+    with fails(UsageError, "no subject is called `Rediss`", "did you mean Redis?"):
+        vault.search("text", subject_names=["Rediss"])
+    assert len(found(vault, "text", subject_names=["nameless"])) == 1
+
+
+def test_answers_say_how_many_files_cannot_be_read(vault: Vault, root: Path) -> None:
+    assert vault.search("redis").freshness.unreadable == 0
+    write(root, "vault/half.md", "---\nid: [\n---\nNever committed.\n")
+    assert vault.search("redis").freshness.unreadable == 1
+    assert vault.status().freshness.unreadable == 1

@@ -9,7 +9,7 @@ import pytest
 from tests.git_repos import commit_all, git, make_repo, write
 from tests.verbs.looking import assert_committed, fails, head, in_commit, status, subjects, text, trailers, untouched
 from vault_tool import Vault
-from vault_tool.errors import ConfigError, Refused, UsageError
+from vault_tool.errors import Refused, UsageError
 from vault_tool.util.clock import FixedClock
 
 
@@ -236,10 +236,10 @@ class TestConfig:
         [
             ("color", "red", UsageError, "`color` cannot be set here"),
             ("types", "x", UsageError, "`types` cannot be set here"),
-            ("links", "wiki", ConfigError, "`links` must be one of plain, wikilink"),
-            ("core_budget", "much", ConfigError, "core_budget"),
-            ("share_use", "perhaps", ConfigError, "`share_use` must be true or false"),
-            ("lock_wait", "-1", ConfigError, "lock_wait"),
+            ("links", "wiki", UsageError, "`links` must be one of plain, wikilink"),
+            ("core_budget", "much", UsageError, "core_budget"),
+            ("share_use", "perhaps", UsageError, "`share_use` must be true or false"),
+            ("lock_wait", "-1", UsageError, "lock_wait"),
         ],
     )
     def test_what_cannot_be_set_is_said_and_nothing_is_written(

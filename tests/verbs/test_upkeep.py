@@ -49,8 +49,8 @@ class TestStatus:
         assert (now.git.waiting, now.git.obstacle, now.git.remotes, now.git.absence) == (0, None, (), "")
         assert now.git.branch == git(root, "branch", "--show-current")
         assert sum(now.problems.values()) == 0
-        assert now.next == ()
-        assert now.embeddings
+        assert now.next == ("`vt embed --download` fetches a model, so that search is by meaning too",)
+        assert (now.embeddings.provider, now.embeddings.vectors) == ("none", None)
 
     def test_what_is_to_be_done_is_said(self, vault: Vault, root: Path) -> None:
         build(vault, root)
@@ -330,3 +330,16 @@ class TestDerivedFiles:
         vault.reindex(full=True)
         assert vault.local.token() == token
         assert in_commit(root).keys().isdisjoint({"_local", "_index.json"})
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("id: 12\ntype: fact", "its `id` (12) is no UUID"),
+        ("id: 11111111-2222-4333-8444-555555555555", "no `type` that can be one"),
+        ("mood: calm", "has no `id` and `type`"),
+    ],
+)
+def test_a_page_is_told_what_keeps_it_from_being_a_record(vault: Vault, root: Path, head: str, said: str) -> None:
+    write(root, "vault/page.md", f"---\n{head}\n---\nText.\n")
+    assert [said in problem.message for problem in vault.doctor().problems if problem.path == "vault/page.md"] == [True]

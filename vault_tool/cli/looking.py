@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
 from vault_tool.verbs import look
-from vault_tool.verbs.search import Found, SearchResults
+from vault_tool.verbs.search import MODES, Found, SearchResults
 from vault_tool.verbs.search import search as search_verb
 
 
@@ -51,17 +52,16 @@ def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
 @click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
-@click.option("--everything", is_flag=True, help="Superseded and expired memories too.")
-def search(
-    call: Call, words: tuple[str, ...], limit: int, kinds: tuple[str, ...], subject_names: tuple[str, ...], everything: bool
-) -> Exit:
-    """Find memories by their words, best first.
+@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
+@click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
+@click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")
+def search(call: Call, words: tuple[str, ...], **given: Any) -> Exit:
+    """Find memories, subjects and pages.
 
-    Subjects and pages are found too; superseded and expired memories only with --everything.
+    Memories by meaning and words, subjects and pages by their words; superseded and expired ones only with --everything.
     """
     with call.open_vault() as vault:
-        found = search_verb(vault, " ".join(words), limit, kinds=kinds, subject_names=subject_names, everything=everything)
-        return call.emit(found, _found, vault)
+        return call.emit(search_verb(vault, " ".join(words), **given), _found, vault)
 
 
 def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
@@ -74,6 +74,7 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         ("superseded by", short_ids(memory.superseded_by, short)),
         ("from", _source(memory)),
         *_weighed(memory),
+        ("evidence", "evidence moved" if memory.evidence_moved and not memory.belief else ""),
         ("path", memory.path),
     )
     yield ""
@@ -84,11 +85,20 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
     if memory.belief:
         yield ""
         yield _belief(memory.belief, short)
+    if memory.belief and memory.evidence:
+        yield table(("evidence", "state", "detail"), [(one.reference, one.state.value, one.detail) for one in memory.evidence])
     if memory.posterior:
-        rows = [(name, f"{one.mean:.2f}", f"{one.low:.2f}", f"{one.high:.2f}") for name, one in memory.posterior.items()]
+        shown = ((one.mean, one.low, one.high) for one in memory.posterior.values())
+        rows = [(_named(name, short), *map("{:.2f}".format, row)) for name, row in zip(memory.posterior, shown, strict=True)]
         yield table(("as a Beta posterior", "mean", "5 %", "95 %"), rows, right=["mean", "5 %", "95 %"])
     yield ""
     yield memory.notice
+
+
+def _named(value: str, short: Short) -> str:
+    """The name of a posterior; a problem in it by its short id."""
+    what, _, problem = value.rpartition(" ")
+    return f"{what} {short(problem)}" if what else value
 
 
 def _weighed(memory: look.Memory) -> Iterator[tuple[str, object]]:
@@ -96,8 +106,12 @@ def _weighed(memory: look.Memory) -> Iterator[tuple[str, object]]:
     if memory.kind in ("observation", "understanding"):
         yield "truth", memory.truth
         yield "utility", memory.utility
-        yield "used", f"{memory.access_count} times" if memory.access_count else "never"
+        yield "used", _times(memory.access_count)
         yield "standing", f"{memory.standing} ({memory.decay_score:.2f})"
+
+
+def _times(count: int) -> str:
+    return "never" if not count else "once" if count == 1 else f"{count} times"
 
 
 def _belief(belief: Belief, short: Short) -> Block:
@@ -131,6 +145,7 @@ def _links(relations: Sequence[look.Relation], short: Short) -> Block:
 def _found(found: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in found.results]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
+    yield from (f"degraded: {reason}" for reason in found.degraded)
     if found.results:
         yield found.notice
 

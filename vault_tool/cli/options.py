@@ -107,6 +107,12 @@ class VaultGroup(click.Group):
         super().__init__(*args, **kwargs)
         self.params.extend(common_options())
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments; raises a usage error that names the commands where none is given."""
+        if not args and not ctx.resilient_parsing:
+            raise click.UsageError(f"say which: {' or '.join(f'`{ctx.command_path} {name}`' for name in self.commands)}", ctx)
+        return super().parse_args(ctx, args)
+
     def members(self) -> list[VaultCommand]:
         """The commands of the group, in the order of its source."""
         return [one for one in self.commands.values() if isinstance(one, VaultCommand)]

@@ -57,6 +57,8 @@ def remarks(result: object) -> Iterator[str]:
     freshness = getattr(result, "freshness", None)
     if freshness is not None:
         yield from _stale(freshness)
+        if not isinstance(getattr(result, "problems", None), tuple):  # what lists problems names these among them
+            yield from _unread(freshness)
 
 
 def to_json(value: object) -> str:
@@ -196,6 +198,13 @@ def _stale(freshness: Any) -> Iterator[str]:
     if freshness.stale:
         shown = ", ".join(freshness.stale[:3]) + (" and others" if len(freshness.stale) > 3 else "")
         yield f"answered as last committed, because the file cannot be read now: {shown}; see `vt doctor`"
+
+
+def _unread(freshness: Any) -> Iterator[str]:
+    lost = freshness.unreadable - len(freshness.stale)
+    if lost > 0:
+        files = "1 file cannot be read and is" if lost == 1 else f"{lost} files cannot be read and are"
+        yield f"{files} in no answer: see `vt doctor`"
 
 
 def _write_rich(blocks: Iterable[Block]) -> None:

@@ -112,6 +112,8 @@ def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
     )
     for name, near in made.similar_subjects.items():
         yield f"{name} is new, and there is: {', '.join(near)}"
+    for one in made.similar:
+        yield f"{short(one.id)} says nearly the same: {one.title}"
 
 
 def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:

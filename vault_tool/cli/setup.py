@@ -8,10 +8,12 @@ from pathlib import Path
 import click
 
 from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.embedding import offer_model
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import Call, Short, command, usual_origin, writes
+from vault_tool.cli.options import TEXT, Call, Short, command, usual_origin, writes
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, UsageError
+from vault_tool.machine import PROVIDERS
 from vault_tool.verbs import drafts, setup
 
 
@@ -30,19 +32,32 @@ def init(call: Call, folder: str, name: str, description: str, separate: bool, n
     who = call.origin or usual_origin()
     path = folder or call.vault or "."
     made = setup.init(path, name=name, description=description, separate=separate, no_git=no_git, who=who)
-    return call.emit(made, _initialised)
+    outcome = call.emit(made, _initialised)
+    if made.created:
+        offer_model(call, made.root)
+    return outcome
 
 
-@command("config", "vt config", "vt config core_budget 8000")
+@command("config", "vt config", "vt config core_budget 8000", "vt config --provider openai --openai-key -")
 @click.argument("name", metavar="[NAME]", default="", help="One setting; none for all.")
 @click.argument("value", metavar="[VALUE]", required=False, help="What to set it to.")
-def config(call: Call, name: str, value: str | None) -> Exit:
-    """Show the vault's settings, or set one.
+@click.option("--provider", type=click.Choice(PROVIDERS), metavar="WHO", help=f"This machine's embedder: {', '.join(PROVIDERS)}.")
+@click.option("--model", metavar="NAME", help="Its model; '' for the usual one.")
+@click.option("--openai-key", type=TEXT, metavar="KEY", help="The key; - reads it from standard input.")
+@click.option("--openai-url", metavar="URL", help="Where OpenAI, or what speaks like it, answers.")
+@click.option("--ollama-host", metavar="URL", help="Where Ollama answers.")
+@click.option("--models", metavar="DIR", help="The folder that holds all-MiniLM-L6-v2.")
+@click.option("--vectors", metavar="WHICH", help="exact, chroma, or the URL of a Chroma server.")
+@click.option("--owner", type=click.Choice(("on", "off")), metavar="on|off", help="Whether a background process may run.")
+def config(call: Call, name: str, value: str | None, **machine: str | None) -> Exit:
+    """Show the settings, or set one.
 
-    They are in vault.toml, which keeps every other byte.
+    The vault's are in vault.toml, which keeps every other byte. This machine's (the options) are in _config.json,
+    which git ignores and only you can read; a key is never shown.
     """
+    given = {option: text.strip() for option, text in machine.items() if text is not None}
     with call.open_vault() as vault:
-        return call.emit(setup.config(vault, name, value), _settings, vault)
+        return call.emit(setup.config(vault, name, value, machine=given), _settings, vault)
 
 
 @command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")
@@ -56,7 +71,7 @@ def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Ex
     It is checked and committed; a note that cannot be used is kept as a draft.
     """
     with call.open_vault() as vault:
-        return call.emit(drafts.new(vault, type, _editor, title=title, subject_names=subject_names), _written, vault)
+        return call.emit(drafts.new(vault, type, in_editor, title=title, subject_names=subject_names), _written, vault)
 
 
 @command("edit", "vt edit a1b2c3")
@@ -68,7 +83,7 @@ def edit(call: Call, memory_id: str) -> Exit:
     It is checked and committed; one that cannot be read any more is kept as you left it, and not committed.
     """
     with call.open_vault() as vault:
-        return call.emit(drafts.edit(vault, memory_id, _editor), _written, vault)
+        return call.emit(drafts.edit(vault, memory_id, in_editor), _written, vault)
 
 
 @command("adopt", "vt adopt vault/inbox/idea.md --type insight")
@@ -84,9 +99,13 @@ def adopt(call: Call, paths: tuple[str, ...], type: str) -> Exit:
         return call.emit(drafts.adopt(vault, paths, type=type), _adopted, vault)
 
 
-def _editor(path: Path) -> None:
+def in_editor(path: Path) -> None:
     """Open a file in $VISUAL or $EDITOR and wait."""
-    click.edit(filename=str(path))
+    try:
+        click.edit(filename=str(path))
+    except click.ClickException as fault:
+        said = fault.format_message().rstrip(".")
+        raise UsageError(f"{said[:1].lower()}{said[1:]}", "set EDITOR to a program that waits until you are done") from fault
 
 
 def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
@@ -100,8 +119,15 @@ def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
 
 def _settings(found: setup.Settings, short: Short) -> Iterator[Block]:
     rows = [(one.name, _said(one.value), "" if one.value == one.default else "set", one.sentence) for one in found.results]
-    yield table(("setting", "value", "", "meaning"), rows)
-    yield fields(("path", found.path), ("commit", commit_of(found)))
+    if rows:
+        yield table(("setting", "value", "", "meaning"), rows)
+        yield fields(("path", found.path), ("commit", commit_of(found)))
+    if found.machine:
+        yield table(
+            ("of this machine", "value", "set in", "meaning"),
+            [(one.name, one.value, one.source, one.sentence) for one in found.machine],
+        )
+        yield fields(("path", found.machine_path))
 
 
 def _said(value: object) -> str:

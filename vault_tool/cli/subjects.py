@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
@@ -35,7 +36,7 @@ def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **gi
 
     A subject is a named region, without evidence of its own. Nothing is made if one of the names, or an alias, is taken.
     """
-    wanted = [*({**given, "name": name} for name in names), *_listed(listed)]
+    wanted = [*({**given, "name": name} for name in names), *objects(listed, "name")]
     if len(names) > 1 and any(given.values()):
         raise UsageError("these options describe one subject, and several are named", "make them one by one, or pass --from")
     with call.open_vault() as vault:
@@ -63,6 +64,7 @@ def get_subjects(call: Call, names: tuple[str, ...]) -> Exit:
 @click.option("--reason", default="", help="Why it is written now.")
 @click.option("--importance", type=SHARE, help="0 to 1; else by kind.")
 @click.option("--confidence", type=SHARE, help="0 to 1.")
+@click.option("--pass", "pass_id", type=MEMORY, default="", metavar="ID", help="The pass of consolidation it is written in.")
 @writes
 @authored
 def create_understanding(call: Call, **given: Any) -> Exit:
@@ -84,6 +86,7 @@ def create_understanding(call: Call, **given: Any) -> Exit:
 @click.option("--reason", default="", help="What changed.")
 @click.option("--source", "source_observation_ids", type=MEMORY, multiple=True, help="An observation that it is made from.")
 @click.option("--join", is_flag=True, help="Supersede all present heads: settles a contested understanding.")
+@click.option("--pass", "pass_id", type=MEMORY, default="", metavar="ID", help="The pass of consolidation it is written in.")
 @writes
 @authored
 def update_understanding(call: Call, subject_names: tuple[str, ...], **given: Any) -> Exit:
@@ -112,19 +115,6 @@ def set_structural_understanding(call: Call, **given: Any) -> Exit:
     """
     with call.open_vault() as vault:
         return call.emit(understandings.set_structural_understanding(vault, **given), _structured, vault)
-
-
-def _listed(text: str | None) -> list[Mapping[str, Any]]:
-    """The subjects that a JSON list describes."""
-    import json  # 4 ms, and only `--from` needs it
-
-    try:
-        found = json.loads(text) if text else []
-    except ValueError as fault:
-        raise UsageError(f"--from is not JSON: {fault}", """write it like '[{"name": "Redis"}]'""") from fault
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
-        raise UsageError("--from is not a list of objects", """write it like '[{"name": "Redis"}]'""")
-    return found
 
 
 def _created(made: subjects.CreatedSubjects, short: Short) -> Iterator[Block]:

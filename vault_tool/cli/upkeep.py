@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,7 +11,11 @@ from vault_tool.cli.blocks import Block, Heading, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit
+from vault_tool.util.text import counted
 from vault_tool.verbs import upkeep
+
+if TYPE_CHECKING:
+    from vault_tool.index.vectors.vectors import VectorStatus  # for its fields alone
 
 
 @command("status", "vt status", "vt status --json")
@@ -54,16 +59,41 @@ def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
         *((f"{kind}s" if not kind.endswith("s") else kind, count) for kind, count in found.counts.items()),
         ("pages", found.pages),
         ("generation", found.generation),
-        ("git", git.absence or f"{git.branch or 'no branch'} {(git.commit or 'without commits')[:10]}"),
+        ("git", git.absence or f"{git.branch or 'no branch'} {git.commit[:10] if git.commit else 'without commits'}"),
         ("uncommitted", git.uncommitted),
+        ("waiting", f"{git.waiting} to be committed by the next write" if git.waiting else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
-        ("problems", ", ".join(f"{count} {severity}s" for severity, count in found.problems.items()) or "none"),
-        ("embeddings", found.embeddings),
+        ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),
+        *_embeddings(found),
         ("watcher", _watcher(found)),
     )
     for advice in found.next:
         yield f"next: {advice}"
+
+
+def _embeddings(found: upkeep.Status) -> Iterator[tuple[str, object]]:
+    now, vectors = found.embeddings, found.embeddings.vectors
+    if now.provider == "none":
+        yield "embeddings", f"none ({now.why}): search is by full text"
+    else:
+        yield "embeddings", f"{now.provider} {now.model} ({now.why}){', sent to another machine' if now.remote else ''}"
+    for passed_over in now.tried:
+        yield "not taken", passed_over
+    if vectors is not None:
+        yield "vectors", _vectors(vectors)
+        yield "fault", vectors.fault
+        yield "refused", ", ".join(dict.fromkeys(refusal.reason for refusal in vectors.refused))
+
+
+def _vectors(now: VectorStatus) -> str:
+    """Who answers, from how many notes, at what cost on disk."""
+    size = sum(one.bytes for one in now.sets) / 1e6
+    store = f"{now.store}{', approximate' if now.approximate else ''}"
+    behind = f", {now.behind} behind" if now.behind else ""
+    filling = f", {now.filling} is being made" if now.filling else ""
+    perspectives = ", ".join(now.perspectives) or "none"
+    return f"{store}: {counted(now.notes, 'note')}{behind}, perspectives {perspectives}, {size:.1f} MB{filling}"
 
 
 def _watcher(found: upkeep.Status) -> str:

@@ -8,16 +8,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
+from vault_tool import machine
 from vault_tool.config import Config, load
-from vault_tool.errors import ConfigError, NotFound, Refused, UsageError
+from vault_tool.errors import ConfigError, NotFound, Refused, UsageError, VaultError
 from vault_tool.files import git, layout
 from vault_tool.files.local import Local
 from vault_tool.index.graph import supersession
 from vault_tool.index.rebuild import Index, Refresh
+from vault_tool.index.session_order import SessionOrder
+from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.verbs.standing import Standings
+
+if TYPE_CHECKING:
+    from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
+    from vault_tool.index.embedding.port import Embedder
+    from vault_tool.index.vectors.vectors import Vectors
 
 ORIGINS = ("owner", "agent", "import")
 
@@ -46,6 +54,8 @@ class Freshness:
     stale: tuple[str, ...] = ()
     problems: int = 0
     withheld: str = ""
+    unreadable: int = 0
+    """How many files cannot be read, or make no sense: what they say now is in no answer."""
 
 
 class Context:
@@ -62,6 +72,8 @@ class Context:
         self.vouching: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
+        self.environ: Mapping[str, str] = os.environ
+        """What the environment says; read here alone."""
 
     @classmethod
     def open(
@@ -86,7 +98,9 @@ class Context:
         if chosen not in ORIGINS:
             raise UsageError(f"origin `{chosen}` is none of {', '.join(ORIGINS)}", "pass --origin or set VAULT_ORIGIN")
         who = Who(chosen, session or env.get("VAULT_SESSION", ""), model or env.get("VAULT_MODEL", ""), user, project)
-        return cls(find(path, env), who, clock)
+        opened = cls(find(path, env), who, clock)
+        opened.environ = env
+        return opened
 
     def __enter__(self) -> Self:
         return self
@@ -96,8 +110,12 @@ class Context:
 
     def close(self) -> None:
         """Let go of the indexes' files."""
+        if "vectors" in self.__dict__:
+            self.vectors.close()
         if "index" in self.__dict__:
             self.index.close()
+        if self.__dict__.get("global_vault") is not None:
+            self.__dict__["global_vault"].close()
 
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
@@ -110,6 +128,7 @@ class Context:
     def reopened(self) -> Self:
         """The same vault opened again, with its settings and indexes as they are now."""
         other = type(self)(self.root, self.who, self.clock)
+        other.environ = self.environ
         other.vouching = self.vouching
         return other
 
@@ -144,12 +163,92 @@ class Context:
         """What is believed of the memories and how far they have faded."""
         return Standings(self.root, self.index, self.local, self.settings.types, self.clock)
 
+    @cached_property
+    def session_order(self) -> SessionOrder:
+        """The order of what was recorded in each session."""
+        return SessionOrder()
+
+    @cached_property
+    def global_vault(self) -> Context | None:
+        """The person's global vault, which reading verbs ask beside this one; None where there is none, or it is this."""
+        shared = global_root(self.environ)
+        if not (shared / layout.SETTINGS_FILE).is_file() or shared.resolve() == self.root:
+            return None
+        beside = Context(shared, self.who, self.clock)
+        beside.environ = self.environ
+        return beside
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The settings of this machine; where they cannot be read, ones that send nothing anywhere and say why."""
+        try:
+            return self.machine_settings()
+        except VaultError as fault:
+            return machine.unusable(str(fault))
+
+    def machine_settings(self) -> Machine:
+        """The settings of this machine, read now; raises ConfigError, naming all faults, where they cannot be used.
+
+        A `_config.json` that git tracks came with the vault, from whoever wrote that: it is not this machine's.
+        """
+        path = self.root / layout.CONFIG_FILE
+        if path.is_symlink() or (path.exists() and self.repo and git.tracked(self.repo, [layout.CONFIG_FILE])):
+            hint = f"`git rm --cached {layout.CONFIG_FILE}` if what it says is yours"
+            raise ConfigError(f"{layout.CONFIG_FILE} is tracked by git or a link: it may be someone else's and is not used", hint)
+        return machine.read(path, self.environ)
+
+    @cached_property
+    def embedder(self) -> Choice:
+        """Who turns texts into vectors here, and why; chosen once for the process, loaded by its first use."""
+        from vault_tool.index.embedding.choose import choose  # only what compares meanings needs it
+
+        return choose(self.machine, self.models)
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors of the notes' texts; nothing is read before something is asked of them."""
+        from vault_tool.index.vectors.vectors import Vectors  # only what compares meanings needs it
+
+        chosen = self.embedder.embedder
+        return Vectors(
+            self.root, lambda: self.index, self.settings, self.repo, self.clock, chosen, self._embedder_of, self.machine.vectors
+        )
+
+    def _embedder_of(self, name: str) -> Embedder | None:
+        """The embedder whose vectors are called `name`, unless texts would leave this machine for it."""
+        from vault_tool.index.embedding.choose import named  # only what compares meanings needs it
+
+        provider, _, model = name.partition(":")
+        found = named(replace(self.machine, model=model), provider, self.models)
+        return found if found is not None and found.name == name and not found.remote else None
+
+    def reconsider(self) -> None:
+        """Choose the embedder again where it is next needed: settings or files changed."""
+        for name in ("machine", "embedder"):
+            self.__dict__.pop(name, None)
+        vectors = self.__dict__.pop("vectors", None)
+        if vectors is not None:
+            vectors.close()
+
+    @property
+    def models(self) -> Path:
+        """The folder of local models."""
+        from vault_tool.index.embedding.local import usual_models  # only what compares meanings needs it
+
+        home = self.environ.get("HOME") or self.environ.get("USERPROFILE") or str(Path.home())
+        return Path(self.machine.models) if self.machine.models else usual_models(Path(home))
+
     def superseded_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""
-        seq = self.index.catalog.seq()
+        return self.superseded().get(identity, ())
+
+    def superseded(self) -> Mapping[str, tuple[str, ...]]:
+        """The ids of what replaces each understanding that is replaced."""
+        catalog = self.index.catalog
+        seq = catalog.seq()
         if self._superseded is None or self._superseded[0] != seq:
-            self._superseded = seq, supersession(self.index.catalog)
-        return self._superseded[1].get(identity, ())
+            self._superseded = seq, supersession(catalog)
+        return self._superseded[1]
 
     def now(self) -> str:
         """The present as records write it."""
@@ -176,7 +275,9 @@ class Context:
     def freshness(self, refresh: Refresh) -> Freshness:
         """What an answer says of a refresh."""
         changed = refresh.added + refresh.modified + refresh.removed
-        return Freshness(self.now(), changed, refresh.behind, tuple(refresh.stale), refresh.problems, refresh.withheld)
+        unreadable = self.index.catalog.counts().unreadable
+        stale = tuple(refresh.stale)
+        return Freshness(self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable)
 
     def git_absence(self) -> str:
         """Why there is no git here, or nothing when there is."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from vault_tool.errors import NotFound, UsageError
+from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.files import frontmatter, layout, reader, writer
 from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Set
@@ -18,7 +18,7 @@ from vault_tool.model.problems import Problem, warning
 from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.model.types import UNKNOWN_WEIGHT, RecordClass, is_type_name
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context
@@ -68,7 +68,7 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
     drafted = _draft_text(vault, type, identity, title, subject_names)
     draft = f"{layout.LOCAL}/drafts/{type}-{identity[:6]}.md"
     writer.create(vault.root, draft, drafted)
-    editor(vault.root / draft)
+    _edited(vault, draft, editor, drafted)
     text = writer.read(vault.root, draft)
     if text == drafted:
         writer.remove(vault.root, draft, text)
@@ -81,7 +81,8 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
         op.log(record, path, parsed.title)
         saved = op.carry_out(parsed.title, [record.id])
     writer.remove(vault.root, draft, text)
-    return Written(**asdict(saved), id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
+    outcome = asdict(saved) | {"warnings": (*saved.warnings, *_strange(vault, record.type))}
+    return Written(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
 def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
@@ -152,7 +153,8 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
             results.append(Written(id=identity, type=given, title=title, path=path, changed=True))
         names = ", ".join(r.title for r in results[:3]) + (f" and {len(results) - 3} more" if len(results) > 3 else "")
         saved = op.carry_out(names, [r.id for r in results if r.id])
-    return Adopted(**asdict(saved), results=tuple(results))
+    strange = dict.fromkeys(said for one in results for said in _strange(vault, one.type))
+    return Adopted(**asdict(saved) | {"warnings": (*saved.warnings, *strange)}, results=tuple(results))
 
 
 def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[bytes, str, str]:
@@ -174,6 +176,29 @@ def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[byt
     if not says(parsed.head.get("created")):
         fields.append(("created", vault.now()))
     return with_fields(data, fields), identity, given
+
+
+def _edited(vault: Context, draft: str, editor: Editor, drafted: bytes) -> None:
+    """Let the editor at a draft; where it fails, what a person wrote is kept and the error says where."""
+    try:
+        editor(vault.root / draft)
+    except VaultError as fault:
+        if writer.read(vault.root, draft) == drafted:
+            writer.remove(vault.root, draft, drafted)
+            raise
+        advice = f"the draft is kept in {draft}; move it below {layout.VAULT}/ to make it a note"
+        raise UsageError(fault.message, advice) from fault
+
+
+def _strange(vault: Context, type: str) -> tuple[str, ...]:
+    """What to say of a type that the vault does not know: it may be meant, or mistyped."""
+    if vault.settings.types.spec(type).known:
+        return ()
+    from difflib import get_close_matches  # 3 ms, and only a slip needs it
+
+    near = get_close_matches(type.casefold(), list(vault.settings.types.specs))
+    meant = f"; did you mean {', '.join(near)}?" if near else ""
+    return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)
 
 
 def _draft_text(vault: Context, type: str, identity: str, title: str, subject_names: Sequence[str]) -> bytes:
@@ -198,7 +223,8 @@ def _usable(vault: Context, draft: str, text: bytes, drafted: bytes) -> tuple[Pa
     parsed = parse(draft, data, vault.settings.types)
     errors = [p for p in parsed.problems if p.severity == "error"]
     if parsed.record_class is None and not errors:
-        raise UsageError(f"the note lost its id or type; the draft is kept in {draft}", "put them back and `vt adopt` it")
+        advice = f"put them back and move it below {layout.VAULT}/"
+        raise UsageError(f"the note lost its id or type; the draft is kept in {draft}", advice)
     if errors:
         first = errors[0]
         raise UsageError(f"{draft}:{first.line}: {first.message}", f"the draft is kept there; {first.hint or 'mend it'}")

@@ -6,13 +6,13 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vault_tool.errors import GitError, NotFound, Refused, UsageError
-from vault_tool.files import git, layout, writer
+from vault_tool.errors import Busy, GitError, NotFound, Refused, StorageError, UsageError
+from vault_tool.files import git, layout, tombstones, writer
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, derived_id, own_id, untouched
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.signals import EpisodeEntry
@@ -112,15 +112,16 @@ class Intake:
     ) -> None:
         """Plan and carry out all items, a commit for each batch that came to anything."""
         done = 0
-        for chunk in _chunks(items, size):
-            with self._operation() as op:
-                self._planned = 0
-                for item in chunk:
-                    plan(op, item)
-                    done += 1
-                    if self._progress is not None and done % 20 == 0:
-                        self._progress(done, len(items))
-                self._carry_out(op, what)
+        with self.vault.index.exporting_once():
+            for chunk in _chunks(items, size):
+                with self._operation() as op:
+                    self._planned = 0
+                    for item in chunk:
+                        plan(op, item)
+                        done += 1
+                        if self._progress is not None and done % 20 == 0:
+                            self._progress(done, len(items))
+                    self._carry_out(op, what)
         if self._progress is not None and items:
             self._progress(len(items), len(items))
 
@@ -137,6 +138,9 @@ class Intake:
             self.count("unchanged")
             return
         identity = mine.id if mine else self._own_or_derived(path, own, derived)
+        if tombstones.has(self.vault.root, identity):
+            self.skip(path, "forgotten", "it is a memory that was forgotten here")
+            return
         self._claimed.add(identity)
         made = convert(identity, (mine.text("created") if mine else "") or dated)
         self.tally.problems.extend(made.problems)
@@ -172,7 +176,7 @@ class Intake:
 
     def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
         """Plan a record that the import itself makes (an edge), unless the vault has it."""
-        if self.entry(identity) is None and identity not in self._claimed:
+        if self.entry(identity) is None and identity not in self._claimed and not tombstones.has(self.vault.root, identity):
             self._claimed.add(identity)
             op.put(path, data)
             self.planned("edges")
@@ -264,6 +268,9 @@ class Intake:
         op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"Imported {title}", type="import"))
         self.tally.saved.append(op.carry_out(title))
         self._known.keep()
+        # Batch by batch: the texts of them all at once would need as much memory as there are.
+        with suppress(Busy, StorageError):
+            self.vault.index.settle()
 
     def _ours(self, identity: str, label: str = "") -> Entry | None:
         """The copy that an earlier run made; by a note's own id only where its head says that it is this note's."""

@@ -11,13 +11,19 @@ from vault_tool.belief.fold import Belief
 from vault_tool.belief.posterior import Posterior, truth_posterior, utility_posterior
 from vault_tool.errors import NotFound
 from vault_tool.files import frontmatter, git, reader
-from vault_tool.index.graph import references
+from vault_tool.index.catalog import Page
+from vault_tool.index.graph import names_of, references
+from vault_tool.index.schema import link_name
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.standing import DEFAULT_CONFIDENCE
+from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
+from vault_tool.verbs.standing import confidence_of
+
+PAGE = "page"
+"""The kind of a file that is no record."""
 
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
@@ -39,7 +45,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One memory, whole: its text, its head, its relations and what is believed of it."""
+    """One memory, whole: its text, its head, its relations and what is believed of it.
+
+    `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
+    A page, a file that is no record, has no id (the empty text).
+    """
 
     id: str
     kind: str
@@ -62,6 +72,8 @@ class Memory:
     created: str
     origin: str
     stale: bool
+    evidence: tuple[Evidence, ...]
+    evidence_moved: bool
     freshness: Freshness
     notice: str = EYES_FIRST
     belief: Belief | None = None
@@ -81,18 +93,25 @@ class Relations:
 def get(vault: Context, memory_id: str) -> Memory:
     """One memory by id, prefix, path or name. It counts as an access: what is read is remembered longer."""
     found = show(vault, memory_id)
-    vault.local.note_use(Use(at=vault.now(), target=found.id, session=vault.who.session))
-    vault.standings.settle(changed=True)
+    if found.kind == PAGE:
+        return found
+    home = resolve.home_of(vault, found.id)
+    home.local.note_use(Use(at=vault.now(), target=found.id, session=vault.who.session))
+    home.standings.settle(changed=True)
     return found
 
 
 def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
     """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it."""
     freshness = vault.fresh()
+    if page := resolve.page(vault, memory_id):
+        return _page(vault, page, freshness)
+    vault = resolve.home_of(vault, memory_id)
     entry = resolve.find(vault, memory_id)
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
     generation = entry.number("generation")
+    evidence = evidence_of(vault, entry)
     return Memory(
         id=entry.id,
         kind=entry.record_class.value,
@@ -115,18 +134,31 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         created=entry.text("created"),
         origin=entry.text("origin") or "owner",
         stale=entry.stale,
+        evidence=evidence,
+        evidence_moved=evidence_moved(evidence),
         freshness=freshness,
         belief=judged if belief else None,
-        posterior=_posterior(vault, entry) if belief else None,
+        posterior=_posterior(vault, entry, judged) if belief else None,
     )
 
 
-def _posterior(vault: Context, entry: Entry) -> dict[str, Posterior]:
+def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
+    """A file that is no record: its text, and nothing that could be believed or fade."""
+    head, body, _ = frontmatter.read(_on_disk(vault, page.path) or b"")
+    return Memory(
+        id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, content=body.strip("\r\n"), path=page.path,
+        head=head.values if head is not None else {}, relations=(), superseded_by=(), truth=0.0, utility=0.0,
+        access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
+        stale=False, evidence=(), evidence_moved=False, freshness=freshness,
+    )  # fmt: skip
+
+
+def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Posterior]:
     """What a Bayesian would make of the same signals, beside the bounded steps."""
     signals = vault.index.catalog.signals(entry.id)
-    start = entry.number("confidence")
-    truth = truth_posterior(signals, DEFAULT_CONFIDENCE if start is None else start)
-    return {"truth": truth, "utility": utility_posterior(signals)}
+    truth = truth_posterior(signals, confidence_of(entry))
+    local = {f"utility for {problem}": utility_posterior(signals, problem) for problem in judged.by_problem}
+    return {"truth": truth, "utility": utility_posterior(signals), **local}
 
 
 def body_of(vault: Context, entry: Entry) -> str:
@@ -156,8 +188,10 @@ def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:
             yield from _across(vault, source, field, entry)
         else:
             yield _relation(field, "in", source)
-    for named in entry.links:
-        yield from (_relation("link", "out", other) for other in _linked(vault, named))
+    meant = {other.path: other for named in entry.links for other in _linked(vault, named)}
+    yield from (_relation("link", "out", other) for other in meant.values())
+    for source in _linking(vault, entry):
+        yield _relation("link", "in", source)
 
 
 def related(vault: Context, memory_id: str, *, types: Sequence[str] = ()) -> Relations:
@@ -184,8 +218,18 @@ def _relation(name: str, direction: str, other: Entry, edge: Entry | None = None
 
 
 def _linked(vault: Context, named: str) -> Sequence[Entry]:
-    """What a `[[wikilink]]` means: an id, a path with or without its ending, a subject's name or alias."""
-    return resolve.candidates(vault, named) or resolve.candidates(vault, f"{named}.md")
+    """What a `[[wikilink]]` means: an id, a path with or without its ending, a subject's name, a title, a file's name."""
+    found = resolve.candidates(vault, named) or resolve.candidates(vault, f"{named}.md")
+    return found or vault.index.catalog.titled(link_name(named))
+
+
+def _linking(vault: Context, entry: Entry) -> Iterator[Entry]:
+    """The records whose weak links mean this one."""
+    names = {link_name(entry.path), link_name(entry.id), link_name(entry.title), *names_of(entry)}
+    for source in vault.index.catalog.linking(names - {""}):
+        meant = (other for named in source.links if link_name(named) in names for other in _linked(vault, named))
+        if source.id != entry.id and any(other.id == entry.id for other in meant):
+            yield source
 
 
 def _across(vault: Context, edge: Entry, field: str, entry: Entry) -> Iterator[Relation]:

@@ -14,7 +14,7 @@ from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
-from vault_tool.util.text import one_line
+from vault_tool.util.text import body_hash, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Saved, writing
@@ -91,7 +91,8 @@ def link(
         ends: _Ends = {"from_id": start.id, "from_title": start.title, "to_id": end.id, "to_title": end.title}
         twin = _same_edge(vault, kind, start, end)
         if twin is not None:
-            return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, **ends)
+            said = _said_otherwise(vault, twin, why)
+            return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, warnings=said, **ends)
         edge = Edge(
             id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence, evidence=tuple(evidence),
             created=vault.now(), **ends, **provenance(vault),
@@ -151,6 +152,13 @@ def _end(vault: Context, named: str, kind: str) -> Entry:
         return entry
     hint = "relate subjects by a memory tagged with both" if entry.record_class is RecordClass.SUBJECT else "name a memory"
     raise UsageError(f"`{entry.title}` is a {entry.record_class}: {kind} links two memories", hint)
+
+
+def _said_otherwise(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:
+    """What to do about a link that is there already and gives another reason."""
+    if not why.strip() or body_hash(why) == edge.body_hash:
+        return ()
+    return (f"the link is there already and gives another reason: `vt edit {resolve.short(vault, edge.id)}` changes it",)
 
 
 def _same_edge(vault: Context, kind: str, start: Entry, end: Entry) -> Entry | None:

@@ -10,18 +10,19 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from vault_tool.errors import Busy, EditRefused, StorageError, UsageError
+from vault_tool.errors import Busy, EditRefused, StorageError, UsageError, VaultError
 from vault_tool.files import frontmatter, git, journals, layout, writer
 from vault_tool.files.layout import FileKind
 from vault_tool.files.local import PendingOperation
 from vault_tool.files.parse import parse
 from vault_tool.files.render import render
+from vault_tool.files.turns import Turns
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.verbs import screening
+from vault_tool.verbs import beats, screening
 from vault_tool.verbs.context import Context, Freshness
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
@@ -64,6 +65,7 @@ class _Plan:
     signals: list[Signal] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     names: dict[str, set[str]] = field(default_factory=dict)
+    minted: dict[str, str] = field(default_factory=dict)
 
 
 class Operation:
@@ -92,7 +94,12 @@ class Operation:
         self._plan.names[folder].add(layout.name_key(name))
         if isinstance(record, Subject):
             self._plan.files[normal_name(record.name)] = PurePosixPath(path).stem
+            self._plan.minted[normal_name(record.name)] = record.name
         return path
+
+    def minted(self, normal: str) -> str | None:
+        """The name of a subject that this operation makes, by its normalised name; None where it makes none such."""
+        return self._plan.minted.get(normal)
 
     def restore(self, path: str, data: bytes) -> None:
         """Plan a file that is gone as it once was, at the path that it had."""
@@ -263,12 +270,27 @@ class Operation:
 def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Operation]:
     """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now.
 
-    An operation that only `appends` needs no whole comparison with the files: a glance does.
+    An operation that only `appends` needs no whole comparison with the files: a glance does. It writes what turns
+    accepted first, where nobody else has.
     """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
         freshness = vault.glance() if appends else vault.fresh()
         heal(vault)
+        if appends:
+            # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
+            with suppress(VaultError):
+                settle_turns(vault, freshness)
         yield Operation(vault, verb, freshness)
+
+
+def settle_turns(vault: Context, freshness: Freshness) -> tuple[beats.Batch, Saved]:
+    """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
+    op = Operation(vault, "turn", freshness)
+    batch = beats.planned(op)
+    saved = op.carry_out(batch.title, batch.written) if batch.written else Saved()
+    if batch.turns:
+        Turns(vault.root).strike_off(batch.turns)
+    return batch, saved
 
 
 def heal(vault: Context) -> tuple[str, ...]:

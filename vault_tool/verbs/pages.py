@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 
 from vault_tool.belief.contested import contested
 from vault_tool.belief.decay import Standing, standing
+from vault_tool.consolidation.coverage import Sighting, coverage
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
@@ -16,7 +17,7 @@ from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.model.signals import EpisodeEntry
-from vault_tool.model.snapshot import Snapshot
+from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness, Progress
@@ -26,6 +27,10 @@ from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
 
 SMALLEST_BUDGET = 200
+
+WORTH_A_LINE = 3
+"""From so many observations a subject without an understanding, or one that they have overtaken, is named."""
+
 REFLECTION = "vault-reflection"
 """The type of a reflection's entry in the day's log: with its hyphen no memory can have it."""
 
@@ -252,7 +257,7 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
 
 
 def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
-    """What somebody should settle: contested understandings, and memories that somebody questioned."""
+    """What somebody should settle: contested, questioned, overtaken by evidence, and subjects that nobody summed up."""
     disputes = [
         Concern("contested", entries, "more than one is active; one that supersedes all settles it")
         for entries in contested(snapshot)
@@ -260,7 +265,28 @@ def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
     questions = [
         Concern("questionable", (one.entry,), one.belief.questionable[-1].rationale) for one in weighed if one.belief.questionable
     ]
-    return [*disputes, *questions]
+    return [*disputes, *questions, *_unsaid(snapshot)]
+
+
+def _unsaid(snapshot: Snapshot) -> Iterator[Concern]:
+    """Understandings that enough evidence has overtaken, and subjects with as much and no understanding."""
+    current = [entry for entry in snapshot.of_class(RecordClass.UNDERSTANDING) if snapshot.active(entry)]
+    found = coverage(
+        (Sighting(e.id, _keys(snapshot, e), e.text("created")) for e in snapshot.of_class(RecordClass.OBSERVATION)),
+        [(entry, _keys(snapshot, entry)) for entry in current],
+    )
+    late = [entry for entry in current if found.behind.get(entry.id, 0) >= WORTH_A_LINE]
+    for entry in sorted(late, key=lambda e: (-found.behind[e.id], e.path)):
+        yield Concern("stale", (entry,), f"{found.behind[entry.id]} observations came after it")
+    for key in found.uncovered():
+        count = found.subjects[key].observations
+        subject = snapshot.by_id.get(key, ())
+        if count >= WORTH_A_LINE and subject:
+            yield Concern("uncovered", subject[:1], f"{count} observations and no understanding")
+
+
+def _keys(snapshot: Snapshot, entry: Entry) -> frozenset[str]:
+    return frozenset(snapshot.subject_key(name) for name in entry.subjects)
 
 
 def _reflection_days(vault: Context) -> tuple[list[str], int]:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 from vault_tool.errors import UsageError
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import one_line
+
+_DATE_LENGTH = 10
 
 
 def require_units(**values: float | None) -> None:
@@ -16,3 +22,11 @@ def require_limit(limit: int | None) -> None:
     """UsageError for a limit under which nothing could be returned; None is no limit."""
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, not {limit}", "for example --limit 5")
+
+
+def require_moment(text: str, *, ends: bool = False) -> datetime:
+    """The moment that a text names; a date that `ends` something is the end of its day. UsageError for what is no time."""
+    moment = parse_time(text)
+    if moment is None:
+        raise UsageError(f"`{one_line(text, 40)}` is not a time", "write it like 2026-11-20 or 2026-11-20T10:00:00+00:00")
+    return moment + timedelta(days=1, microseconds=-1) if ends and len(text.strip()) == _DATE_LENGTH else moment

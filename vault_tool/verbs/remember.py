@@ -14,11 +14,12 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, unwrap_link
-from vault_tool.verbs import resolve
+from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.parameters import require_units
+from vault_tool.verbs.similar import Similar, near
 
 MANY_SUBJECTS = 4
 """Past this many subjects a warning is due: n subjects are n(n-1)/2 claims."""
@@ -26,7 +27,11 @@ MANY_SUBJECTS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedObservation(Saved):
-    """What `remember` did; `duplicate_of` names the memory that already said exactly this, and then nothing was written."""
+    """What `remember` did; `duplicate_of` names the memory that already said exactly this, and then nothing was written.
+
+    `similar` are memories that say nearly the same. With `pending_review` it is no memory yet: `path` is its file in the
+    inbox, where it waits for a person.
+    """
 
     id: str
     content: str
@@ -37,6 +42,8 @@ class RememberedObservation(Saved):
     title: str
     path: str
     duplicate_of: str | None = None
+    similar: tuple[Similar, ...] = ()
+    pending_review: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,8 @@ def remember(
         if twin is not None:
             return _repeated(vault, twin, subject_names)
         tagging = tag(op, subject_names)
+        if consent.policy(vault, draft) == "review":
+            return _held(vault, draft, tagging)
         return _save(vault, op, draft, tagging)
 
 
@@ -157,9 +166,9 @@ def tag(op: Operation, names: Sequence[str], summary: str = "") -> Tagging:
             raise UsageError("a subject's name is empty", "give each --subject a name")
         if normal in found:
             continue
-        existing = resolve.subject(vault, clean)
-        found[normal] = existing.text("name") if existing else clean
-        if existing is None:
+        existing, minted = resolve.subject(vault, clean), op.minted(normal)
+        found[normal] = minted or (existing.text("name") if existing else clean)
+        if existing is None and minted is None:
             op.create(Subject(id=new_id(), type="subject", name=clean, summary=summary, created=vault.now()))
             created.append(clean)
     similar = {name: near for name in created if (near := resolve.similar_subjects(vault, name, created))}
@@ -236,8 +245,19 @@ def _repeated(vault: Context, twin: Entry, subject_names: Sequence[str]) -> Reme
     )  # fmt: skip
 
 
+def _held(vault: Context, draft: Observation, tagging: Tagging) -> RememberedObservation:
+    """The result for a text that waits for a person; the subjects that it names are made when it is accepted."""
+    held = consent.hold(vault, replace(draft, subjects=tagging.names), consent.OBSERVATIONS_WAIT, verb="remember")
+    return RememberedObservation(
+        id=held.id, content=draft.body.rstrip("\n"), subject_names=tagging.names, similar_subjects=tagging.similar,
+        type=draft.type, title=draft.title, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,
+        warnings=(consent.WAITS, *remarks_on(vault, draft)),
+    )  # fmt: skip
+
+
 def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -> RememberedObservation:
     record = replace(draft, subjects=tagging.names)
+    alike = near(vault, record.body, record.type)
     path = op.create(record)
     op.log(record, path)
     saved = op.carry_out(record.title, [record.id])
@@ -245,6 +265,7 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
         **{**asdict(saved), "warnings": (*saved.warnings, *remarks_on(vault, record))},
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.title, path=path,
+        similar=alike,
     )  # fmt: skip
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
-from vault_tool.errors import Ambiguous, NotFound, Refused
+from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError
+from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry
@@ -55,6 +57,23 @@ def subject(vault: Context, name: str) -> Entry | None:
     return found[0] if found else None
 
 
+def home_of(vault: Context, named: str) -> Context:
+    """The vault that a memory lives in, as who is asking: this one, else the global one that is read beside it."""
+    # Asked for last: where the global vault is costs an import to know, and few need it.
+    shared = None if candidates(vault, named) else vault.global_vault
+    if shared is None:
+        return vault
+    shared.fresh()
+    return seen_by(shared, vault) if candidates(shared, named) else vault
+
+
+def seen_by(shared: Context, vault: Context) -> Context:
+    """The global vault as whoever asks `vault`, with what was allowed there."""
+    beside = shared.as_(**asdict(vault.who))
+    beside.allow_secrets = vault.allow_secrets
+    return beside
+
+
 def names_for(vault: Context, name: str) -> tuple[str, ...]:
     """All the normalised names under which the subject called `name` is tagged; its own alone when it has no file."""
     found = _subjects(vault, name)
@@ -81,6 +100,15 @@ def existing_subject(vault: Context, name: str) -> Entry:
     near = similar_subjects(vault, name)
     hint = f"did you mean {', '.join(near)}?" if near else f"make it with `vt create-subjects '{one_line(name, 60)}'`"
     raise NotFound(f"no subject is called `{one_line(name, 60)}`", hint)
+
+
+def require_tagged(vault: Context, name: str) -> None:
+    """NotFound's sentence as a UsageError for a name that no subject has and nothing is tagged with."""
+    names = names_for(vault, name)
+    if not _subjects(vault, name) and not vault.index.catalog.tagged([names]):
+        near = similar_subjects(vault, name)
+        hint = f"did you mean {', '.join(near)}?" if near else "`vt get-subjects` lists them"
+        raise UsageError(f"no subject is called `{one_line(name, 60)}`, and nothing is tagged with it", hint)
 
 
 def short(vault: Context, identity: str) -> str:
@@ -135,6 +163,13 @@ def _as_path(vault: Context, wanted: str) -> str | None:
     if not wanted.endswith(".md"):
         return None
     return next((path for path, _ in readings(vault, wanted) if vault.index.catalog.by_path(path)), None)
+
+
+def page(vault: Context, named: str) -> Page | None:
+    """The page that a path means; None for whatever else it may be."""
+    wanted = named.strip()
+    paths = [path for path, _ in readings(vault, wanted)] if wanted.endswith(".md") and _is_text(wanted) else []
+    return next((found for path in paths if (found := vault.index.catalog.page(path))), None)
 
 
 def _require_no_page(vault: Context, wanted: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from vault_tool import config as settings
-from vault_tool.errors import GitError, UsageError
+from vault_tool.errors import ConfigError, GitError, UsageError
 from vault_tool.files import git, layout, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
 from vault_tool.generate.templates import template
@@ -17,7 +17,9 @@ from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
 from vault_tool.util.text import one_line
+from vault_tool.verbs import machine_settings
 from vault_tool.verbs.context import Context, Who
+from vault_tool.verbs.machine_settings import MachineOption
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.pages import first_pages
 from vault_tool.verbs.remember import Provenance, provenance
@@ -51,11 +53,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings(Saved):
-    """The settings of a vault; `changed` names the one that was set."""
+    """The settings of a vault and of this machine; `changed` names the one of the vault that was set."""
 
     path: str
     changed: str | None = None
     results: tuple[Option, ...]
+    machine_path: str
+    machine: tuple[MachineOption, ...]
 
 
 def init(
@@ -91,21 +95,45 @@ def init(
     )
 
 
-def config(vault: Context, name: str = "", value: str | None = None) -> Settings:
-    """All settings of the vault, or one; with `value`, set it in `vault.toml` with every other byte kept."""
+def config(vault: Context, name: str = "", value: str | None = None, *, machine: Mapping[str, str] | None = None) -> Settings:
+    """All settings of the vault and of this machine, or one; with `value`, set it in `vault.toml`, every other byte kept.
+
+    `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it.
+    """
     saved = Saved()
     if value is not None:
+        if machine_settings.known(name):
+            raise machine_settings.not_here(name)
         with writing(vault, "config") as op:
             before = writer.read(vault.root, layout.SETTINGS_FILE)
             after = _with_setting(before.decode("utf-8"), name, value).encode("utf-8")
-            settings.load(after.decode("utf-8"))
+            _require_loadable(after.decode("utf-8"), name)
             op.rewrite(layout.SETTINGS_FILE, before, after)
             saved = op.carry_out(f"{name} = {one_line(value, 40)}")
         vault = vault.reopened()
-    results = tuple(option for option in _options(vault) if name in ("", option.name))
-    if not results:
+    told = machine_settings.change(vault, machine) if machine else ()
+    results = () if machine and not name else tuple(option for option in _options(vault) if name in ("", option.name))
+    ours = tuple(option for option in machine_settings.options(vault.machine) if name in ("", option.name))
+    if not results and not ours:
         raise UsageError(f"there is no setting `{one_line(name, 40)}`", "`vt config` lists them")
-    return Settings(**asdict(saved), path=str(vault.settings_path), changed=name if value is not None else None, results=results)
+    fault = (vault.machine.fault,) if vault.machine.fault else ()
+    return Settings(
+        **{**asdict(saved), "warnings": (*saved.warnings, *told, *fault)},
+        path=str(vault.settings_path),
+        changed=name if value is not None else None,
+        results=results,
+        machine_path=str(vault.root / layout.CONFIG_FILE),
+        machine=ours,
+    )
+
+
+def _require_loadable(text: str, name: str) -> None:
+    """UsageError where a value does not fit its option: it is the value that is to be mended, not the file."""
+    try:
+        settings.load(text)
+    except ConfigError as fault:
+        message = fault.message.removeprefix(f"{layout.SETTINGS_FILE}: ")
+        raise UsageError(message, f"`vt config {name}` shows what it is for") from fault
 
 
 def default_settings() -> str:

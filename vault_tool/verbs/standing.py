@@ -118,7 +118,16 @@ def _row(one: Weighed) -> Row:
     return Row(belief.access_count, last, round(one.score, SCORE_DIGITS), round(belief.truth, 4), round(belief.utility, 4))
 
 
-def _fold(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use]) -> Belief:
+def confidence_of(entry: Entry) -> float:
+    """Where a memory's truth starts, in 0..1."""
     confidence = entry.number("confidence")
-    protected = entry.pinned or entry.text("origin") in ("", "owner")
-    return fold(signals, start=DEFAULT_CONFIDENCE if confidence is None else confidence, protected=protected, uses=uses)
+    return DEFAULT_CONFIDENCE if confidence is None else confidence
+
+
+def is_protected(entry: Entry) -> bool:
+    """Whether agents' signals alone may not hide a memory: its owner wrote or pinned it."""
+    return entry.pinned or entry.text("origin") in ("", "owner")
+
+
+def _fold(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use]) -> Belief:
+    return fold(signals, start=confidence_of(entry), protected=is_protected(entry), uses=uses)

@@ -83,6 +83,8 @@ def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> Cr
     """
     if not subjects:
         raise UsageError("no subject was named", "give at least one name")
+    if isinstance(subjects, (str, Mapping)) or not all(isinstance(one, Mapping) for one in subjects):
+        raise UsageError("`subjects` is a list of mappings", 'for example [{"name": "Redis"}]')
     with writing(vault, "create-subjects") as op:
         results = tuple(_create(op, given, subjects[:number]) for number, given in enumerate(subjects))
         saved = op.carry_out(", ".join(one.name for one in results), [one.id for one in results])
@@ -196,3 +198,32 @@ def _upsert(op: Operation, entry: Entry, record: Subject) -> CreatedSubject:
     if record.tags and record.tags != entry.texts("tags"):
         op.edit(entry.path, Set("tags", list(record.tags)))
     return CreatedSubject(id=entry.id, name=entry.title, created_at=entry.text("created"), path=entry.path, existed=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdatedSubject(Saved):
+    """A subject with its new summary; `changed` is false when it had it already, and then nothing was written."""
+
+    id: str
+    name: str
+    summary: str
+    previous_summary: str | None
+    changed: bool
+    path: str
+
+
+def update_subject_summary(vault: Context, name: str, summary: str) -> UpdatedSubject:
+    """Give a subject (by name, alias or id) a new one-line summary; it is embedded anew by the next that embeds."""
+    line = one_line(summary)
+    if not line:
+        raise UsageError("the summary is empty", "give one line on what the subject is")
+    with writing(vault, "update-subject-summary") as op:
+        entry = resolve.existing_subject(vault, name)
+        changed = entry.text("summary") != line
+        if changed:
+            op.edit(entry.path, Set("summary", line))
+        saved = op.carry_out(entry.title, [entry.id])
+    return UpdatedSubject(
+        **asdict(saved), id=entry.id, name=entry.title, summary=line,
+        previous_summary=entry.text("summary") or None, changed=changed, path=entry.path,
+    )  # fmt: skip

@@ -13,7 +13,7 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.text import first_sentence, normal_name, one_line
-from vault_tool.verbs import resolve
+from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.parameters import require_units
@@ -32,6 +32,7 @@ class CreatedUnderstanding(Saved):
     created_at: str
     path: str
     superseded: tuple[str, ...] = ()
+    pending_review: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +44,7 @@ class UpdatedUnderstanding(Saved):
     subject_names: tuple[str, ...]
     path: str
     superseded: tuple[str, ...]
+    pending_review: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,17 @@ class StructuralUnderstanding(Saved):
     created_at: str
     path: str
     superseded: tuple[str, ...] = ()
+    pending_review: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Where a new synthesis went: into the vault, in place of what it replaced, or into the inbox, replacing nothing yet."""
+
+    id: str
+    path: str
+    saved: Saved
+    pending: bool = False
 
 
 def create_understanding(
@@ -69,11 +82,13 @@ def create_understanding(
     reason: str = "",
     importance: float | None = None,
     confidence: float | None = None,
+    pass_id: str = "",
 ) -> CreatedUnderstanding:
     """Write a synthesis of one subject (`single_subject`) or of what several share (`relationship`).
 
     `summary` is required: nothing is summarised for you. Where an active one of the same kind has exactly the same
     subjects, it is superseded and named in `superseded`; for soul, protocol and orientation the kind alone decides.
+    `pass_id` names the pass of consolidation that it is written in: it is then not new to the next one.
     """
     chosen = kind or ("single_subject" if len(subject_names) == 1 else "relationship")
     _check(vault, chosen, content, summary)
@@ -87,6 +102,7 @@ def create_understanding(
             reason=one_line(reason),
             importance=importance,
             confidence=confidence,
+            pass_id=_pass(vault, pass_id),
         )
         return _take_place(op, draft, subject_names)
 
@@ -103,6 +119,7 @@ def update_understanding(
     reason: str = "",
     source_observation_ids: Sequence[str] = (),
     join: bool = False,
+    pass_id: str = "",
 ) -> UpdatedUnderstanding:
     """Write a new understanding that supersedes `understanding_id`, inheriting its kind, subjects and tags unless given.
 
@@ -129,15 +146,17 @@ def update_understanding(
             importance=old.number("importance"),
             confidence=old.number("confidence"),
             pinned=old.pinned,
+            pass_id=_pass(vault, pass_id),
         )
-        path, saved = _save(op, record)
+        kept = _save(op, record)
     return UpdatedUnderstanding(
-        **asdict(saved),
+        **asdict(kept.saved),
         old_understanding_id=old.id,
-        new_understanding_id=record.id,
+        new_understanding_id=kept.id,
         subject_names=tagging.names,
-        path=path,
-        superseded=replaced,
+        path=kept.path,
+        superseded=() if kept.pending else replaced,
+        pending_review=kept.pending,
     )
 
 
@@ -161,6 +180,7 @@ def set_structural_understanding(
         created_at=made.created_at,
         path=made.path,
         superseded=made.superseded,
+        pending_review=made.pending_review,
     )
 
 
@@ -169,17 +189,18 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
     tagging = tag(op, subject_names)
     replaced = _holding_the_place(op.vault, draft.type, tagging.names)
     record = replace(draft, subjects=tagging.names, supersedes=tuple(entry.id for entry in replaced))
-    path, saved = _save(op, record)
+    kept = _save(op, record)
     return CreatedUnderstanding(
-        **asdict(saved),
-        id=record.id,
+        **asdict(kept.saved),
+        id=kept.id,
         subject_names=tagging.names,
-        subjects_created=tagging.created,
+        subjects_created=() if kept.pending else tagging.created,
         kind=record.type,
         title=record.title,
         created_at=record.created or "",
-        path=path,
-        superseded=record.supersedes,
+        path=kept.path,
+        superseded=() if kept.pending else record.supersedes,
+        pending_review=kept.pending,
     )
 
 
@@ -219,7 +240,7 @@ def _holding_the_place(vault: Context, kind: str, names: Sequence[str]) -> list[
 
 def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
     """The ids that a revision of `old` supersedes: itself, or with `join` all present heads above and beside it."""
-    heads = _heads(vault, old.id)
+    heads = heads_above(vault, old.id)
     if heads == [old.id] and not join:
         return (old.id,)
     if not join:
@@ -232,8 +253,8 @@ def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*heads, *beside)))
 
 
-def _heads(vault: Context, identity: str) -> list[str]:
-    """What nothing supersedes among all that supersedes `identity`, directly or not; itself when nothing does."""
+def heads_above(vault: Context, identity: str) -> list[str]:
+    """What nothing supersedes among all that supersedes `identity`, newest first; itself when nothing does."""
     seen = {identity}
     waiting = [identity]
     heads = []
@@ -244,7 +265,8 @@ def _heads(vault: Context, identity: str) -> list[str]:
             heads.append(node)
         waiting.extend(one for one in newer if one not in seen)
         seen.update(newer)
-    return sorted(heads)
+    by_age = {entry.id: entry.text("created") for head in heads for entry in vault.index.catalog.get(head)}
+    return sorted(heads, key=lambda head: (by_age.get(head, ""), head), reverse=True)
 
 
 def _draft(vault: Context, kind: str, content: str, summary: str, title: str) -> Understanding:
@@ -260,11 +282,19 @@ def _draft(vault: Context, kind: str, content: str, summary: str, title: str) ->
     )
 
 
+def _pass(vault: Context, named: str) -> str:
+    """The id of the pass of consolidation that is meant, or nothing where none is named."""
+    return resolve.find(vault, named, (RecordClass.CONSOLIDATION,)).id if named else ""
+
+
 def _sources(vault: Context, named: Sequence[str]) -> tuple[str, ...]:
     return tuple(entry.id for entry in resolve.find_all(vault, named, (RecordClass.OBSERVATION,)))
 
 
-def _save(op: Operation, record: Understanding) -> tuple[str, Saved]:
+def _save(op: Operation, record: Understanding) -> _Kept:
+    if consent.policy(op.vault, record) == "review":
+        held = consent.hold(op.vault, record, consent.UNDERSTANDINGS_WAIT, verb=op.verb)
+        return _Kept(held.id, held.path, Saved(warnings=(consent.WAITS,)), pending=True)
     path = op.create(record)
     op.log(record, path, record.summary)
-    return path, op.carry_out(record.title, [record.id])
+    return _Kept(record.id, path, op.carry_out(record.title, [record.id]))

@@ -139,6 +139,8 @@ def _logged(repo: git.Repo, commit: str) -> git.LogEntry:
 
 
 def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
+    if done.op == "forget":
+        raise Refused(f"{done.commit[:_SHOWN]} forgot a memory, and that is not undone", "`vt log` lists the other commits")
     if done.op == "init":
         raise Refused(
             f"{done.commit[:_SHOWN]} made this folder a vault, and is not undone", "delete what you do not want by hand"

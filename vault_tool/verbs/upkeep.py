@@ -18,13 +18,16 @@ from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
+from vault_tool.util.atomic import temporary_name
 from vault_tool.util.collecting import no_collection
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.drafts import adopted_text
+from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import provenance
+from vault_tool.verbs.vector_upkeep import not_embedded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +55,7 @@ class Status:
     generation: int
     git: GitStatus
     problems: Mapping[str, int]
-    embeddings: str
+    embeddings: EmbedderStatus
     watcher: presence.Watch | None
     next: tuple[str, ...]
     freshness: Freshness
@@ -96,6 +99,7 @@ def status(vault: Context) -> Status:
     by_class = Counter(entry.record_class.value for entry in catalog.snapshot().entries)
     tracked = _git_status(vault)
     problems = Counter(problem.severity.value for problem in _problems(vault))
+    embeddings = status_of(vault)
     workspace = next(iter(catalog.of_class(RecordClass.WORKSPACE)), None)
     return Status(
         root=str(vault.root),
@@ -105,9 +109,9 @@ def status(vault: Context) -> Status:
         generation=catalog.generation(),
         git=tracked,
         problems=problems,
-        embeddings="none: search is by full text",
+        embeddings=embeddings,
         watcher=presence.watch(vault.root),
-        next=tuple(_advice(freshness, tracked, problems)),
+        next=(*_advice(freshness, tracked, problems), *embedding_advice(embeddings)),
         freshness=freshness,
     )
 
@@ -119,7 +123,7 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
     """
     saved, fixed = _fixed(vault) if fix else (Saved(), ())
     freshness = vault.fresh()
-    found = tuple(sorted({*_problems(vault), *_secrets(vault)}))
+    found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault)}))
     counts = Counter(problem.severity.value for problem in found)
     return Diagnosis(**asdict(saved), problems=found, counts=counts, fixed=fixed, freshness=freshness)
 
@@ -171,9 +175,14 @@ def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
         hint = f"`git rm --cached -r {path.split('/')[0]}`, and see that .gitignore lists it"
         yield warning(path, 0, "derived-tracked", "a derived or local file is tracked by git", hint)
     present = [name for name in layout.UNTRACKED if (vault.root / name).exists()]
-    for name in sorted(set(present) - git.ignored(vault.repo, present)):
-        hint = "`vt init .` adds the missing lines to .gitignore"
+    # No temporary file need be there: a kill leaves one at any time, and `git add` would take it.
+    temporary = f"{layout.VAULT}/{temporary_name('note.md')}"
+    ignored = git.ignored(vault.repo, [*present, temporary])
+    hint = "`vt init .` adds the missing lines to .gitignore"
+    for name in sorted(set(present) - ignored):
         yield warning(name, 0, "derived-not-ignored", "git does not ignore this derived or local file", hint)
+    if temporary not in ignored:
+        yield warning(".gitignore", 0, "derived-not-ignored", "git does not ignore temporary files of the tool", hint)
 
 
 def _renamed(vault: Context) -> Iterator[Problem]:
@@ -216,7 +225,8 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
     if tracked.obstacle:
         yield tracked.obstacle
     if problems.get("error") or problems.get("warning"):
-        yield f"`vt doctor` names {problems.get('error', 0)} errors and {problems.get('warning', 0)} warnings"
+        named = (counted(problems.get(severity, 0), severity) for severity in ("error", "warning"))
+        yield f"`vt doctor` names {' and '.join(named)}"
     if tracked.uncommitted:
         yield f"`vt diff` shows {tracked.uncommitted} uncommitted files, `vt commit` gathers them"
 

@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 from vault_tool.verbs import (
+    ambient,
+    backstop,
+    consolidating,
+    consolidation_report,
     drafts,
+    embedding,
+    forgetting,
     importing,
     importing_memory,
+    intersections,
+    judging,
+    linking,
     look,
     memories,
+    merging,
+    observations,
+    orient,
+    packets,
     pages,
     remember,
+    reviewing,
     search,
+    searching_observations,
+    session_context,
+    session_end,
+    sessions,
     setup,
+    statistics,
     subjects,
+    syntheses,
+    turns,
     understandings,
     upkeep,
 )
 from vault_tool.verbs import history as past
+from vault_tool.verbs import recall as recalling_verb
+from vault_tool.verbs import snapshot as present
 from vault_tool.verbs import undo as taking_back
+from vault_tool.verbs.checked import checked_parameters
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.contracts.op import op as contract_op
+from vault_tool.verbs.contracts.read import read as contract_read
+from vault_tool.verbs.contracts.update import update as contract_update
+from vault_tool.verbs.contracts.write import write as contract_write
 
 
+@checked_parameters
 class Vault(Context):
     """An open vault. `Vault.open(path)` finds it; every verb of the command line is a method with the same parameters.
 
@@ -28,25 +57,61 @@ class Vault(Context):
     an agent unless it says otherwise: `Vault.open(path, origin="owner")`.
     """
 
+    orient = orient.orient
+    bring_to_mind = ambient.bring_to_mind
+    reset_seen = sessions.reset_seen
+    get_session_context = session_context.get_session_context
+    end_session = session_end.end_session
     remember = remember.remember
     create_subjects = subjects.create_subjects
     get_subjects = subjects.get_subjects
+    update_subject_summary = subjects.update_subject_summary
+    add_observations = observations.add_observations
+    delete_observations = observations.delete_observations
+    search_observations = searching_observations.search_observations
+    get_stats = statistics.get_stats
+    get_understandings = syntheses.get_understandings
+    get_understanding_history = syntheses.get_understanding_history
     create_understanding = understandings.create_understanding
     update_understanding = understandings.update_understanding
     set_structural_understanding = understandings.set_structural_understanding
+    open_around = intersections.open_around
+    open_intersection = intersections.open_intersection
+    find_similar_subjects = merging.find_similar_subjects
+    merge_subjects = merging.merge_subjects
+    begin_consolidation = consolidating.begin_consolidation
+    end_consolidation = consolidating.end_consolidation
+    get_pending_consolidation = consolidating.get_pending_consolidation
+    get_consolidation_report = consolidation_report.get_consolidation_report
+    consolidate = packets.consolidate
+    review = reviewing.review
+    forget = forgetting.forget
+    turn = turns.turn
+    drain = turns.drain
+    backstop = backstop.backstop
+    link_beats = linking.link_beats
     link = memories.link
     related = look.related
     get = look.get
     show = look.show
     pin = memories.pin
     episode = memories.episode
+    mark_useful = judging.mark_useful
+    mark_questionable = judging.mark_questionable
+    read = contract_read
+    write = contract_write
+    update = contract_update
+    op = contract_op
+    snapshot = present.snapshot
     search = search.search
+    recall = recalling_verb.recall
     new = drafts.new
     edit = drafts.edit
     adopt = drafts.adopt
     status = upkeep.status
     doctor = upkeep.doctor
     reindex = upkeep.reindex
+    embed = embedding.embed
     decay = pages.decay
     core = pages.core
     schedule = pages.schedule

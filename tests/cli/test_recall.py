@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.typed import vt
+from vault_tool import Vault
+
+
+@pytest.fixture
+def vault_folder(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    Vault.init(root, name="Lab")
+    with Vault.open(root) as vault:
+        problem = vault.remember("Redis connections drop behind the proxy.", ["Redis"], kind="problem")
+        vault.remember("Raised the limit.", kind="failed_tactic", problem=problem.id, failure_mode="nobody restarts it")
+        vault.remember("Set keepalive for Redis connections.", ["Redis"], kind="solution", problem=problem.id)
+    return root
+
+
+def test_json_holds_the_bundle(vault_folder: Path) -> None:
+    done = vt("recall", "why do Redis connections drop?", "--json", "--explain", cwd=vault_folder)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["mode"] == "question"
+    assert said["best_answer"]["content"] == "Redis connections drop behind the proxy."
+    assert set(said["best_answer"]) >= {"subject_names", "content", "confidence", "kind", "source"}
+    assert set(said["provenance"]) == {"session_id", "model_tier", "created_at"}
+    first = said["results"][0]
+    assert {"id", "kind", "type", "title", "subjects", "content", "score", "match", "weak", "why", "truth", "path"} <= set(first)
+    assert first["factors"]["score"] == first["score"]
+    assert said["degraded"] == ["no embeddings"]
+    assert "checked" in said["freshness"]
+
+
+def test_a_person_reads_the_answer_its_cautions_and_its_factors(vault_folder: Path) -> None:
+    done = vt("recall", "why do Redis connections drop?", "--explain", cwd=vault_folder)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Redis connections drop behind the proxy"
+    assert any("did not work when nobody restarts it; reconsider only if that changed" in line for line in lines)
+    assert any(line.startswith("truth gate") for line in lines)
+    assert any(line == "degraded: no embeddings" for line in lines)
+
+
+def test_a_subject_is_shown_as_a_subject(vault_folder: Path) -> None:
+    done = vt("recall", "redis", cwd=vault_folder)
+    assert done.stdout.splitlines()[0] == "Redis"
+    assert "Set keepalive for Redis connections." in done.stdout
+
+
+def test_nothing_that_fits_is_said_so(vault_folder: Path) -> None:
+    done = vt("recall", "zeolite", cwd=vault_folder)
+    assert done.returncode == 0
+    assert "nothing comes to mind" in done.stdout
+    assert "weak" not in done.stdout
+
+
+def test_a_time_that_is_none_is_one_line(vault_folder: Path) -> None:
+    done = vt("recall", "redis drops", "--since", "soon", cwd=vault_folder)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "2026-11-20" in done.stderr

@@ -1,0 +1,104 @@
+"""A conversation on the command line: each answer as a person and as a program gets it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import Person
+from vault_tool.errors import Exit
+from vault_tool.verbs.ambient import Reminder, Reminders
+from vault_tool.verbs.orient import GuardedPage, KeptPage, Orientation
+from vault_tool.verbs.session_context import SessionContext
+from vault_tool.verbs.session_end import SessionEnd
+from vault_tool.verbs.sessions import Cleared
+
+TOPIC = "redis idle connections"
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Person:
+    """Somebody in a session, in a vault with one memory of another."""
+    root = tmp_path / "notes"
+    person = Person(root, capsys)
+    person.types("init", str(root), "--name", "Lab")
+    monkeypatch.chdir(root)
+    person.types("remember", "Redis drops idle connections after 300 s.", "-s", "Redis", "-k", "problem", "--session", "s0")
+    monkeypatch.setenv("VAULT_SESSION", "s1")
+    return person
+
+
+def names(kind: type) -> set[str]:
+    return {field.name for field in fields(kind)}
+
+
+def test_orient_is_readable_and_whole(agent: Person) -> None:
+    said = agent.types("orient")
+    assert [line for line in said.split("\n") if line in ("Soul", "Protocol", "Orientation")] == [
+        "Soul",
+        "Protocol",
+        "Orientation",
+    ]
+    assert "to consolidate:    1" in said and "templates/content-policy.md" in said
+    found = agent.gets("orient")
+    assert found.keys() == names(Orientation)
+    assert found["soul"].keys() == found["protocol"].keys() == names(GuardedPage)
+    assert found["orientation"].keys() == names(KeptPage)
+    assert found["pending_consolidation_count"] == 1
+    assert {"since", "subjects_with_new_observations", "subjects_with_new_understandings"} == found["recent_activity"].keys()
+
+
+def test_bring_to_mind_carries_its_token_from_call_to_call(agent: Person) -> None:
+    first = agent.gets("bring-to-mind", TOPIC)
+    assert first.keys() == names(Reminders)
+    assert first["results"][0].keys() == names(Reminder)
+    assert first["results"][0]["source"] == "observation"
+    said = agent.types("bring-to-mind", TOPIC, "--last-token", str(first["heartbeat_token"]))
+    assert said.startswith("nothing comes to mind\n") and "heartbeat token: " in said
+    lost = agent.types("bring-to-mind", TOPIC)
+    assert lost.startswith("the context was cut short") and "Redis drops idle connections" in lost
+    assert agent.types("reset-seen") == "1 memory may be shown again\n"
+    assert agent.gets("reset-seen") == {"cleared": 0, "session": "s1", "warnings": []}
+    assert agent.gets("reset-seen").keys() == names(Cleared)
+
+
+def test_without_a_session_it_answers_and_warns(agent: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VAULT_SESSION")
+    assert "no session is named" in agent.warned("bring-to-mind", TOPIC, code=Exit.DONE)
+    assert "no session is named" in agent.warned("reset-seen", code=Exit.DONE)
+    for command in ("get-session-context", "end-session"):
+        assert "pass --session ID" in agent.fails(command, code=Exit.USAGE)
+
+
+def test_the_end_takes_votes_and_attempts_by_option_and_as_json(agent: Person) -> None:
+    shown = agent.gets("bring-to-mind", TOPIC)["results"][0]["id"]
+    agent.types("episode", "Keepalive", "Tried socket_keepalive=True for the idle connections; they stay open, solved.")
+    agent.types("episode", "Larger pool", "Tried 50 connections; no effect.")
+    found = agent.gets("end-session")
+    assert found.keys() == names(SessionEnd)
+    assert [one["id"] for one in found["surfaced"]] == [shown]
+    worked, failed = (one["key"] for one in found["attempts"])
+    said = agent.types("end-session", "--useful", shown, "--reason", "it is the one", "--worked", worked)
+    assert "Redis drops idle connections after 300 s: useful" in said
+    assert f": solution for {shown[:6]}" in said
+    assert failed in said and worked not in said
+    done = agent.gets(
+        "end-session",
+        "--attempts", f'[{{"key": "{failed}", "outcome": "failed", "failure_mode": "not the pool"}}]',
+        "--votes", f'[{{"id": "{shown}", "value": "useful", "reason": "it is the one"}}]',
+    )  # fmt: skip
+    assert ([one["type"] for one in done["recorded"]], done["votes"][0]["already"]) == (["failed_tactic"], True)
+    assert (done["attempts"], done["surfaced"]) == ([], [])
+    context = agent.gets("get-session-context")
+    assert context.keys() == names(SessionContext)
+    assert [one["type"] for one in context["written"]] == ["failed_tactic", "solution"]
+    told = agent.types("get-session-context")
+    assert "was shown" in told and "it is the one" in told
+
+
+def test_json_that_is_none_is_refused(agent: Person) -> None:
+    assert "not JSON" in agent.fails("end-session", "--votes", "{", code=Exit.USAGE)
+    assert "not a list" in agent.fails("end-session", "--attempts", '"x"', code=Exit.USAGE)
+    assert "neither useful nor questionable" in agent.fails("end-session", "--votes", '[{"id": "x"}]', code=Exit.USAGE)

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.typed import vt
+from tests.git_repos import git
+from vault_tool import Vault
+from vault_tool.errors import Exit
+from vault_tool.files.turns import Turns
+
+TURN = ("turn", "My sister is called Mara.", "--session", "s1", "--user", "u1", "--world", "saltmarsh")
+FOUND = ("--extract-memory", "--candidates", '[{"content": "The player has a sister, Mara."}]')
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "notes"
+    Vault.init(root)
+    return root
+
+
+def test_a_process_of_its_own_writes_what_a_turn_accepted(root: Path) -> None:
+    done = json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)
+    assert (done["accepted"], done["waiting"], done["writer"]) == (1, 1, "child")
+    assert done["gate"]["safetyStatus"] == "clear" and done["gate"]["reviewRequired"] is False
+    until = time.monotonic() + 60
+    while Turns(root).count() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert git(root, "log", "-1", "--format=%s") == "turn: The player has a sister, Mara"
+    again = json.loads(vt(*TURN, "--json", cwd=root).stdout)
+    assert [beat["content"] for beat in again["recalled"]] == ["The player has a sister, Mara."]
+    assert again["prompt"].endswith("The player has a sister, Mara.")
+
+
+def test_the_vault_may_say_that_no_process_is_started(root: Path) -> None:
+    (root / "vault.toml").write_text('turn_writes = "later"\n')
+    assert json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)["writer"] == "later"
+    assert json.loads(vt("turn", "--drain", "--json", cwd=root).stdout)["written"]
+    assert json.loads(vt("turn", "--link", "--json", cwd=root).stdout)["linked"] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("turn", "A text."),
+        ("turn", "--session", "s1"),
+        (*TURN, "--candidates", "{}"),
+        (*TURN, "--candidates", '[{"content": ""}]'),
+        (*TURN, "--mode", "other"),
+    ],
+)
+def test_what_cannot_be_meant_is_said_in_one_line(arguments: tuple[str, ...], root: Path) -> None:
+    done = vt(*arguments, cwd=root)
+    assert done.returncode == Exit.USAGE and done.stdout == ""
+    assert "Traceback" not in done.stderr
+
+
+def test_skipped_turns_are_listed_for_a_second_look(root: Path) -> None:
+    vt("turn", "I promise to bring Mara the lantern tomorrow.", *TURN[2:], cwd=root)
+    found = json.loads(vt("backstop", "--for-user", "u1", "--json", cwd=root).stdout)["results"]
+    assert [one["text"] for one in found] == ["I promise to bring Mara the lantern tomorrow."]
+    shown = vt("backstop", "--settled", found[0]["id"], cwd=root)
+    assert shown.stdout == "none of 0 skipped turns is worth it\n"

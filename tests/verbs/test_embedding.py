@@ -1,0 +1,214 @@
+"""`embed`, and how the vault stands to its embedder: with a server on loopback, with files, with nobody."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.loopback import Mode
+from tests.fakes.ollama_server import FakeOllama
+from tests.fakes.openai_server import FakeOpenAI
+from tests.index.embedding.models import MODELS, needs_model
+from vault_tool import Vault
+from vault_tool.errors import ConfigError, EmbeddingUnavailable, NotFound, UsageError
+from vault_tool.index.embedding import choose
+from vault_tool.util.clock import FixedClock
+
+SECRET = "sk-proj-0123456789abcdef0123456789abcdef"
+
+
+@pytest.fixture
+def ollama() -> Iterator[FakeOllama]:
+    choose.forget()
+    with FakeOllama() as server:
+        yield server
+    choose.forget()
+
+
+def _opened(root: Path, clock: FixedClock, **environ: str) -> Vault:
+    return Vault.open(root, clock=clock, environ={"VAULT_MODELS": str(root.parent / "models"), **environ})
+
+
+def _with(root: Path, clock: FixedClock, ollama: FakeOllama, **environ: str) -> Vault:
+    return _opened(root, clock, OLLAMA_HOST=ollama.url, **environ)
+
+
+def test_all_notes_are_embedded_once(root: Path, clock: FixedClock, ollama: FakeOllama) -> None:
+    with _with(root, clock, ollama) as vault:
+        vault.remember("The database moved to Postgres.", ["Homelab"])
+        done = vault.embed()
+        assert (done.provider, done.model, done.remote, done.complete, done.attention) == (
+            "ollama", "nomic-embed-text", False, True, False,
+        )  # fmt: skip
+        assert done.embedded > 0
+        asked = len(ollama.asked("/api/embed"))
+        assert vault.embed().embedded == 0
+        assert len(ollama.asked("/api/embed")) == asked
+        assert vault.status().embeddings.vectors is not None
+
+
+def test_a_part_says_that_it_is_one_and_the_next_run_goes_on(root: Path, clock: FixedClock, ollama: FakeOllama) -> None:
+    with _with(root, clock, ollama) as vault:
+        told: list[tuple[int, int]] = []
+        first = vault.embed(limit=1, progress=lambda done, total: told.append((done, total)))
+        assert (first.embedded, first.complete, first.attention) == (1, False, True)
+        assert first.behind > 0
+        assert "go" in first.warnings[0]
+        assert told
+        rest = vault.embed()
+        assert (rest.complete, rest.behind, rest.attention) == (True, 0, False)
+        assert rest.embedded > 0
+
+
+@pytest.mark.parametrize("mode", [Mode.ERROR, Mode.HTML, Mode.DROP])
+def test_what_goes_wrong_on_the_way_is_told_and_nothing_is_lost(
+    root: Path, clock: FixedClock, ollama: FakeOllama, mode: Mode
+) -> None:
+    with _with(root, clock, ollama) as vault:
+        vault.remember("The database moved to Postgres.", ["Homelab"])
+        ollama.mode = mode
+        done = vault.embed()
+        assert (done.embedded, done.complete, done.attention) == (0, False, True)
+        assert "ended early" in done.warnings[0]
+        assert vault.search("Postgres").results
+        ollama.mode = Mode.WELL
+        assert vault.embed().complete
+
+
+def test_a_text_that_the_model_cannot_do_is_named_and_the_others_are_embedded(
+    root: Path, clock: FixedClock, ollama: FakeOllama
+) -> None:
+    with _with(root, clock, ollama) as vault:
+        vault.remember("A poison for the model.", ["Homelab"])
+        vault.remember("A plain sentence.", ["Homelab"])
+        ollama.mode, ollama.poison = Mode.NAN, "poison"
+        done = vault.embed()
+        assert (done.refused, done.attention) == (len(vault.settings.perspectives), True)
+        assert done.embedded > 1
+        assert "NaN" in next(iter(done.reasons))
+        assert any("not embedded" in warning and "NaN" in warning for warning in done.warnings)
+
+
+def test_ollama_pulls_only_when_it_is_asked_for_by_name(root: Path, clock: FixedClock) -> None:
+    choose.forget()
+    with FakeOllama(models={}) as server, _with(root, clock, server) as vault:
+        with pytest.raises(EmbeddingUnavailable, match="nothing is at hand"):
+            vault.embed()
+        assert not server.asked("/api/pull")
+        done = vault.embed(provider="ollama", model="all-minilm")
+        assert (done.fetched, done.model, done.complete) == ("all-minilm", "all-minilm", True)
+        assert server.asked("/api/pull")
+        assert any("vt config --provider ollama" in warning for warning in done.warnings)
+
+
+def test_nobody_at_hand_and_nobody_wanted(root: Path, clock: FixedClock) -> None:
+    choose.forget()
+    with _opened(root, clock, OLLAMA_HOST="127.0.0.1:9") as vault:
+        begun = time.monotonic()
+        now = vault.status().embeddings
+        assert time.monotonic() - begun < 5
+        assert (now.provider, now.model, len(now.tried)) == ("none", "", 2)
+        assert any("vt embed --download" in advice for advice in vault.status().next)
+        with pytest.raises(EmbeddingUnavailable, match="vt embed --download"):
+            vault.embed()
+        with pytest.raises(UsageError, match="no provider `bert`"):
+            vault.embed(provider="bert")
+    with _opened(root, clock, VAULT_PROVIDER="none") as vault, pytest.raises(UsageError, match="`none`"):
+        vault.embed()
+
+
+@needs_model
+def test_with_the_local_model_nothing_is_called(root: Path, tmp_path: Path) -> None:
+    """A whole `vt embed` and `vt status` in processes that end at the first connection."""
+    program = """
+import os, sys
+sys.addaudithook(lambda event, given: os._exit(9) if event in ("socket.connect", "socket.getaddrinfo") else None)
+from vault_tool.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+    settings = {"models": str(MODELS), "provider": "local"}
+    (root / "_config.json").write_text(json.dumps(settings))
+    for arguments in (["embed"], ["status"], ["search", "soul"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "--vault", str(root), *arguments],
+            capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+class TestConfig:
+    def test_a_key_goes_in_and_never_comes_out(self, vault: Vault) -> None:
+        found = vault.config(machine={"provider": "openai", "openai_key": SECRET})
+        assert SECRET not in repr(found)
+        assert {one.name: one.value for one in found.machine}["openai_key"] == "***"
+        assert "will be sent to https://api.openai.com/v1" in found.warnings[0]
+        assert json.loads((vault.root / "_config.json").read_text())["openai_key"] == SECRET
+        assert SECRET not in (vault.root / "vault.toml").read_text()
+        assert vault.embedder.provider == "openai"
+
+    def test_a_provider_takes_its_own_usual_model(self, vault: Vault) -> None:
+        vault.config(machine={"provider": "ollama", "model": "bge-m3"})
+        assert vault.machine.model == "bge-m3"
+        vault.config(machine={"provider": "openai"})
+        assert vault.machine.model == ""
+
+    def test_a_setting_of_this_machine_is_no_setting_of_the_vault(self, vault: Vault) -> None:
+        with pytest.raises(UsageError, match="vt config --ollama-host"):
+            vault.config("ollama_host", "http://localhost")
+        assert vault.config("provider").machine[0].value == "auto"
+        with pytest.raises(UsageError, match="no setting"):
+            vault.config("colour")
+
+    def test_a_variable_over_it_is_told(self, root: Path, clock: FixedClock) -> None:
+        with _opened(root, clock, VAULT_PROVIDER="none") as vault:
+            assert "VAULT_PROVIDER overrides it" in vault.config(machine={"provider": "local"}).warnings[0]
+
+    def test_a_file_that_came_with_the_vault_chooses_nobody(self, root: Path, clock: FixedClock) -> None:
+        with FakeOpenAI() as server:
+            said = {"provider": "openai", "openai_key": "sk-theirs", "openai_url": server.base_url}
+            (root / "_config.json").write_text(json.dumps(said))
+            subprocess.run(["git", "add", "-f", "_config.json"], cwd=root, check=True)
+            with _opened(root, clock) as vault:
+                assert vault.embedder.embedder is None
+                assert "tracked by git" in vault.status().embeddings.why
+                vault.remember("Mine alone.", ["Homelab"])
+                assert vault.search("alone").results
+                for refused in (vault.embed, lambda: vault.config(machine={"provider": "none"})):
+                    with pytest.raises(ConfigError, match="someone else's"):
+                        refused()
+            assert not server.requests
+
+    def test_faults_degrade_what_reads_and_stop_what_embeds(self, root: Path, clock: FixedClock) -> None:
+        (root / "_config.json").write_text('{"provider": "bert", "colour": 1}')
+        with _opened(root, clock) as vault:
+            now = vault.status().embeddings
+            assert now.provider == "none"
+            assert "`colour`" in now.why and "`provider`" in now.why
+            with pytest.raises(ConfigError, match="colour"):
+                vault.embed()
+
+
+def test_the_key_is_nowhere_in_the_vault_nor_in_what_is_printed(root: Path, clock: FixedClock) -> None:
+    choose.forget()
+    with FakeOpenAI(mode=Mode.UNAUTHORIZED) as server:
+        environ = {"OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": server.base_url, "VAULT_PROVIDER": "openai"}
+        with _opened(root, clock, **environ) as vault:
+            done = vault.embed()
+            assert "refuses the key (401)" in done.stopped
+            assert SECRET not in repr(done) + repr(vault.status()) + repr(vault.config()) + repr(vars(vault.machine)) + repr(
+                vault.embedder
+            )
+        assert server.requests[0].headers["authorization"] == f"Bearer {SECRET}"
+    for path in root.rglob("*"):
+        assert not path.is_file() or SECRET.encode() not in path.read_bytes(), path
+
+
+def test_there_is_no_vault_to_embed(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        Vault.open(tmp_path / "nowhere")

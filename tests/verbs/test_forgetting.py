@@ -1,0 +1,209 @@
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.git_repos import git
+from tests.index.embedding.models import MODELS, needs_model
+from tests.oracles import assert_as_built_anew
+from tests.verbs.looking import head, in_commit, subjects, text
+from vault_tool import Vault
+from vault_tool.errors import Exit, NotFound, Refused, UsageError
+from vault_tool.files.inbox import INBOX
+from vault_tool.files.tombstones import tombstone
+
+SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
+WORDS = (b"Ottoline", b"geranium", b"ottoline")
+
+
+@pytest.fixture
+def owned(root: Path) -> Vault:
+    """The owner's open vault."""
+    return Vault.open(root, origin="owner")
+
+
+def traces(root: Path) -> list[str]:
+    """Every file but git's own that holds a word of the memory, in its text or in its name."""
+    found = []
+    for path in root.rglob("*"):
+        if ".git" in path.parts or not path.is_file():
+            continue
+        name = path.relative_to(root).as_posix()
+        if any(word in path.read_bytes() or word in name.encode() for word in WORDS):
+            found.append(name)
+    return found
+
+
+def test_no_byte_of_it_is_left_in_the_work_tree_or_in_anything_derived(owned: Vault, root: Path) -> None:
+    keep = owned.remember("The garden has a red gate.", ["Garden"], kind="fact")
+    made = owned.remember(SECRETIVE, ["Garden"], kind="fact", tags=["keys"], importance=1.0)
+    owned.link(made.id, "RELATED_TO", keep.id, "Both are of the garden where the geranium stands.")
+    owned.mark_useful(made.id, "Ottoline confirmed that the geranium is the third.")
+    owned.episode("Ottoline keeps the spare key beneath the third geranium", "Told again.")
+    owned.get(made.id)
+    owned.as_(origin="agent").turn("s1", "u1", "w", f"I promise: {SECRETIVE}", write="later")
+    owned.core()
+    owned.reflection()
+    owned.search("geranium")
+    assert len(traces(root)) > 5
+
+    done = owned.forget(made.id)
+
+    assert traces(root) == []
+    assert done.removed == (made.path,) and len(done.links_removed) == 1 and done.in_history
+    assert any("/episodes/" in path for path in done.redacted) and any("/signals/" in path for path in done.redacted)
+    assert (root / tombstone(made.id)).read_bytes() == b""
+    assert owned.search("geranium").results == ()
+    with pytest.raises(NotFound):
+        owned.show(made.id)
+    assert owned.show(keep.id).relations == ()
+    assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
+    assert owned.doctor().problems == ()
+    log = git(root, "log", "--format=%B", "-3")
+    assert "Ottoline" not in log and f"forget: {made.id}" in log
+
+
+def test_what_others_said_and_what_was_judged_stays(owned: Vault, root: Path) -> None:
+    other = owned.remember("The garden has a red gate.", kind="fact")
+    made = owned.remember(SECRETIVE)
+    owned.mark_useful(other.id, "The gate was where it said.")
+    journal = next((root / "vault" / "episodes").glob("*.md"))
+    journal.write_text(journal.read_text() + "\nA line that a person wrote below it all.\n")
+    owned.forget(made.id)
+    after = journal.read_text()
+    assert "The garden has a red gate" in after and "A line that a person wrote" in after
+    assert after.count(" - forgotten\n") == 1
+    assert "The gate was where it said." in next((root / "vault" / "signals").glob("*.jsonl")).read_text()
+    assert owned.remember("Written after.").committed
+
+
+def test_syntheses_that_cite_it_are_listed_and_left_to_a_person(owned: Vault) -> None:
+    made = owned.remember(SECRETIVE, ["Garden"])
+    synthesis = owned.create_understanding(["Garden"], "There is a hiding place.", "A place.", source_observation_ids=[made.id])
+    quoting = owned.remember(f"I read: {SECRETIVE[:60]} Really?", kind="reflection")
+    done = owned.forget(made.id)
+    assert {(one.id, one.field) for one in done.citing} == {(synthesis.id, "sources"), (quoting.id, "text")}
+    assert owned.show(quoting.id).id == quoting.id
+
+
+def test_it_does_not_come_back_by_a_copy_a_pull_or_an_import(owned: Vault, root: Path, tmp_path: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    elsewhere = tmp_path / "copy.md"
+    shutil.copy(root / made.path, elsewhere)
+    owned.forget(made.id)
+
+    again = root / "vault" / "observations" / "again.md"
+    shutil.copy(elsewhere, again)
+    assert owned.search("geranium").results == ()
+    assert [(one.code, one.path) for one in owned.doctor().problems] == [("forgotten", "vault/observations/again.md")]
+    owned.reindex(full=True)
+    assert owned.search("geranium").results == ()
+    assert [one.code for one in owned.doctor().problems] == ["forgotten"]
+
+    erased = owned.forget(made.id)
+    assert erased.removed == ("vault/observations/again.md",) and not again.exists()
+    assert owned.doctor().problems == ()
+
+    notes = tmp_path / "theirs"
+    notes.mkdir()
+    shutil.copy(elsewhere, notes / "mine.md")
+    taken = owned.import_markdown(notes)
+    assert taken.imported == 0 and taken.skipped == {"forgotten": 1}
+    assert traces(root) == []
+
+
+def test_a_tombstone_that_a_pull_brings_is_heeded_and_one_that_is_taken_away_too(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    grave = root / tombstone(made.id)
+    grave.parent.mkdir()
+    grave.write_bytes(b"")
+    assert owned.search("geranium").results == ()
+    assert [one.code for one in owned.doctor().problems] == ["forgotten"]
+    assert_as_built_anew(root, ["geranium"])
+    grave.unlink()
+    assert [hit.id for hit in owned.search("geranium").results] == [made.id]
+    assert owned.doctor().problems == ()
+    assert_as_built_anew(root, ["geranium"])
+
+
+def test_what_a_forgotten_understanding_had_replaced_is_active_again(owned: Vault) -> None:
+    old = owned.create_understanding(["Garden"], "It is walled.", "A walled garden.")
+    new = owned.update_understanding(old.id, SECRETIVE, "Where the spare key is kept by Ottoline.")
+    done = owned.forget(new.new_understanding_id)
+    assert len(done.warnings) == 1 and "A walled garden" in done.warnings[0]
+    assert owned.superseded_by(old.id) == ()
+
+
+def test_a_waiting_memory_can_be_forgotten_and_is_not_held_again(root: Path) -> None:
+    (root / "vault.toml").write_text('write_policy = "review"\n')
+    with Vault.open(root) as vault:
+        made = vault.remember(SECRETIVE)
+    with Vault.open(root, origin="owner") as vault:
+        vault.forget(made.id)
+        assert vault.review().results == ()
+    assert not list((root / INBOX).glob("*.md"))
+    assert traces(root) == []
+
+
+def test_what_waits_in_the_queue_is_forgotten_too(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    owned.turn("s1", "u1", "w", "Again.", extractMemory=True, candidates=[{"content": SECRETIVE}], write="later")
+    assert owned.forget(made.id).local >= 1
+    assert traces(root) == []
+    assert owned.drain().turns == 0
+
+
+def test_nobody_but_the_owner_may_and_a_dry_run_changes_nothing(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    tip = head(root)
+    with pytest.raises(Refused) as refused:
+        owned.as_(origin="agent").forget(made.id)
+    assert refused.value.exit_code is Exit.REFUSED
+    shown = owned.forget(made.id, dry_run=True)
+    assert shown.dry_run and shown.removed == (made.path,)
+    assert head(root) == tip and owned.show(made.id).id == made.id
+
+
+def test_subjects_are_not_memories(owned: Vault) -> None:
+    owned.remember("The garden has a red gate.", ["Garden"])
+    with pytest.raises(UsageError, match="subject"):
+        owned.forget("Garden")
+
+
+def test_forgetting_is_not_undone(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    owned.forget(made.id)
+    assert subjects(root)[0] == f"forget: {made.id}" and in_commit(root)[made.path] == "D"
+    with pytest.raises(Refused, match="not undone"):
+        owned.undo()
+    assert not (root / made.path).exists()
+
+
+def test_the_journal_goes_on_under_the_same_name(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    owned.forget(made.id)
+    owned.remember("Written after.")
+    journals = list((root / "vault" / "episodes").glob("*.md"))
+    assert len(journals) == 1
+    assert "Written after" in text(root, journals[0].relative_to(root).as_posix())
+
+
+@needs_model
+def test_its_vectors_are_forgotten_in_every_set(root: Path) -> None:
+    environ = {**os.environ, "VAULT_PROVIDER": "local", "VAULT_MODELS": str(MODELS)}
+    with Vault.open(root, origin="owner", environ=environ) as vault:
+        keep = vault.remember("The garden has a red gate.")
+        made = vault.remember(SECRETIVE)
+        vault.fresh()
+        vault.embed()
+        rows = vault.vectors.count
+        vault.forget(made.id)
+        assert traces(root) == []
+        assert vault.embed().behind == 0
+        assert vault.vectors.count < rows
+        assert vault.search("a red gate").results[0].id == keep.id
+    for ledger in (root / "_cache").rglob("*.sqlite3"):
+        assert not any(word in ledger.read_bytes() for word in WORDS)

@@ -1,0 +1,76 @@
+"""Marks move a memory's utility a little, are told why, and are settled as they should be."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.verbs.looking import assert_committed, fails, subjects, untouched
+from vault_tool import Vault
+from vault_tool.errors import NotFound, Refused, UsageError
+
+
+def test_a_useful_memory_rises_and_counts_as_used(vault: Vault, root: Path) -> None:
+    made = vault.remember("Keepalive helps.")
+    marked = vault.mark_useful(made.id[:8], "it named the setting")
+    assert_committed(marked, root)
+    assert (marked.id, marked.mark, marked.rationale, marked.questions) == (made.id, "useful", "it named the setting", ())
+    assert marked.utility.before == 0.5
+    assert marked.utility.after == pytest.approx(0.53125)
+    assert subjects(root) == ["mark-useful: Keepalive helps"]
+    after = vault.show(made.id)
+    assert after.utility == pytest.approx(marked.utility.after)
+    assert after.access_count == 1
+
+
+def test_a_question_stays_open_until_it_is_settled(vault: Vault) -> None:
+    made = vault.remember("The port is 6379.")
+    asked = vault.as_(session="a").mark_questionable(made.id, "it moved")
+    assert asked.questions == ("it moved",)
+    assert asked.utility.after < 0.5
+    # In the same second: what is said later counts later.
+    for _ in range(5):
+        assert vault.mark_questionable(made.id, "again").questions[-1] == "again"
+        assert vault.mark_useful(made.id, "no, it is so").questions == ()
+
+
+def test_a_mark_for_a_problem_moves_the_utility_for_it(vault: Vault) -> None:
+    problem = vault.remember("Redis drops connections.", kind="problem")
+    made = vault.remember("Keepalive helps.")
+    marked = vault.mark_useful(made.id, "solved it", problem=problem.id[:8])
+    assert marked.problem == problem.id
+    assert marked.for_problem is not None and marked.for_problem.applied > 0
+    shown = vault.show(made.id, belief=True)
+    assert shown.belief is not None and shown.posterior is not None
+    assert shown.belief.by_problem == {problem.id: pytest.approx(marked.for_problem.after)}
+    assert set(shown.posterior) == {"truth", "utility", f"utility for {problem.id}"}
+
+
+def test_a_mark_without_a_reason_is_taken_and_says_so(vault: Vault) -> None:
+    made = vault.remember("One.")
+    assert "no reason" in vault.mark_useful(made.id).warnings[0]
+    assert vault.mark_useful(made.id, "so").warnings == ()
+
+
+def test_what_cannot_be_judged_is_refused(vault: Vault, root: Path) -> None:
+    made = vault.remember("One.", ["Redis"])
+    with untouched(root), fails(UsageError, "subject", "claims nothing"):
+        vault.mark_useful("Redis", "x")
+    with untouched(root), fails(NotFound, "ffff0000"):
+        vault.mark_useful("ffff0000", "x")
+    with untouched(root), fails(UsageError, "not a problem"):
+        vault.mark_useful(made.id, "x", problem=made.id)
+    with untouched(root), fails(Refused):
+        vault.mark_useful(made.id, "the key is AKIAIOSFODNN7EXAMPLE")
+
+
+def test_the_line_says_who_judged(vault: Vault, root: Path) -> None:
+    made = vault.remember("One.")
+    vault.as_(session="s1", model="m1").mark_questionable(made.id, "a\nb")
+    [journal] = (root / "vault" / "signals").iterdir()
+    line = json.loads(journal.read_text())
+    assert {key: line[key] for key in ("target", "kind", "rationale", "session", "model", "origin")} == {
+        "target": made.id, "kind": "questionable", "rationale": "a b", "session": "s1", "model": "m1", "origin": "agent",
+    }  # fmt: skip

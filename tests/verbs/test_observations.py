@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.git_repos import git
+from vault_tool import Vault
+from vault_tool.errors import UsageError
+
+BATCH = (
+    {"content": "Redis restarts at three.", "subject_names": ["Redis", "Lab nights"]},
+    {"content": "Audrey prefers tea.", "kind": "preference", "confidence": 0.9, "observed_at": "2026-11-01T09:00:00+00:00"},
+    {"content": "Redis restarts at three. ", "subject_names": ["Redis"]},
+    {"content": "The queue is on Redis too.", "subject_names": ["redis"]},
+)
+
+
+def commits(root: Path) -> list[str]:
+    return git(root, "log", "--format=%s").splitlines()
+
+
+def test_a_batch_is_one_commit_with_each_said_once_and_each_subject_minted_once(vault: Vault, root: Path) -> None:
+    before = len(commits(root))
+    made = vault.add_observations(BATCH)
+    assert made.committed
+    assert len(commits(root)) == before + 1
+    first, second, repeat, third = made.results
+    assert first.subjects_created == ("Redis", "Lab nights")
+    assert (repeat.id, repeat.duplicate_of, repeat.subjects_created) == (first.id, first.id, ())
+    assert third.subject_names == ("Redis",)
+    assert third.subjects_created == ()
+    assert len(list((root / "vault/subjects").glob("redis*.md"))) == 1
+    kept = vault.show(second.id)
+    assert (kept.type, kept.head["confidence"], kept.head["observed"]) == ("preference", 0.9, "2026-11-01T09:00:00+00:00")
+
+
+def test_what_the_vault_says_already_is_named_and_not_written(vault: Vault, root: Path) -> None:
+    known = vault.remember("Redis restarts at three.", ["Redis"])
+    before = commits(root)
+    made = vault.add_observations(BATCH[:1])
+    assert made.results[0].duplicate_of == known.id
+    assert made.results[0].id == known.id
+    assert commits(root) == before
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ({"content": "  "}, "observation 2: there is nothing to remember"),
+        ({"content": "x", "colour": "red"}, "observation 2 has an unknown field `colour`"),
+        ({"content": "x", "confidence": 2}, "observation 2: confidence"),
+        ({"content": "x", "observed_at": "soon"}, "observation 2: observed_at"),
+        ({"content": "x", "related_to": ["abcdef"]}, "observation 2: nothing in this vault"),
+    ],
+)
+def test_one_fault_refuses_all_and_is_named_by_its_number(vault: Vault, root: Path, fault: dict[str, object], said: str) -> None:
+    before = commits(root)
+    with pytest.raises(UsageError, match=said):
+        vault.add_observations([BATCH[0], fault])
+    assert commits(root) == before
+    assert not list((root / "vault").rglob("redis*"))
+
+
+def test_only_the_session_that_wrote_it_deletes_an_observation(vault: Vault, root: Path) -> None:
+    mine = vault.as_(session="s1").remember("Written by mistake.")
+    other = vault.as_(session="s2").remember("Written on purpose.")
+    done = vault.as_(session="s1").delete_observations([mine.id, other.id, "0000aaaa"])
+    assert done.deleted == (mine.id,)
+    assert [one.id for one in done.rejected] == [other.id, "0000aaaa"]
+    assert "session mismatch" in done.rejected[0].reason
+    assert not (root / mine.path).exists()
+    assert (root / other.path).exists()
+    assert mine.id not in [one.id for one in vault.search("mistake").results]
+    assert git(root, "show", f"HEAD~1:{mine.path}")
+    assert commits(root)[0] == "delete-observations: Written by mistake"
+
+
+def test_what_a_person_wrote_pinned_or_built_upon_is_not_deleted(vault: Vault) -> None:
+    agent = vault.as_(session="s1")
+    owned = vault.as_(session="s1", origin="owner").remember("By the person.")
+    pinned = agent.remember("Pinned.", pinned=True)
+    source = agent.remember("A source.", ["Lab"])
+    agent.create_understanding(["Lab"], "What it comes to.", "Sum.", source_observation_ids=[source.id])
+    done = agent.delete_observations([owned.id, pinned.id, source.id])
+    assert done.deleted == ()
+    assert [one.id for one in done.rejected] == [owned.id, pinned.id, source.id]
+    assert "stands on it" in done.rejected[2].reason
+    assert not done.committed
+
+
+def test_without_a_session_nothing_can_be_deleted(vault: Vault) -> None:
+    made = vault.remember("Whose?")
+    with pytest.raises(UsageError, match="no session is named"):
+        vault.delete_observations([made.id])

@@ -1,0 +1,346 @@
+"""Commands of consolidation: walk through a pass, begin one, and see what maintenance would pay."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import click
+
+from vault_tool.cli import output
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import MEMORY
+from vault_tool.cli.options import Call, Short, command, writes
+from vault_tool.cli.saved import commit_of
+from vault_tool.cli.setup import in_editor
+from vault_tool.errors import Exit, UsageError, VaultError
+from vault_tool.util.text import one_line
+from vault_tool.verbs import consolidating, consolidation_report, drafting, packets
+from vault_tool.verbs.consolidating import Begun, Ended, PacketHead, Pending
+from vault_tool.verbs.consolidation_report import ConsolidationReport
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.packets import Packet, Step
+
+KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
+
+SHOWN = 12
+"""Observations that a person sees before they open the packet in the editor, each in so many characters:"""
+
+WIDTH = 52
+
+SOME = 6
+"""Packets that the end of a pass names of those that were skipped or left."""
+
+
+@command(
+    "consolidate",
+    "vt consolidate",
+    "vt consolidate --json",
+    "vt consolidate --skip 'Homelab × Redis' --json",
+    "vt consolidate --done",
+)
+@click.option("--packet", default="", metavar="LABEL", help="This packet; else the next.")
+@click.option("--skip", multiple=True, metavar="LABEL", help="Pass over a packet first.")
+@click.option("--skip-trivial", is_flag=True, help="Pass over all pairs that share one or two observations.")
+@click.option(
+    "--tokens",
+    type=click.IntRange(packets.FEWEST_TOKENS),
+    default=packets.PACKET_TOKENS,
+    show_default=True,
+    help="Most tokens of a packet.",
+)
+@click.option("--list", "listed", is_flag=True, help="Only list the packets of the pass.")
+@click.option("--done", is_flag=True, help="End the pass: complete its ledger, make CORE.md.")
+@writes
+def consolidate(
+    call: Call, packet: str, skip: tuple[str, ...], skip_trivial: bool, tokens: int, listed: bool, done: bool
+) -> Exit:
+    """Turn what is new into understandings.
+
+    A pass goes packet by packet: a subject's new observations beside what is understood of it, then pairs of subjects,
+    then the orientation. In a terminal each packet is shown, and one key opens your editor on its understanding. Programs
+    get the next packet, write with --pass, and call again. It may be left at any time: the pass is taken up again.
+    """
+    with call.open_vault() as vault:
+        if done:
+            return call.emit(consolidating.end_consolidation(vault), _ended, vault)
+        step = packets.consolidate(vault, packet=packet, skip=skip, skip_trivial=skip_trivial, tokens=tokens)
+        asks = not (call.json or listed) and sys.stdin.isatty() and sys.stdout.isatty()
+        if asks and step.pass_id:
+            return _walk(call, vault, step, tokens)
+        return call.emit(step, _listed if listed else _step, vault)
+
+
+@command("begin-consolidation", "vt begin-consolidation --json")
+def begin_consolidation(call: Call) -> Exit:
+    """Begin a pass, or take up the open one.
+
+    Where nothing is new nothing is written.
+    """
+    with call.open_vault() as vault:
+        return call.emit(consolidating.begin_consolidation(vault), _begun, vault)
+
+
+@command("end-consolidation", "vt end-consolidation")
+@click.argument("pass_id", type=MEMORY, metavar="[PASS]", default="", help="The pass; else the open one.")
+def end_consolidation(call: Call, pass_id: str) -> Exit:
+    """Complete the ledger of a pass, make CORE.md."""
+    with call.open_vault() as vault:
+        return call.emit(consolidating.end_consolidation(vault, pass_id), _ended, vault)
+
+
+@command("get-pending-consolidation", "vt get-pending-consolidation")
+def get_pending_consolidation(call: Call) -> Exit:
+    """Show what a pass would settle now."""
+    with call.open_vault() as vault:
+        return call.emit(consolidating.get_pending_consolidation(vault), _pending, vault)
+
+
+@command("get-consolidation-report", "vt get-consolidation-report", "vt get-consolidation-report --limit 5 --json")
+@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most entries of each list.")
+def get_consolidation_report(call: Call, limit: int) -> Exit:
+    """Show what maintenance would pay, best first."""
+    with call.open_vault() as vault:
+        return call.emit(consolidation_report.get_consolidation_report(vault, limit=limit), _report, vault)
+
+
+def _walk(call: Call, vault: Context, step: Step, tokens: int) -> Exit:
+    """Show each packet and do what its key says; what cannot be done is said, and the packet comes again."""
+    output.say(f"pass {step.generation}: {_left(step)}")
+    while step.packet is not None:
+        call.emit(step, partial(_shown, width=WIDTH), vault)
+        while True:
+            output.say(KEYS)
+            key = click.getchar().lower()
+            if key == "q":
+                output.say("the pass stays open: `vt consolidate` goes on")
+                return Exit.DONE
+            if key == "d":
+                return call.emit(consolidating.end_consolidation(vault), _ended, vault)
+            try:
+                if _decided(call, vault, step, key):
+                    break
+            except VaultError as fault:
+                output.say(output.error_line(fault.message, fault.hint))
+        step = packets.next_packet(vault, str(step.pass_id), tokens=tokens)
+    return call.emit(consolidating.end_consolidation(vault, str(step.pass_id)), _ended, vault)
+
+
+def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
+    """Do what a key says of one packet; whether it is settled or passed over."""
+    assert step.packet is not None and step.pass_id is not None  # the walk's own condition
+    if key == "s":
+        packets.skip_packets(vault, step.pass_id, packets=[step.packet.label])
+        return True
+    if key == "t":
+        before = step.remaining
+        after = packets.skip_packets(vault, step.pass_id, trivial=True).remaining
+        output.say(f"{before - after} trivial pairs are passed over")
+        return step.packet.trivial
+    if key != "e":
+        raise UsageError(f"`{key}` means nothing here", KEYS)
+    settled = drafting.write_packet(vault, step.pass_id, step.packet, in_editor)
+    call.emit(settled, _settled, vault)
+    return settled.id is not None
+
+
+def _left(step: Step) -> str:
+    light = sum(head.trivial and not head.done for head in step.packets)
+    return f"{step.remaining} packets left{f', {light} of them trivial' if light else ''}"
+
+
+def _step(step: Step, short: Short) -> Iterator[Block]:
+    if step.pass_id is None:
+        yield "nothing is new since the last pass"
+        return
+    yield f"pass {step.generation} ({short(step.pass_id)}): {_left(step)}"
+    if step.packet is None:
+        yield "all packets are settled or passed over: `vt consolidate --done`"
+        return
+    yield from _shown(step, short)
+    yield step.packet.next_step
+
+
+def _shown(step: Step, short: Short, width: int | None = None) -> Iterator[Block]:
+    """A packet: whole, or as lines of `width` characters for a person who will see all of it in the editor."""
+    packet = step.packet
+    if packet is None:
+        return
+    yield ""
+    yield Heading(_title(packet))
+    if packet.current:
+        yield f"understood now ({short(packet.current.id)}): {packet.current.summary}"
+        yield Body(packet.current.content)
+    for one in (*packet.sides, *packet.new_understandings):
+        yield f"{one.kind} of {', '.join(one.subject_names)}: {one.summary}"
+    chosen = packet.observations[:SHOWN] if width else packet.observations
+    rows = [("new" if one.new else "", short(one.id), one.type, one_line(one.content, width)) for one in chosen]
+    if rows:
+        yield table(("", "id", "type", "observation"), rows)
+    if len(chosen) < len(packet.observations):
+        yield f"and {len(packet.observations) - len(chosen)} more: the editor shows all of them whole"
+    if packet.left_out:
+        yield f"{packet.left_out} older observations did not fit"
+
+
+def _title(packet: Packet) -> str:
+    if packet.kind == "orientation":
+        return f"orientation: does it still say where things stand? ({packet.new_count} understandings were written in this pass)"
+    trivial = " (trivial: it may be chance)" if packet.trivial else ""
+    return f"{packet.label}: {packet.observation_count} observations, {packet.new_count} new memories{trivial}"
+
+
+def _listed(step: Step, short: Short) -> Iterator[Block]:
+    yield f"pass {step.generation}: {_left(step)}" if step.pass_id else "nothing is new since the last pass"
+    yield from _heads(step.packets, whole=True)
+
+
+def _heads(heads: Sequence[PacketHead], *, whole: bool = False) -> Iterator[Block]:
+    """Packets as a table; those that are trivial are only counted unless the `whole` of it is wanted."""
+    light = [] if whole else [one for one in heads if one.trivial and not one.done]
+    rows = [
+        (one.label, str(one.new_count), str(one.observation_count), f"{one.value:.2f}", _state(one))
+        for one in heads
+        if one not in light
+    ]
+    numbers = ("new", "observations", "value")
+    yield table(("packet", *numbers, ""), rows, right=numbers, empty="no packets")
+    if light:
+        yield f"and {len(light)} trivial pairs, which share one or two observations: `vt consolidate --list` shows them"
+
+
+def _state(one: PacketHead) -> str:
+    if one.done:
+        return "done"
+    understood = "" if one.existing_understanding else "nothing written yet"
+    return ", ".join(part for part in ("trivial" if one.trivial else "", understood) if part)
+
+
+def _begun(begun: Begun, short: Short) -> Iterator[Block]:
+    if begun.id is None:
+        yield "nothing is new since the last pass"
+        return
+    state = "begun" if begun.began else "open already"
+    yield f"pass {begun.generation} ({short(begun.id)}) {state}: {begun.new_count} new"
+    yield from _heads(begun.packets)
+    yield fields(("about no subject", [short(one) for one in begun.unplaced]), ("path", begun.path), ("commit", commit_of(begun)))
+
+
+def _ended(ended: Ended, short: Short) -> Iterator[Block]:
+    yield f"pass {ended.generation} ended: {len(ended.written)} written, {len(ended.superseded)} superseded"
+    rows = [(name, str(count), str(ended.after.get(name, ""))) for name, count in ended.before.items()]
+    yield table(("", "before", "after"), rows, right=("before", "after"))
+    yield fields(("skipped", _some(ended.skipped)), ("left", _some(ended.left)))
+    yield fields(("path", ended.path), ("commit", commit_of(ended)))
+
+
+def _some(labels: Sequence[str]) -> list[str]:
+    more = len(labels) - SOME
+    return [*labels[:SOME], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _settled(settled: drafting.Settled, short: Short) -> Iterator[Block]:
+    if settled.id is None:
+        yield "nothing was written"
+        return
+    yield f"{short(settled.id)}  {settled.summary}"
+    replaced = ", ".join(map(short, settled.superseded))
+    yield fields(("rests on", f"{settled.sources} observations"), ("supersedes", replaced), ("commit", commit_of(settled)))
+
+
+def _pending(pending: Pending, short: Short) -> Iterator[Block]:
+    since = f" since {pending.since[:10]}" if pending.since else ""
+    yield f"generation {pending.generation}: {pending.pending_consolidation_count} observations are placed nowhere"
+    if pending.pass_id:
+        arrived = f", {pending.arrived} came{since}" if pending.arrived else ""
+        yield f"pass {short(pending.pass_id)} is open{arrived}: `vt consolidate` goes on"
+    yield from _heads((*pending.subjects, *pending.intersections))
+
+
+def _report(report: ConsolidationReport, short: Short) -> Iterator[Block]:
+    yield f"generation {report.generation}: {report.pending_consolidation_count} observations are placed nowhere"
+    for title, columns, rows in _lists(report, short):
+        if rows:
+            yield ""
+            yield Heading(title)
+            yield table(columns, rows)
+    if report.stale_orientation:
+        yield ""
+        yield f"orientation ({short(report.stale_orientation.id)}) may be stale: {report.stale_orientation.reason}"
+    yield from report.degraded
+
+
+_Rows = Sequence[tuple[str, ...]]
+
+
+def _lists(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
+    """The report's lists as tables, in the order in which they are worth looking at."""
+    counts = report.counts
+
+    def titled(name: str, said: str) -> str:
+        return f"{said} ({counts[name]})"
+
+    for group in report.contested_understandings:
+        about = f" of {', '.join(group.subject_names)}" if group.subject_names else ""
+        heads = [(short(head.id), head.summary) for head in group.heads]
+        yield f"Contested: {group.kind}{about}", ("id", "summary"), heads
+    yield (
+        titled("questionable_items", "Questionable"),
+        ("id", "kind", "title", "reason"),
+        [(short(q.id), q.kind, q.title, q.reason) for q in report.questionable_items],
+    )
+    yield (
+        titled("subjects_needing_understanding", "Subjects without an understanding"),
+        ("subject", "observations"),
+        [(s.name, str(s.observation_count)) for s in report.subjects_needing_understanding],
+    )
+    yield (
+        titled("stale_understandings", "Stale understandings"),
+        ("id", "subjects", "came since", "summary"),
+        [(short(u.id), ", ".join(u.subject_names), str(u.new_observation_count), u.summary) for u in report.stale_understandings],
+    )
+    yield (
+        titled("intersections_needing_synthesis", "Intersections that changed"),
+        ("intersection", "size", "new", ""),
+        [
+            (
+                f"{i.subject_a} × {i.subject_b}",
+                str(i.intersection_size),
+                str(i.new_generation_count),
+                "trivial" if i.trivial else "",
+            )
+            for i in report.intersections_needing_synthesis
+        ],
+    )
+    yield (
+        titled("semantically_dense_intersections", "Dense intersections without a relationship understanding"),
+        ("intersection", "size", "similarity"),
+        [
+            (f"{d.subject_a} × {d.subject_b}", str(d.intersection_size), _score(d.similarity_score))
+            for d in report.semantically_dense_intersections
+        ],
+    )
+    yield (
+        titled("edge_suggestions", "Links that may be missing"),
+        ("from", "type", "to", "why"),
+        [
+            (f"{short(e.from_id)} {e.from_title}", e.type, f"{short(e.to_id)} {e.to_title}", e.why)
+            for e in report.edge_suggestions
+        ],
+    )
+    yield (
+        titled("untouched_subjects", "Long untouched"),
+        ("subject", "observations", "generations ago"),
+        [(u.name, str(u.observation_count), str(u.generations_ago)) for u in report.untouched_subjects],
+    )
+    yield (
+        titled("unlinked_observations", "Placed nowhere, newest first"),
+        ("id", "subjects", "observation"),
+        [(short(o.id), ", ".join(o.subject_names), o.content[:100]) for o in report.unlinked_observations],
+    )
+    yield titled("hygiene", "Hygiene"), ("id", "kind", "why"), [(short(h.id), h.kind, h.why) for h in report.hygiene]
+
+
+def _score(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"

@@ -1,0 +1,72 @@
+"""The command that makes vectors, with what it takes to have a model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import click
+
+from vault_tool.cli import output
+from vault_tool.cli.blocks import Block, fields
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.errors import Exit, VaultError
+from vault_tool.machine import PROVIDERS
+from vault_tool.util.text import counted
+from vault_tool.verbs import embedding
+from vault_tool.verbs.context import Context
+
+_EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
+
+
+@command("embed", "vt embed", "vt embed --provider local --download")
+@click.option("--provider", type=click.Choice(_EMBEDDING), metavar="WHO", help="auto, ollama, openai or local.")
+@click.option("--model", default="", metavar="NAME", help="A model of it other than the usual one.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Most texts to embed now.")
+@click.option("--download/--no-download", default=None, help="Fetch the local model if need be; else a terminal asks.")
+def embed(call: Call, provider: str | None, model: str, limit: int | None, download: bool | None) -> Exit:
+    """Make the vectors that are missing.
+
+    What has been done is kept whenever it ends: run it again for the rest. The exit code is 4 while notes are behind.
+    """
+    with call.open_vault() as vault:
+        who = provider or ""
+        wanted = offered(vault, call, who, model) if download is None else download
+        with call.progress("embedding") as progress, call.progress("fetching the model") as fetching:
+            done = embedding.embed(
+                vault, provider=who, model=model, limit=limit, download=wanted, progress=progress, fetching=fetching
+            )
+        return call.emit(done, _embedded, vault)
+
+
+def offered(vault: Context, call: Call, provider: str = "", model: str = "") -> bool:
+    """Ask, where a person can answer, whether a missing local model is to be fetched."""
+    if call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    missing = embedding.lacking(vault, provider, model)
+    return bool(missing) and click.confirm(f"Fetch {missing}?", default=True, err=True)
+
+
+def offer_model(call: Call, root: str) -> None:
+    """Ask on a terminal whether a new vault is to have a model, and fetch it; the vault is there whatever comes of that."""
+    with replace(call, vault=root).open_vault() as vault:
+        try:
+            if offered(vault, call):
+                with call.progress("fetching the model") as fetching:
+                    embedding.embed(vault, download=True, fetching=fetching)
+        except (VaultError, click.Abort) as fault:
+            output.warn(f"there is no model yet: {str(fault) or 'interrupted'}; `vt embed` asks again")
+
+
+def _embedded(done: embedding.Embedding, short: Short) -> Iterator[Block]:
+    none = "nothing was left to embed" if done.complete else "nothing was embedded"
+    yield f"{counted(done.embedded, 'text')} embedded in {done.seconds:.1f} s" if done.embedded else none
+    yield fields(
+        ("by", f"{done.provider} {done.model}"),
+        ("dimensions", done.dimensions),
+        ("sent to", "another machine" if done.remote else ""),
+        ("fetched", done.fetched),
+        ("refused", done.refused or ""),
+        ("notes behind", done.behind or ""),
+    )

@@ -1,0 +1,148 @@
+"""Commands about what subjects share, and about subjects that may be one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import SUBJECT
+from vault_tool.cli.options import Call, Short, authored, command, writes
+from vault_tool.cli.saved import commit_of
+from vault_tool.errors import Exit
+from vault_tool.verbs import intersections, merging
+from vault_tool.verbs.intersections import Intersection, Neighborhood
+from vault_tool.verbs.merging import Merged, SimilarSubjects
+
+
+@command("open-around", "vt open-around Redis", "vt open-around Redis --limit 5 --json")
+@click.argument("subject_name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
+@click.option("--limit", "-n", type=click.IntRange(1), help="Most neighbours; else all.")
+def open_around(call: Call, subject_name: str, limit: int | None) -> Exit:
+    """Show a subject's neighbours.
+
+    They are the subjects that share memories with it, by how many. A large intersection of similar subjects is a documented
+    relation, of dissimilar ones context; a small one of similar subjects is worth developing.
+    """
+    with call.open_vault() as vault:
+        return call.emit(intersections.open_around(vault, subject_name, limit=limit), _around, vault)
+
+
+@command("open-intersection", "vt open-intersection Redis Homelab")
+@click.argument("subject_a", type=SUBJECT, metavar="SUBJECT", help="One subject.")
+@click.argument("subject_b", type=SUBJECT, metavar="SUBJECT", help="The other.")
+@click.option("--limit", "-n", type=click.IntRange(1), help="Most observations; else all.")
+def open_intersection(call: Call, subject_a: str, subject_b: str, limit: int | None) -> Exit:
+    """Show all that two subjects share.
+
+    Its relationship understanding is their relation; how that came to be stands below it.
+    """
+    with call.open_vault() as vault:
+        return call.emit(intersections.open_intersection(vault, subject_a, subject_b, limit=limit), _intersection, vault)
+
+
+@command("find-similar-subjects", "vt find-similar-subjects", "vt find-similar-subjects Redis --json")
+@click.argument("subject_name", type=SUBJECT, metavar="[SUBJECT]", default="", help="Only pairs with this one.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most pairs.")
+def find_similar_subjects(call: Call, subject_name: str, limit: int) -> Exit:
+    """Show subjects that may be one."""
+    with call.open_vault() as vault:
+        return call.emit(merging.find_similar_subjects(vault, subject_name, limit=limit), _similar, vault)
+
+
+@command("merge-subjects", "vt merge-subjects Redis 'Redis cache' --reason 'one service under two names'")
+@click.argument("primary", type=SUBJECT, help="The subject that stays.")
+@click.argument("duplicate", type=SUBJECT, help="The one that goes; its name becomes an alias.")
+@click.option("--reason", default="", help="Why they are one.")
+@writes
+@authored
+def merge_subjects(call: Call, primary: str, duplicate: str, reason: str) -> Exit:
+    """Make two subjects one, in one commit.
+
+    Every memory of the duplicate is tagged with the primary; the structural understanding says what was merged.
+    """
+    with call.open_vault() as vault:
+        return call.emit(merging.merge_subjects(vault, primary, duplicate, reason=reason), _merged, vault)
+
+
+def _around(found: Neighborhood, short: Short) -> Iterator[Block]:
+    yield Heading(found.subject.name)
+    yield fields(("summary", found.subject.summary), ("tags", found.subject.tags))
+    rows = [
+        (
+            one.subject.name,
+            str(one.intersection_size),
+            _score(one.similarity_score),
+            one.reading,
+            f"{short(one.intersection_understanding.id)}  {one.intersection_understanding.summary}"
+            if one.intersection_understanding
+            else "",
+        )
+        for one in found.neighbors
+    ]
+    numbers = ("shared", "similar")
+    yield table(("neighbour", *numbers, "reading", "relationship"), rows, right=numbers, empty="no other subject shares a memory")
+    yield from [f"and {found.more} more"] if found.more else []
+    yield from found.degraded
+
+
+def _intersection(found: Intersection, short: Short) -> Iterator[Block]:
+    yield Heading(f"{found.subject_a.name} × {found.subject_b.name}: {found.intersection_size} memories")
+    one = found.relationship_understanding
+    if one:
+        yield fields(
+            ("understanding", short(one.id)), ("summary", one.summary), ("from", _who(one.origin, one.model_tier, one.created_at))
+        )
+        yield Body(one.content)
+    if found.contested:
+        yield f"contested: {', '.join(short(head.id) for head in found.contested)} are all active"
+    for other in found.other_understandings:
+        yield f"{short(other.id)}  {other.kind}: {other.summary}"
+    rows = [(short(o.id), o.kind, o.observed_at[:10], o.title) for o in found.observations]
+    yield table(("id", "type", "observed", "observation"), rows, empty="no observation is about both")
+    yield from [f"and {found.more} more"] if found.more else []
+    if len(found.provenance) > 1:
+        yield Heading("How it came to be, the newest first")
+        chain = [(short(r.id), _who(r.origin, r.model_tier, r.created_at), r.summary, r.reason) for r in found.provenance]
+        yield table(("id", "from", "summary", "reason"), chain)
+
+
+def _similar(found: SimilarSubjects, short: Short) -> Iterator[Block]:
+    rows = [
+        (
+            one.subject_a.name,
+            one.subject_b.name,
+            _score(one.name_score),
+            _score(one.similarity_score),
+            str(one.intersection_size),
+            one.suggestion,
+        )
+        for one in found.results
+    ]
+    numbers = ("name", "meaning", "shared")
+    yield table(("subject", "and", *numbers, "suggestion"), rows, right=numbers, empty="no two subjects come near each other")
+    yield from [f"and {found.more} more"] if found.more else []
+    yield from found.degraded
+
+
+def _merged(made: Merged, short: Short) -> Iterator[Block]:
+    yield f"{made.duplicate} is {made.primary.name} now"
+    yield fields(
+        ("retagged", f"{made.observations_retagged} observations, {made.understandings_retagged} understandings"),
+        ("links moved", made.relinked or None),
+        ("new aliases", made.aliases_added),
+        ("structure", short(made.structural_understanding_id)),
+        ("removed", made.removed),
+        ("commit", commit_of(made)),
+    )
+    for group in made.contested:
+        yield f"contested now: {', '.join(map(short, group))}"
+
+
+def _who(origin: str, model: str, created: str) -> str:
+    return ", ".join(part for part in (origin, model, created[:10]) if part)
+
+
+def _score(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"

@@ -1,0 +1,55 @@
+"""Commands that judge memories: useful, or questionable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, fields
+from vault_tool.cli.names import MEMORY
+from vault_tool.cli.options import TEXT, Call, Short, command, writes
+from vault_tool.cli.saved import commit_of
+from vault_tool.errors import Exit
+from vault_tool.verbs import judging
+
+
+@command("mark-useful", "vt mark-useful a1b2c3 'It named the setting at once.'")
+@click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
+@click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
+@click.option("--problem", type=MEMORY, default="", help="The problem that it helped with.")
+@writes
+def mark_useful(call: Call, id: str, reason: str, problem: str) -> Exit:
+    """Say that a memory paid rent.
+
+    Its utility rises a little, it counts as used, and earlier questions about it are settled.
+    """
+    with call.open_vault() as vault:
+        return call.emit(judging.mark_useful(vault, id, reason, problem=problem), _marked, vault)
+
+
+@command("mark-questionable", "vt mark-questionable a1b2c3 'The setting was renamed in 7.2.'")
+@click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
+@click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
+@click.option("--problem", type=MEMORY, default="", help="The problem that it was no help with.")
+@writes
+def mark_questionable(call: Call, id: str, reason: str, problem: str) -> Exit:
+    """Say that a memory may be wrong or stale.
+
+    Its utility falls a little and it is reported, until it is superseded, marked as useful or reviewed.
+    """
+    with call.open_vault() as vault:
+        return call.emit(judging.mark_questionable(vault, id, reason, problem=problem), _marked, vault)
+
+
+def _marked(made: judging.Marked, short: Short) -> Iterator[Block]:
+    yield f"{short(made.id)}  {made.title}"
+    local = made.for_problem
+    yield fields(
+        ("marked", made.mark),
+        ("utility", f"{made.utility.before:.2f} -> {made.utility.after:.2f}"),
+        (f"for {short(made.problem)}" if local else "", f"{local.before:.2f} -> {local.after:.2f}" if local else ""),
+        ("because", made.utility.reason),
+        ("open questions", "; ".join(filter(None, made.questions))),
+        ("commit", commit_of(made)),
+    )

@@ -1,0 +1,138 @@
+"""Commands about several observations at once, and about understandings as they are held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.json_input import objects
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
+from vault_tool.cli.saved import commit_of, saved_as, short_ids
+from vault_tool.errors import Exit
+from vault_tool.verbs import observations, searching_observations, subjects, syntheses
+
+
+@command(
+    "add-observations",
+    """vt add-observations '[{"content": "Redis restarts at 3:00.", "subject_names": ["Redis"]}]'""",
+    "vt add-observations - --json < seen.json",
+)
+@click.argument("listed", type=TEXT, metavar="JSON", help="A list of objects with `content` and what `remember` takes; or -.")
+@writes
+@authored
+def add_observations(call: Call, listed: str) -> Exit:
+    """Append several observations in one commit.
+
+    All are checked before the first is written. What is remembered already is not written again.
+    """
+    with call.open_vault() as vault:
+        return call.emit(observations.add_observations(vault, objects(listed, "content")), _added, vault)
+
+
+@command("delete-observations", "vt delete-observations a1b2c3 --session 2026-11-20-k3f9")
+@click.argument("ids", nargs=-1, required=True, type=MEMORY, metavar="ID...", help="Observations that this session wrote.")
+def delete_observations(call: Call, ids: tuple[str, ...]) -> Exit:
+    """Delete what this same session wrote.
+
+    For an accidental write. Observations of other sessions are evidence and stay; the answer says which and why.
+    """
+    with call.open_vault() as vault:
+        done = observations.delete_observations(vault, ids)
+        code = call.emit(done, _deleted, vault)
+        return Exit.REFUSED if done.rejected and not done.deleted else code
+
+
+@command(
+    "search-observations",
+    "vt search-observations restart timeout --subject Redis",
+    "vt search-observations 'why did it stop?' --subject Redis --mode embedding --json",
+)
+@click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood in text mode.')
+@click.option(
+    "--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it; several: with all."
+)
+@click.option(
+    "--mode", type=click.Choice(searching_observations.MODES), default="text", show_default=True, help="By words or by meaning."
+)
+@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
+def search_observations(call: Call, words: tuple[str, ...], subject_names: tuple[str, ...], mode: str, limit: int) -> Exit:
+    """Search within the evidence on subjects."""
+    with call.open_vault() as vault:
+        found = searching_observations.search_observations(vault, subject_names, " ".join(words), mode=mode, limit=limit)
+        return call.emit(found, _matches, vault)
+
+
+@command("get-understandings", "vt get-understandings Redis", "vt get-understandings James Audrey --json")
+@click.argument("names", nargs=-1, required=True, type=SUBJECT, help="Subjects: what is tagged with all of them.")
+def get_understandings(call: Call, names: tuple[str, ...]) -> Exit:
+    """Show what is understood of subjects together."""
+    with call.open_vault() as vault:
+        return call.emit(syntheses.get_understandings(vault, names), _held, vault)
+
+
+@command("get-understanding-history", "vt get-understanding-history a1b2c3")
+@click.argument("understanding_id", type=MEMORY, metavar="ID", help="The understanding.")
+def get_understanding_history(call: Call, understanding_id: str) -> Exit:
+    """Show what an understanding replaced."""
+    with call.open_vault() as vault:
+        return call.emit(syntheses.get_understanding_history(vault, understanding_id), _held, vault)
+
+
+@command("update-subject-summary", "vt update-subject-summary Redis 'The cache of the lab, and since May its queue'")
+@click.argument("name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
+@click.argument("summary", type=TEXT, help="One line, or - for standard input.")
+@writes
+def update_subject_summary(call: Call, name: str, summary: str) -> Exit:
+    """Give a subject a new one-line summary."""
+    with call.open_vault() as vault:
+        return call.emit(subjects.update_subject_summary(vault, name, summary), _summarised, vault)
+
+
+def _added(made: observations.AddedObservations, short: Short) -> Iterator[Block]:
+    rows = [
+        (short(one.id), "known" if one.duplicate_of else "new", one.type, ", ".join(one.subject_names), one.path)
+        for one in made.results
+    ]
+    yield table(("id", "", "type", "subjects", "path"), rows)
+    minted = [name for one in made.results for name in one.subjects_created]
+    yield fields(("new subjects", minted), ("commit", commit_of(made)))
+
+
+def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[Block]:
+    yield fields(("deleted", short_ids(done.deleted, short)), ("commit", commit_of(done)))
+    yield from (f"left: {one.id}: {one.reason}" for one in done.rejected)
+
+
+def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
+    rows = [(short(one.id), one.kind, one.title, ", ".join(one.subject_names), f"{one.score:.2f}") for one in found.results]
+    yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
+    yield from found.degraded
+    yield from [found.notice] if found.results else []
+
+
+def _held(found: syntheses.Understandings | syntheses.UnderstandingHistory, short: Short) -> Iterator[Block]:
+    for number, one in enumerate(found.results):
+        yield from [""] if number else []
+        yield Heading(one.title)
+        yield fields(
+            ("id", short(one.id)),
+            ("kind", one.kind),
+            ("subjects", one.subject_names),
+            ("summary", one.summary),
+            ("from", ", ".join(part for part in (one.origin, one.model_tier, one.created_at) if part)),
+            ("truth", one.truth),
+            ("supersedes", short_ids(one.supersedes, short)),
+            ("superseded by", short_ids(one.superseded_by, short)),
+            ("reason", one.reason),
+        )
+        yield Body(one.content)
+    yield "" if found.results else "no active understanding is tagged with all of these"
+    yield from [found.notice] if found.results else []
+
+
+def _summarised(done: subjects.UpdatedSubject, short: Short) -> Iterator[Block]:
+    said = ("before", done.previous_summary)
+    yield from saved_as(done.id, f"{done.name}: {done.summary}", done.path, short, done, said)

@@ -1,0 +1,128 @@
+"""The command that asks the memory a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import TEXT, Call, Short, command
+from vault_tool.errors import Exit
+from vault_tool.util.text import one_line
+from vault_tool.verbs.asked import Recalled
+from vault_tool.verbs.recall import Bundle, SubjectView, Understood
+from vault_tool.verbs.recall import recall as recall_verb
+
+_BRIEF = 160
+
+
+@command(
+    "recall",
+    "vt recall 'why do redis connections drop?'",
+    "vt recall Redis",
+    "vt recall 'connection timeouts' --kind solution --since 2026-01-01 --explain",
+)
+@click.argument("query", type=TEXT, metavar="QUESTION", help="A question, or a subject's name; - for standard input.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
+@click.option(
+    "--profile",
+    type=click.Choice(("targeted", "ambient", "core")),
+    default="targeted",
+    show_default=True,
+    help="How strict: asked, unprompted, always loaded.",
+)
+@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only what has one of these tags.")
+@click.option("--project", metavar="NAME", help="Only what is about this project or world.")
+@click.option("--since", metavar="TIME", help="Only what was observed from then on.")
+@click.option("--until", metavar="TIME", help="Only what was observed until then.")
+@click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
+@click.option("--user", metavar="ID", help="Only what is about this person, or nobody in particular.")
+@click.option("--hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far associations are followed.")
+@click.option("--problem", type=MEMORY, metavar="ID", default="", help="The problem that the answer is to help with.")
+@click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens that the results may take.")
+@click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
+@click.option("--doubtful", is_flag=True, help="Also what is believed to be false.")
+@click.option("--explain", is_flag=True, help="Show every factor of each score.")
+def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit:
+    """Ask the memory a question, or for a subject.
+
+    By words and by meaning, with what was said around it and what it is linked to. A result marked weak shares little
+    with the question: check it, or take it as no answer.
+    """
+    with call.open_vault() as vault:
+        answer = recall_verb(vault, query, session=of_session, **given)
+        return call.emit(answer, _answer, vault)
+
+
+def _answer(found: Bundle | SubjectView, short: Short) -> Iterator[Block]:
+    yield from _subject(found, short) if isinstance(found, SubjectView) else _bundle(found, short)
+
+
+def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
+    if found.best_answer is not None:
+        best = found.results[0]
+        yield Heading(best.title)
+        yield Body(found.best_answer.content)
+        source = ", ".join(part for part in (best.type, best.model, best.created) if part)
+        yield fields(("id", short(best.id)), ("subjects", best.subjects), ("from", source), ("caution", best.caution))
+        yield ""
+    elif found.results:
+        yield "Nothing fits well; the nearest are:"
+    yield table(("id", "type", "title", "score", "match", "why"), [_row(one, short) for one in found.results],
+                right=["score", "match"], empty="nothing comes to mind")  # fmt: skip
+    for one in found.results:
+        if one.caution:
+            yield f"{short(one.id)} {one.caution}"
+    if any(one.factors for one in found.results):
+        yield ""
+        yield _factors(found.results, short)
+    yield from (f"degraded: {reason}" for reason in found.degraded)
+    if found.results:
+        yield found.notice
+
+
+def _row(one: Recalled, short: Short) -> tuple[str, ...]:
+    marks = [mark for mark, is_so in (("weak", one.weak), ("doubtful", one.doubtful), ("global", one.scope == "global")) if is_so]
+    if one.folded:
+        marks.append(f"{one.folded} more like it")
+    name = short(one.id) if one.scope == "repo" else one.id[:8]
+    return name, one.type, one.title, f"{one.score:.2f}", f"{one.match:.2f}", one_line(", ".join([*marks, *one.why]), _BRIEF)
+
+
+def _factors(results: Sequence[Recalled], short: Short) -> Block:
+    """A column a result, a row a factor: what each added or multiplied."""
+    names = list(dict.fromkeys(name for one in results for name in (one.factors or {})))
+    shown = results[:8]
+    rows = [(name, *(_number((one.factors or {}).get(name)) for one in shown)) for name in names]
+    columns = ("factor", *(short(one.id) if one.scope == "repo" else one.id[:8] for one in shown))
+    return table(columns, rows, right=columns[1:])
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
+
+
+def _subject(found: SubjectView, short: Short) -> Iterator[Block]:
+    yield Heading(found.subject.name)
+    yield fields(("id", short(found.subject.id)), ("summary", found.subject.summary), ("tags", found.subject.tags))
+    for title, one in (
+        ("What is understood of it", found.single_subject_understanding),
+        ("Its own place", found.structural_understanding),
+    ):
+        yield from _understood(title, one, short)
+    yield ""
+    rows = [(short(one.id), one.kind, one.observed_at[:10], one.content) for one in found.recent_observations]
+    yield table(("id", "type", "observed", "what was seen"), rows, empty="nothing was observed of it yet")
+    yield found.notice
+
+
+def _understood(title: str, one: Understood | None, short: Short) -> Iterator[Block]:
+    if one is not None:
+        yield ""
+        yield Heading(f"{title} ({short(one.id)})")
+        yield Body(one.content or one.summary)

@@ -1,0 +1,141 @@
+"""Commands of a person alone: `review` what waits for consent, and `forget` what shall not be remembered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+import click
+
+from vault_tool.cli import output
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import MEMORY
+from vault_tool.cli.options import Call, Short, command, writes
+from vault_tool.cli.saved import commit_of, problem_table
+from vault_tool.cli.setup import in_editor
+from vault_tool.errors import Exit, Refused, UsageError, VaultError
+from vault_tool.verbs import forgetting, reviewing
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.reviewing import Reviewed, Waiting
+
+KEYS = "a accept   r refuse   e edit   s skip   q quit"
+
+
+@command("review", "vt review", "vt review --accept a1b2c3 --refuse 5f0c2d", "vt review --edit a1b2c3")
+@click.option("--accept", multiple=True, metavar="ID", help="Put a waiting memory into the vault, as its file is now.")
+@click.option("--refuse", multiple=True, metavar="ID", help="Delete a waiting memory.")
+@click.option("--edit", "edited", default="", metavar="ID", help="Open a waiting memory in your editor; it goes on waiting.")
+@click.option("--all", "everything", is_flag=True, help="Accept all that can be accepted.")
+@click.option("--join", is_flag=True, help="Let an understanding supersede what took its place meanwhile, too.")
+@click.option("--list", "listed", is_flag=True, help="Only list what waits, without asking.")
+@writes
+def review(
+    call: Call, accept: tuple[str, ...], refuse: tuple[str, ...], edited: str, everything: bool, join: bool, listed: bool
+) -> Exit:
+    """Look at what waits for you, and decide.
+
+    In a terminal each is shown with its context and decided by one key. Nothing that waits is in the vault, in git, or
+    in any answer; its file is in _local/inbox/, where you may also edit it. Only the owner may do this.
+    """
+    with call.open_vault() as vault:
+        if edited:
+            return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
+        done = reviewing.review(vault, accept=accept, refuse=refuse, everything=everything, join=join)
+        asks = not (call.json or accept or refuse or everything or listed) and sys.stdin.isatty() and sys.stdout.isatty()
+        if asks and done.results:
+            return _one_by_one(call, vault, done.results, join)
+        return call.emit(done, _reviewed, vault)
+
+
+@command("forget", "vt forget a1b2c3 --dry-run", "vt forget a1b2c3 --yes")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
+def forget(call: Call, memory_id: str, yes: bool, dry_run: bool) -> Exit:
+    """Erase a memory, and refuse its return.
+
+    Its file and links to it are removed in a commit; its words go from journals, indexes and this machine's own files.
+    Its id alone stays, by which it is refused when a pull or an import brings it back. History keeps the text.
+    """
+    with call.open_vault() as vault:
+        if not (yes or dry_run):
+            meant = forgetting.forget(vault, memory_id, dry_run=True)
+            if not (sys.stdin.isatty() and sys.stdout.isatty()) or call.json:
+                raise Refused(f"{meant.id} would be erased, and nobody can be asked", "say --yes, or look with --dry-run")
+            call.emit(meant, _forgotten, vault)
+            click.confirm("Erase it?", abort=True, err=True)
+        return call.emit(forgetting.forget(vault, memory_id, dry_run=dry_run), _forgotten, vault)
+
+
+def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> Exit:
+    """Show each waiting memory and do what its key says; what cannot be done is said, and the memory goes on waiting."""
+    for number, one in enumerate(results, 1):
+        output.say(f"{number} of {len(results)}")
+        call.emit(one, _waiting)
+        while True:
+            output.say(KEYS)
+            key = click.getchar().lower()
+            if key == "q":
+                return Exit.DONE
+            if key == "s":
+                break
+            try:
+                if _decided(call, vault, one, key, join):
+                    break
+            except VaultError as fault:
+                output.say(output.error_line(fault.message, fault.hint))
+    return Exit.DONE
+
+
+def _decided(call: Call, vault: Context, one: Waiting, key: str, join: bool) -> bool:
+    """Do what a key says of one memory; whether it does not wait any more."""
+    if key == "e":
+        call.emit(reviewing.edit_waiting(vault, one.id or one.path, in_editor), _waiting)
+        return False
+    named = (one.id or one.path,)
+    if key == "a":
+        call.emit(reviewing.review(vault, accept=named, join=join), partial(_reviewed, rest=False), vault)
+    elif key == "r":
+        call.emit(reviewing.review(vault, refuse=named), partial(_reviewed, rest=False), vault)
+    else:
+        raise UsageError(f"`{key}` means nothing here", KEYS)
+    return True
+
+
+def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block]:
+    for one in done.accepted:
+        yield f"{short(one.id)}  {one.title}: accepted"
+        replaced = ", ".join(short(old) for old in one.superseded)
+        yield fields(("new subjects", one.subjects_created), ("in place of", replaced), ("path", one.path))
+    for identity in done.refused:
+        yield f"{identity[:6]}: refused and deleted"
+    yield fields(("commit", commit_of(done)))
+    if rest:
+        rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.reason, one.path) for one in done.results]
+        yield table(("id", "type", "title", "why it waits", "file"), rows, empty="nothing waits for review")
+
+
+def _waiting(one: Waiting, short: Short) -> Iterator[Block]:
+    yield Heading(one.title)
+    author = ", ".join(part for part in (one.origin, one.model, one.session, one.user) if part)
+    replaced = ", ".join(short(old) for old in one.supersedes)
+    yield fields(
+        ("id", short(one.id)), ("type", one.type), ("subjects", one.subject_names), ("from", author), ("since", one.since),
+        ("waits because", one.reason), ("in place of", replaced), *one.context.items(), ("file", one.path),
+    )  # fmt: skip
+    yield Body(f"\n{one.content}\n")
+    if one.problems:
+        yield problem_table(one.problems, "")
+
+
+def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
+    yield f"{done.id}: {'would be erased' if done.dry_run else 'erased'}"
+    yield fields(
+        ("files", done.removed), ("links", done.links_removed), ("redacted", done.redacted), ("commit", commit_of(done)),
+    )  # fmt: skip
+    if done.citing:
+        yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
+        yield "These still refer to it, and may repeat it: that is yours to mend."
+    if done.in_history:
+        yield "Earlier commits, and every clone of them, still hold the text."

@@ -1,0 +1,203 @@
+"""Commands of a conversation: reading oneself in, what comes to mind, the seen log, its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.json_input import objects
+from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.options import TEXT, Call, Short, command, writes
+from vault_tool.errors import Exit
+from vault_tool.util.text import one_line
+from vault_tool.verbs import ambient, session_context, session_end, sessions
+from vault_tool.verbs.orient import KeptPage, Orientation
+from vault_tool.verbs.orient import orient as orient_verb
+from vault_tool.verbs.session_tries import Attempt
+
+_PARTS = (("Soul", "soul"), ("Protocol", "protocol"), ("Orientation", "orientation"))
+
+
+@command("orient", "vt orient --session 2026-11-20-k3f9", "vt orient --json")
+def orient(call: Call) -> Exit:
+    """Read soul, protocol and orientation.
+
+    At the start of a session and after a compaction: who we are, how we work, where we stand, and what waits. Empties
+    the seen log of the session, so that bring-to-mind starts afresh.
+    """
+    with call.open_vault() as vault:
+        return call.emit(orient_verb(vault), _orientation, vault)
+
+
+@command(
+    "bring-to-mind",
+    "vt bring-to-mind 'the flaky redis tests' --session k3f9",
+    "vt bring-to-mind - --session k3f9 --last-token 482913377 --json < turn.txt",
+)
+@click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
+@click.option("--last-token", type=int, metavar="N", help="The heartbeat token of the session's previous call.")
+@click.option("--include-seen", is_flag=True, help="Also what this session has seen.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=ambient.LIMIT, show_default=True, help="Most results.")
+@click.option(
+    "--budget", type=click.IntRange(1), default=ambient.BUDGET, show_default=True, help="Most tokens that they may take."
+)
+@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
+@click.option("--project", metavar="NAME", help="Only what is about this project or world.")
+@click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
+@click.option("--explain", is_flag=True, help="Every factor of each score (with --json).")
+def bring_to_mind(call: Call, **given: Any) -> Exit:
+    """Show what bears on the conversation now.
+
+    Strictly chosen: nothing is a good answer. What the session has seen is left out, until its token is lost or it
+    pauses for long: then its context was cut short, and everything may be shown again.
+    """
+    with call.open_vault() as vault:
+        return call.emit(ambient.bring_to_mind(vault, **given), _reminders, vault)
+
+
+@command("reset-seen", "vt reset-seen --session k3f9")
+def reset_seen(call: Call) -> Exit:
+    """Empty the seen log of a session.
+
+    After that bring-to-mind may show again what it has shown: for a context that was cut short in mid-conversation.
+    """
+    with call.open_vault() as vault:
+        return call.emit(sessions.reset_seen(vault), _cleared, vault)
+
+
+@command("get-session-context", "vt get-session-context --session k3f9")
+@click.option("--limit", "-n", type=click.IntRange(1), default=session_context.LIMIT, show_default=True, help="Most of each.")
+def get_session_context(call: Call, limit: int) -> Exit:
+    """Show what a session wrote and was shown."""
+    with call.open_vault() as vault:
+        return call.emit(session_context.get_session_context(vault, limit=limit), _context, vault)
+
+
+@command(
+    "end-session",
+    "vt end-session --session k3f9",
+    "vt end-session --session k3f9 --useful a1b2c3 --reason 'it named the cause' --failed 4e0d9c1b22",
+    """vt end-session --session k3f9 --votes '[{"id": "a1b2c3", "value": "useful", "reason": "it named the cause"}]'""",
+)
+@click.option("--useful", type=MEMORY, multiple=True, help="A memory that paid rent.")
+@click.option("--questionable", type=MEMORY, multiple=True, help="A memory that may be wrong or stale.")
+@click.option("--reason", default="", help="Why, for these votes.")
+@click.option("--worked", multiple=True, metavar="KEY", help="An offered attempt that worked: keep it as a solution.")
+@click.option("--failed", multiple=True, metavar="KEY", help="One that did not: keep it as a failed tactic.")
+@click.option("--problem", type=MEMORY, default="", help="What these attempts were for, if not what is offered.")
+@click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as a list of {id, value, reason}.")
+@click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=session_end.LIMIT, show_default=True, help="Most of each.")
+@writes
+def end_session(call: Call, **given: Any) -> Exit:
+    """Vote on what was shown, keep what was tried.
+
+    An offer, no boundary: it lists what the session was shown and has not judged, and the attempts that its log tells
+    of. Votes and attempts given are taken first, all of them or none.
+    """
+    votes, attempts = _votes(given), _attempts(given)
+    with call.open_vault() as vault:
+        found = session_end.end_session(vault, votes=votes, attempts=attempts, limit=given["limit"])
+        return call.emit(found, _end, vault)
+
+
+def _votes(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    found = [{"id": name, "value": value, "reason": given["reason"]} for value in session_end.VALUES for name in given[value]]
+    return [*found, *objects(given["more_votes"], "id")]
+
+
+def _attempts(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    problem = {"problem": given["problem"]} if given["problem"] else {}
+    found = [{"key": key, "outcome": outcome, **problem} for outcome in session_end.OUTCOMES for key in given[outcome]]
+    return [*found, *objects(given["more_attempts"], "key")]
+
+
+def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
+    for name, attribute in _PARTS:
+        page: KeptPage | None = getattr(found, attribute)
+        if page is None:
+            continue
+        yield Heading(name)
+        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", f"{page.origin}, {page.updated_at}"))
+        yield ""
+        yield Body(page.content)
+        yield ""
+    if found.content_policy:
+        yield f"What to keep and what never: {found.content_policy.path}"
+    yield from _activity(found)
+    yield found.notice
+
+
+def _activity(found: Orientation) -> Iterator[Block]:
+    recent = found.recent_activity
+    yield fields(
+        ("generation", found.generation),
+        ("to consolidate", found.pending_consolidation_count),
+        ("since", recent.since if recent else ""),
+        ("new observations", recent.subjects_with_new_observations if recent else ()),
+        ("new understandings", recent.subjects_with_new_understandings if recent else ()),
+    )
+
+
+def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
+    if found.compaction_detected:
+        yield "the context was cut short since the last call: what had been shown may be shown again"
+    rows = [
+        (short(r.id), r.type, r.title, ", ".join(r.subjects), f"{r.match:.2f}{' weak' if r.weak else ''}", r.caution or "")
+        for r in found.results
+    ]
+    yield table(("id", "type", "title", "subjects", "match", "caution"), rows, right=["match"], empty="nothing comes to mind")
+    yield from found.degraded
+    if found.session:
+        yield f"heartbeat token: {found.heartbeat_token}"
+    if found.results:
+        yield found.notice
+
+
+def _cleared(found: sessions.Cleared, short: Short) -> Iterator[Block]:
+    yield f"{found.cleared} {'memory' if found.cleared == 1 else 'memories'} may be shown again"
+
+
+def _context(found: session_context.SessionContext, short: Short) -> Iterator[Block]:
+    yield Heading(f"Session {found.session}")
+    yield fields(
+        ("began", found.began),
+        ("last call", found.last_call),
+        ("cut short", f"{found.compactions} {'time' if found.compactions == 1 else 'times'}" if found.compactions else ""),
+        ("subjects", found.subjects),
+    )
+    yield ""
+    rows = [(short(one.id), one.type, one.title, ", ".join(one.subjects)) for one in found.written]
+    yield table(("wrote", "type", "title", "subjects"), rows, empty="nothing was written")
+    yield ""
+    shown = [(short(one.id), one.type, one.title, ", ".join(one.how), one.last_shown) for one in found.shown]
+    yield table(("was shown", "type", "title", "by", "last"), shown, empty="nothing was shown")
+    if found.judged:
+        yield ""
+        yield table(("judged", "mark", "reason"), [(short(one.id), one.mark, one.reason) for one in found.judged])
+    yield found.notice
+
+
+def _end(found: session_end.SessionEnd, short: Short) -> Iterator[Block]:
+    for voted in found.votes:
+        yield f"{short(voted.id)}  {voted.title}: {voted.value}{' (said already)' if voted.already else ''}"
+    for kept in found.recorded:
+        known = " (known already)" if kept.duplicate_of or kept.already else ""
+        yield f"{short(kept.id)}  {kept.title}: {kept.type} for {short(kept.problem_id)}{known}"
+    yield Heading("To vote on")
+    rows = [(short(one.id), one.type, one.title, ", ".join(one.how)) for one in found.surfaced]
+    yield table(("id", "type", "title", "shown by"), rows, empty="nothing that was shown waits for a vote")
+    yield ""
+    yield Heading("Tried")
+    tried = [_tried(one, short) for one in found.attempts]
+    yield table(("key", "when", "outcome", "problem", "what"), tried, empty="the log tells of nothing that is not recorded")
+    yield found.notice
+
+
+def _tried(one: Attempt, short: Short) -> tuple[str, ...]:
+    problem = f"{short(one.problem_id)} (by {one.tied_by})" if one.problem_id else "?"
+    return one.key, one.at[:16].replace("T", " "), one.outcome, problem, one_line(one.text, 60)

@@ -1,0 +1,163 @@
+"""From accepted turns to memories: anchors become subjects, candidates become observations, or wait in the inbox."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from vault_tool.errors import Refused
+from vault_tool.files import tombstones
+from vault_tool.files.render import body_text, render
+from vault_tool.files.turns import QueuedTurn, Turns
+from vault_tool.model.records import Observation, Record, Subject
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
+from vault_tool.verbs import consent, resolve, screening
+from vault_tool.verbs.context import Context
+
+BATCH = 50
+"""The most turns that one commit holds."""
+
+THREAD = "thread"
+"""The field of a beat's head that names the thread which it continues."""
+
+_SPACE = uuid.UUID("6f0d0c5e-5b0a-5e0e-9d1f-4c5b1c1f7b52")
+
+
+class Plan(Protocol):
+    """What is needed of an operation under way."""
+
+    @property
+    def vault(self) -> Context:
+        """The vault that it writes to."""
+
+    def create(self, record: Record) -> str:
+        """Plan a new record."""
+
+    def minted(self, normal: str) -> str | None:
+        """The name of a subject that it makes."""
+
+    def log(self, record: Record, path: str, summary: str = "") -> None:
+        """Plan the day's log entry."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one batch of turns comes to; `known` were memories already, were forgotten, or were decided by a person."""
+
+    turns: tuple[QueuedTurn, ...] = ()
+    written: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list)
+    said: set[tuple[str, ...]] = field(default_factory=set)
+    keys: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """What its commit is called."""
+        return self.titles[0] if len(self.titles) == 1 else f"{len(self.titles)} beats"
+
+
+def beat_id(turn: QueuedTurn, number: int) -> str:
+    """The id of a turn's candidate: always the same, so that no kill and no repeat makes two memories of it."""
+    return str(uuid.uuid5(_SPACE, f"{turn.id}\n{number}"))
+
+
+def planned(op: Plan) -> Batch:
+    """Plan the oldest waiting turns; what a person must see is put into the inbox at once. Indexes must be fresh."""
+    vault = op.vault
+    batch = Batch(tuple(Turns(vault.root).waiting(BATCH)))
+    if batch.turns:
+        subjects = vault.index.catalog.of_class(RecordClass.SUBJECT)
+        batch.keys = {entry.text("key"): entry.title for entry in subjects if entry.text("key")}
+    for turn in batch.turns:
+        for number, candidate in enumerate(turn.candidates):
+            _take(op, batch, turn, candidate, beat_id(turn, number))
+    return batch
+
+
+def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> None:
+    vault = op.vault
+    draft = _draft(vault, turn, candidate, identity)
+    said = (body_hash(draft.body), draft.type, draft.project, draft.user)
+    if identity in batch.written or said in batch.said or _is_known(vault, draft, said):
+        batch.known.append(identity)
+        return
+    names = [anchor["name"] for anchor in candidate["anchors"]]
+    reason = turn.reason if turn.held else ""
+    if not reason and consent.policy(vault, draft) == "review":
+        reason = consent.OBSERVATIONS_WAIT
+    if not reason:
+        reason = _objection(vault, replace(draft, subjects=tuple(names)), names)
+    if reason:
+        _hold(vault, batch, turn, replace(draft, subjects=tuple(names)), reason)
+        return
+    record = replace(draft, subjects=_anchored(op, batch, candidate["anchors"], draft.created))
+    path = op.create(record)
+    op.log(record, path)
+    batch.said.add(said)
+    batch.written.append(identity)
+    batch.titles.append(record.title)
+
+
+def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> Observation:
+    body = body_text(candidate["content"])
+    thread = candidate["thread"]
+    return Observation(
+        id=identity, type=candidate["kind"], body=body, title=candidate["title"] or first_sentence(body),
+        tags=tuple(candidate["tags"]), importance=candidate["importance"], confidence=candidate["confidence"],
+        rationale=candidate["rationale"], evidence=tuple(candidate["evidence"]), generation=vault.index.catalog.generation(),
+        created=turn.at[:19] + "+00:00", session=turn.session, turn=turn.turn, user=turn.user, project=turn.world,
+        origin=turn.origin, model=turn.model, extra={THREAD: thread} if thread else {},
+    )  # fmt: skip
+
+
+def _is_known(vault: Context, draft: Observation, said: tuple[str, ...]) -> bool:
+    catalog = vault.index.catalog
+    if catalog.get(draft.id) or tombstones.has(vault.root, draft.id):
+        return True
+    twins = (entry for entry in catalog.by_body(said[0]) if entry.record_class is RecordClass.OBSERVATION)
+    return any((said[0], twin.type, twin.text("project"), twin.text("user")) == said for twin in twins)
+
+
+def _objection(vault: Context, draft: Observation, names: Sequence[str]) -> str:
+    """Why a candidate cannot go into the vault without a person; empty when it can."""
+    try:
+        for name in names:
+            resolve.subject(vault, name)
+        if not vault.allow_secrets:
+            screening.refuse_secrets(vault, [screening.new_note(render(draft))])
+    except Refused as fault:
+        return fault.message
+    return ""
+
+
+def _hold(vault: Context, batch: Batch, turn: QueuedTurn, draft: Observation, reason: str) -> None:
+    said = {"turn": one_line(turn.text, 500), "note": turn.note, "mode": turn.mode, "risk": turn.risk}
+    context = {name: text for name, text in said.items() if text}
+    held = consent.hold(vault, draft, reason, context, verb="turn", screen=False)
+    (batch.known if held.duplicate_of else batch.held).append(draft.id)
+
+
+def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], created: str | None) -> tuple[str, ...]:
+    """The names of the anchors' subjects: found by key, then by name or alias, else made."""
+    names: dict[str, None] = {}
+    for anchor in anchors:
+        known = batch.keys.get(anchor["key"]) if anchor["key"] else None
+        found = None if known else resolve.subject(op.vault, anchor["name"])
+        minted = None if known or found else op.minted(normal_name(anchor["name"]))
+        name = known or (found.title if found else minted) or anchor["name"]
+        if not (known or found or minted):
+            op.create(_subject(anchor, created))
+        if anchor["key"]:
+            batch.keys[anchor["key"]] = name
+        names[name] = None
+    return tuple(names)
+
+
+def _subject(anchor: Mapping[str, str], created: str | None) -> Subject:
+    identity = str(uuid.uuid5(_SPACE, f"anchor\n{anchor['key'] or normal_name(anchor['name'])}\n{created}"))
+    return Subject(id=identity, type="subject", name=anchor["name"], key=anchor["key"], role=anchor["role"], created=created)

@@ -1,0 +1,77 @@
+"""Checks of the kinds of a program's parameters: a list where a text belongs is said in a line, before anything is done."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, wraps
+from pathlib import Path
+from types import FunctionType, MappingProxyType
+from typing import Any, TypeVar
+
+from vault_tool.errors import UsageError
+
+Checked = TypeVar("Checked", bound=type)
+
+_KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
+    {
+        "str": (lambda value: isinstance(value, str), "a text"),
+        "int": (lambda value: isinstance(value, int) and not isinstance(value, bool), "a whole number"),
+        "float": (lambda value: isinstance(value, (int, float)) and not isinstance(value, bool), "a number"),
+        "bool": (lambda value: isinstance(value, bool), "true or false"),
+        "Path": (lambda value: isinstance(value, Path), "a path"),
+        "None": (lambda value: value is None, "nothing"),
+        "Sequence[str]": (lambda value: _is_texts(value), "a list of texts"),
+    }
+)
+
+_TEXTS = ("Sequence[str]",)
+
+
+def checked_parameters(vault: Checked) -> Checked:
+    """Make the methods that a class names itself raise UsageError for a parameter of another kind than its annotation's.
+
+    One text where a list of texts belongs is the list of that text: letter by letter is never meant.
+
+    Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check.
+    """
+    for name, verb in list(vars(vault).items()):
+        if isinstance(verb, FunctionType) and not name.startswith("_"):
+            setattr(vault, name, _checked(verb))
+    return vault
+
+
+def _checked(verb: FunctionType) -> Callable[..., Any]:
+    @wraps(verb)
+    def with_checks(*given: Any, **named: Any) -> Any:
+        signature, kinds = _signature(verb)
+        try:
+            bound = signature.bind(*given, **named)
+        except TypeError:
+            return verb(*given, **named)  # Python's own words for too many, too few and unknown ones
+        for name, value in bound.arguments.items():
+            kind = kinds.get(name)
+            if kind == _TEXTS and isinstance(value, str):
+                bound.arguments[name] = (value,)
+            elif kind and not any(_KINDS[one][0](value) for one in kind):
+                wanted = " or ".join(_KINDS[one][1] for one in kind if one != "None")
+                raise UsageError(f"{name} must be {wanted}, not {_called(value)}", f"see help(Vault.{verb.__name__})")
+        return verb(*bound.args, **bound.kwargs)
+
+    return with_checks
+
+
+@cache
+def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[str, ...]]]:
+    """A verb's signature, and for each parameter that can be checked what it may be."""
+    signature = inspect.signature(verb)
+    found = {name: tuple(str(one.annotation).split(" | ")) for name, one in signature.parameters.items()}
+    return signature, {name: kinds for name, kinds in found.items() if all(kind in _KINDS for kind in kinds)}
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, Collection) and not isinstance(value, (str, bytes)) and all(isinstance(one, str) for one in value)
+
+
+def _called(value: object) -> str:
+    return "one text" if isinstance(value, str) else "None" if value is None else f"a value of type {type(value).__name__}"

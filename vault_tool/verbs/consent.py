@@ -1,0 +1,111 @@
+"""Consent: which memories wait for a person before they are any, and keeping those in the inbox until then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from vault_tool.files import layout, tombstones
+from vault_tool.files.inbox import INBOX, About, Inbox
+from vault_tool.files.parse import record as record_in
+from vault_tool.files.render import render
+from vault_tool.model.records import Edge, Record, Remembered
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash, normal_body
+from vault_tool.verbs import screening
+from vault_tool.verbs.context import Context
+
+Policy = Literal["auto", "review"]
+
+WAITS = "waits for review: `vt review`"
+"""What whoever wrote a held memory is told."""
+
+OBSERVATIONS_WAIT = "agents' observations are reviewed in this vault (`write_policy`)"
+UNDERSTANDINGS_WAIT = "agents' understandings are reviewed in this vault (`understanding_policy`)"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A memory that waits: its id, its file below `_local/inbox/`, and why.
+
+    `duplicate_of` is its own id where the same text waited already, or this very memory was decided before; nothing
+    was then written.
+    """
+
+    id: str
+    path: str
+    reason: str
+    duplicate_of: str | None = None
+
+
+def policy(vault: Context, record: Record) -> Policy:
+    """Whether a record may be written at once or must wait for a person, by the vault's settings and by its class.
+
+    What the owner writes needs nobody's consent, and neither do subjects and links, which hold no evidence.
+    """
+    if (getattr(record, "origin", "") or vault.who.origin) == "owner":
+        return "auto"
+    settings = vault.settings
+    chosen = {
+        RecordClass.OBSERVATION: settings.write_policy,
+        RecordClass.UNDERSTANDING: settings.understanding_policy,
+    }.get(record.record_class, "auto")
+    return "review" if chosen == "review" else "auto"
+
+
+def hold(
+    vault: Context,
+    record: Record,
+    reason: str,
+    context: Mapping[str, str] | None = None,
+    *,
+    verb: str = "",
+    edges: Sequence[Edge] = (),
+    screen: bool = True,
+) -> Held:
+    """Keep a record in the inbox instead of the vault, on the disk when this returns.
+
+    It is no memory yet: not searched, not recalled, not in git, and it supersedes nothing. `context` is what helps a
+    person to judge it; `edges` are written with it once it is accepted. Raises Refused for what looks like a secret,
+    unless `screen` is off because it waits for just that reason.
+    """
+    inbox = Inbox(vault.root)
+    waiting = _waiting_twin(vault, inbox, record)
+    if waiting is not None:
+        return waiting
+    if record.id in inbox.decided() or tombstones.has(vault.root, record.id):
+        return Held(record.id, "", reason, record.id)
+    data = render(record)
+    if screen and not vault.allow_secrets:
+        screening.refuse_secrets(vault, [screening.new_note(data)])
+    taken = {layout.name_key(name) for name, _ in inbox.notes()}
+    placed = layout.place(record, {}, lambda path: layout.name_key(PurePosixPath(path).name) in taken)
+    notes = tuple(render(edge).decode("utf-8") for edge in edges)
+    about = About(vault.now(), verb, reason, dict(context or {}), notes)
+    return Held(record.id, inbox.put(record.id, PurePosixPath(placed).name, data, about), reason)
+
+
+def waiting(vault: Context) -> int:
+    """How many memories wait in the inbox; their number may be told to anybody, what they say may not."""
+    return len(Inbox(vault.root).notes())
+
+
+def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> Held | None:
+    """The waiting memory that is this one already, or says exactly the same."""
+    # A word that both must have: parsing all that waits, for each that comes, would take minutes for a thousand.
+    word = max(normal_body(record.body).split(), key=len, default="").encode("utf-8", "replace")
+    for name, data in inbox.notes():
+        if word not in data and record.id.encode() not in data:
+            continue
+        other = record_in(f"{INBOX}/{name}", data, vault.settings.types)
+        if other is not None and (other.id == record.id or _said(other) == _said(record)):
+            return Held(other.id, f"{INBOX}/{name}", inbox.about(other.id).reason, other.id)
+    return None
+
+
+def _said(record: Record) -> tuple[str, ...]:
+    project, user = (record.project, record.user) if isinstance(record, Remembered) else ("", "")
+    supersedes = getattr(record, "supersedes", ())
+    return body_hash(record.body) or record.id, record.type, project, user, *sorted(supersedes)

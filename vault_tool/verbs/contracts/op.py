@@ -1,0 +1,66 @@
+"""`op`: one JSON request in, one JSON answer out, whatever goes wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from vault_tool.errors import Exit, VaultError
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.contracts.faults import Fault, InvalidRequest
+from vault_tool.verbs.contracts.read import answered
+from vault_tool.verbs.contracts.schemas import require_shape
+from vault_tool.verbs.contracts.update import updated
+from vault_tool.verbs.contracts.write import written
+
+_WHO = {"session_id": "session", "model": "model", "user": "user", "project": "project"}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to a request, as plain JSON values, with the exit code that it means."""
+
+    answer: Mapping[str, Any]
+    exit: Exit = Exit.DONE
+
+
+def op(vault: Context, request: object) -> Mapping[str, Any]:
+    """The answer to one request as plain values. Raises nothing that a request can cause: `ok` is then false.
+
+    `errors` has every fault with its JSON pointer, `code` and `exit_code` the kind of failure.
+    """
+    return outcome(vault, request).answer
+
+
+def outcome(vault: Context, request: object) -> Outcome:
+    """The same with the exit code that it means."""
+    try:
+        remarks = require_shape(request)
+        assert isinstance(request, Mapping)  # its shape was just checked
+        made = _DO[request["op"]](_asker(vault, request), request)
+    except VaultError as fault:
+        return refusal(fault, request.get("op") if isinstance(request, Mapping) else None)
+    answer = asdict(made)
+    answer["warnings"] = [*remarks, *answer["warnings"]]
+    code = Exit.ATTENTION if answer.get("attention") else Exit.DONE
+    return Outcome({"ok": True, "op": request["op"], **answer}, code)
+
+
+def refusal(fault: VaultError, op: object = None) -> Outcome:
+    """The answer to what could not be done, with the operation that it says it was."""
+    faults = fault.faults if isinstance(fault, InvalidRequest) else (Fault("", fault.message, fault.hint),)
+    code = re.sub(r"(?<!^)(?=[A-Z])", "-", type(fault).__name__).lower()
+    errors = [asdict(one) for one in faults]
+    answer = {"ok": False, "op": op, "errors": errors, "code": code, "exit_code": int(fault.exit_code)}
+    return Outcome(answer, fault.exit_code)
+
+
+def _asker(vault: Context, request: Mapping[str, Any]) -> Context:
+    """The vault as the request's own session, model, user and project ask, where it names them."""
+    said = {ours: request[theirs] for theirs, ours in _WHO.items() if request.get(theirs)}
+    return vault.as_(**said) if said else vault
+
+
+_DO: Mapping[str, Callable[[Context, Mapping[str, Any]], Any]] = {"read": answered, "write": written, "update": updated}

@@ -1,0 +1,194 @@
+"""`read`: memories that bear on a query, by contract, from this vault and the global one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from vault_tool.model.signals import Use
+from vault_tool.verbs import sessions
+from vault_tool.verbs.asked import Answer, Asked, Recalled
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.contracts.meaning import Meaning
+from vault_tool.verbs.contracts.schemas import require_shape
+from vault_tool.verbs.evidence import moved_among
+from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.recall import SUPPORTING
+from vault_tool.verbs.recalling import gather
+
+_LIMIT = 20
+_HOPS = 2
+
+_FOUND_BY = {"words": "word_match", "meaning": "semantic_match", "names its subject": "subject_match"}
+_CAME_BY = {
+    "chain": "semantic_hop",
+    "update": "update_link",
+    "solution": "problem_link",
+    "caution": "problem_link",
+    "problem": "problem_link",
+    "related": "link",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadMemory:
+    """One result. `kind` is its type; numbers are in 0..1.
+
+    `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
+    update_link, link, joined by `+`; `why` says the same in words. `came_with` is the id of the result that a chain led
+    from; `evidence_moved` says that a file it rests on changed.
+    """
+
+    memory_id: str
+    scope: str
+    kind: str
+    text: str
+    truth: float
+    utility: float
+    problem_id: str | None
+    evidence_refs: tuple[str, ...]
+    retrieval_reason: str
+    why: tuple[str, ...]
+    title: str
+    summary: str | None
+    subject_names: tuple[str, ...]
+    score: float
+    match: float
+    weak: bool
+    doubtful: bool
+    caution: str | None
+    evidence_moved: bool
+    came_with: str | None
+    created: str
+    origin: str
+    model: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """The answer of `read`, best first; `degraded` says what it had to do without."""
+
+    ok: bool = True
+    query: str
+    mode: str
+    results: tuple[ReadMemory, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+
+def read(
+    vault: Context,
+    query: str,
+    *,
+    mode: str = "targeted",
+    kinds: Sequence[str] = (),
+    limit: int = _LIMIT,
+    include_global: bool = True,
+    semantic_hops: int = _HOPS,
+    include_problem_links: bool = True,
+    include_update_links: bool = True,
+    context_problem_id: str = "",
+    subject_names: Sequence[str] = (),
+    include_doubtful: bool = False,
+    repo_id: str | None = None,
+) -> Read:
+    """Memories that bear on a query, by the contract `memory.read.request`; `mode` ambient is stricter than targeted.
+
+    What a targeted read answers counts as used, once a session. Raises InvalidRequest with every fault at once.
+    """
+    request: dict[str, Any] = {
+        "op": "read", "repo_id": repo_id or "", "mode": mode, "query": query, "include_global": include_global,
+        "limit": limit, "context_problem_id": context_problem_id, "subject_names": list(subject_names),
+        "include_doubtful": include_doubtful,
+        "expand": {
+            "semantic_hops": semantic_hops, "include_problem_links": include_problem_links,
+            "include_update_links": include_update_links,
+        },
+    }  # fmt: skip
+    if kinds:
+        request["kinds"] = list(kinds)
+    require_shape(request)
+    return answered(vault, {**request, "repo_id": repo_id})
+
+
+def answered(vault: Context, request: Mapping[str, Any]) -> Read:
+    """Answer a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
+    meaning = Meaning(vault)
+    meaning.repo(request["repo_id"])
+    if not request["query"].strip():
+        meaning.add("/query", "it is only white space")
+    problem = _problem(meaning, request.get("context_problem_id", "").strip())
+    meaning.require()
+    found = gather(vault, _asked(request, problem))
+    _count(vault, found, request["mode"])
+    return _answer(vault, request["mode"], found)
+
+
+def _problem(meaning: Meaning, named: str) -> str | None:
+    if not named:
+        return None
+    meaning.vault.fresh()
+    entry = meaning.problem(meaning.vault, "/context_problem_id", named)
+    return entry.id if entry else None
+
+
+def _asked(request: Mapping[str, Any], problem: str | None) -> Asked:
+    expand = request.get("expand") or {}
+    return Asked(
+        query=request["query"], profile=request["mode"], kinds=tuple(request.get("kinds", ())),
+        limit=int(request.get("limit", _LIMIT)), include_global=request.get("include_global", True),
+        hops=int(expand.get("semantic_hops", _HOPS)), problem_links=expand.get("include_problem_links", True),
+        update_links=expand.get("include_update_links", True), problem=problem,
+        subject_names=tuple(request.get("subject_names", ())), doubtful=request.get("include_doubtful", False),
+    )  # fmt: skip
+
+
+def _answer(vault: Context, mode: str, found: Answer) -> Read:
+    local = {one.id: one.evidence for one in found.results if one.scope == "repo" and one.evidence}
+    moved = moved_among(vault, local)
+    results = tuple(_result(one, one.id in moved) for one in found.results)
+    return Read(query=found.query, mode=mode, results=results, freshness=found.freshness, degraded=found.degraded)
+
+
+def _result(one: Recalled, moved: bool) -> ReadMemory:
+    return ReadMemory(
+        memory_id=one.id, scope=one.scope, kind=one.type, text=one.content, truth=one.truth, utility=one.utility,
+        problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why, title=one.title,
+        summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match, weak=one.weak,
+        doubtful=one.doubtful, caution=one.caution, evidence_moved=moved, came_with=one.of, created=one.created,
+        origin=one.origin, model=one.model, path=one.path,
+    )  # fmt: skip
+
+
+def _reason(one: Recalled) -> str:
+    """The lanes and the link by which a result came."""
+    lanes = [token for why in one.why for lane, token in _FOUND_BY.items() if why == lane or why.startswith(f"{lane} (")]
+    came = [_CAME_BY[one.role]] if one.role in _CAME_BY else []
+    return "+".join(dict.fromkeys([*lanes, *came])) or "match"
+
+
+def _count(vault: Context, found: Answer, mode: str) -> None:
+    """What was answered was seen, and where somebody asked for it the answer and its supports count as used."""
+    sessions.note_seen(vault, [one.id for one in found.results], "read")
+    if mode == "targeted":
+        used = [one for one in found.results if not one.weak][: 1 + SUPPORTING]
+        for scope, home in (("repo", vault), ("global", vault.global_vault)):
+            if home is not None:
+                count_use(home, [one.id for one in used if one.scope == scope], vault.who.session)
+
+
+def count_use(home: Context, ids: Sequence[str], session: str) -> None:
+    """Note the use of memories, once a session, without one once a day; an answer is not worth less where that fails."""
+    now = home.now()
+    with suppress(*sessions.UNKEPT):
+        known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
+        fresh = [one for one in ids if one not in known]
+        for identity in fresh:
+            home.local.note_use(Use(at=now, target=identity, session=session))
+        if fresh:
+            home.standings.settle(changed=True)

@@ -1,0 +1,111 @@
+"""The first layer: the shape of requests, by the JSON schemas that are published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, cast
+
+from vault_tool.errors import NotFound
+from vault_tool.util.text import one_line
+from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError
+
+OPERATIONS = ("read", "write", "update")
+
+_FORM = "memory.{}.request"
+_LONGEST = 120
+
+
+def schema(name: str) -> dict[str, Any]:
+    """The schema of one kind of request: by its operation (`write`) or its whole name (`memory.write.request`)."""
+    operation = name.removeprefix("memory.").removesuffix(".request")
+    if operation not in OPERATIONS:
+        raise NotFound(
+            f"there is no contract `{one_line(name, 60)}`", f"the contracts are {', '.join(map(_FORM.format, OPERATIONS))}"
+        )
+    return json.loads(_text(operation))  # type: ignore[no-any-return]
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """All schemas by their names."""
+    return {_FORM.format(operation): schema(operation) for operation in OPERATIONS}
+
+
+def require_shape(request: object, operation: str = "") -> tuple[str, ...]:
+    """Check a request's shape; returns remarks on keys that no contract knows, and which are passed over.
+
+    `operation` is the one that it must be; by default the request's own `op` says. Raises InvalidRequest with all faults.
+    """
+    if not isinstance(request, Mapping):
+        raise InvalidRequest([Fault("", "a request is a JSON object", 'begin with {"op": "read", ...}')])
+    op = request.get("op")
+    if not isinstance(op, str) or op not in OPERATIONS or operation not in ("", op):
+        expected = operation or ", ".join(OPERATIONS)
+        raise InvalidRequest([Fault("/op", f"`op` must be one of {expected}" if not operation else f"`op` must be {expected}")])
+    faults = [fault for error in _validator(op).iter_errors(request) for fault in _faults(error)]
+    if faults:
+        raise InvalidRequest(faults)
+    return tuple(_unknown(request, schema(op), ()))
+
+
+@cache
+def _text(operation: str) -> str:
+    return files(__package__).joinpath("schemas", f"{_FORM.format(operation)}.json").read_text(encoding="utf-8")
+
+
+@cache
+def _validator(operation: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # 60 ms, and only requests need it
+
+    return Draft202012Validator(schema(operation))
+
+
+def _faults(error: ValidationError) -> Iterator[Fault]:
+    """A fault of the schema in the words of a person; what is missing is named where it should stand."""
+    place, wanted, given = tuple(error.absolute_path), cast(Any, error.validator_value), cast(Any, error.instance)
+    match error.validator:
+        case "required":
+            for name in wanted:
+                if name not in given:
+                    yield Fault(pointer(*place, name), "it is missing")
+        case "anyOf":
+            names = [name for branch in wanted for name in branch.get("required", ())]
+            yield Fault(pointer(*place), f"it needs {' or '.join(f'`{name}`' for name in names)}")
+        case "enum":
+            yield Fault(pointer(*place), f"{_shown(given)} is none of the choices", f"one of {', '.join(map(str, wanted))}")
+        case "const":
+            yield Fault(pointer(*place), f"{_shown(given)} must be {_shown(wanted)}")
+        case "type":
+            yield Fault(pointer(*place), f"{_shown(given)} must be {_article(str(wanted))}")
+        case "minLength" | "minItems":
+            yield Fault(pointer(*place), "it is empty")
+        case "minimum" | "maximum":
+            word = "at least" if error.validator == "minimum" else "at most"
+            yield Fault(pointer(*place), f"{_shown(given)} must be {word} {wanted}")
+        case _:
+            yield Fault(pointer(*place), one_line(error.message, _LONGEST))
+
+
+def _unknown(value: object, part: Mapping[str, Any], place: tuple[str | int, ...]) -> Iterator[str]:
+    known = part.get("properties")
+    if not isinstance(value, Mapping) or not isinstance(known, Mapping):
+        return
+    for key, inner in value.items():
+        if key in known:
+            yield from _unknown(inner, known[key], (*place, key))
+        else:
+            yield f"{one_line(pointer(*place, key), 80)} is not known and was passed over"
+
+
+def _shown(value: object) -> str:
+    return one_line(json.dumps(value, ensure_ascii=False, default=str), 40)
+
+
+def _article(kind: str) -> str:
+    return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"

@@ -1,0 +1,225 @@
+"""`write`: an immutable observation by contract, with its links and evidence; what is known already is strengthened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from vault_tool.files.frontmatter import AddItems
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Edge, Observation
+from vault_tool.model.signals import SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import normal_name
+from vault_tool.verbs import consent, resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.contracts.meaning import Meaning
+from vault_tool.verbs.contracts.schemas import require_shape
+from vault_tool.verbs.judging import mark_signal
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag, twin_of
+from vault_tool.verbs.similar import Similar, near
+
+SURE_ENOUGH = 0.5
+"""Below this confidence a memory waits for a person's review."""
+
+UNSURE = f"its writer's confidence is below {SURE_ENOUGH}"
+STRENGTHENED = "said again: marked as useful"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Where a memory went and as what."""
+
+    scope: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """A memory that says nearly the same: if it is the same, update that one instead."""
+
+    memory_id: str
+    kind: str
+    text: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written(Saved):
+    """What `write` did, or with `dry_run` would do (`memory_id` is then None, but for a duplicate).
+
+    `duplicate_of` says that the memory was known: its missing subjects were added and it was marked as useful. With
+    `needs_review` it waits in the inbox for a person and is no memory yet.
+    """
+
+    ok: bool = True
+    memory_id: str | None
+    resolved: Resolved
+    needs_review: bool = False
+    duplicate_of: str | None = None
+    similar: tuple[Near, ...] = ()
+    subject_names: tuple[str, ...] = ()
+    subjects_created: tuple[str, ...] = ()
+    similar_subjects: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    path: str = ""
+    dry_run: bool = False
+
+
+def write(
+    vault: Context,
+    text: str,
+    kind: str,
+    confidence: float,
+    *,
+    scope: str = "repo",
+    rationale: str = "",
+    problem_id: str = "",
+    related_memory_ids: Sequence[str] = (),
+    change_targets: Sequence[str] = (),
+    evidence_refs: Sequence[str] = (),
+    title: str = "",
+    subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    importance: float | None = None,
+    failure_mode: str = "",
+    repo_id: str | None = None,
+    dry_run: bool = False,
+) -> Written:
+    """Store an immutable memory of the repo's vault or of the global one, by the contract `memory.write.request`.
+
+    `kind` is problem, solution, failed_tactic, fact, preference or change; `confidence` (0..1) is where its truth
+    starts, and below 0.5 it waits for review. Raises InvalidRequest with every fault at once.
+    """
+    links = {"problem_id": problem_id, "related_memory_ids": list(related_memory_ids), "change_targets": list(change_targets)}
+    optional = {
+        "rationale": rationale, "links": {name: value for name, value in links.items() if value}, "title": title,
+        "evidence_refs": list(evidence_refs), "subject_names": list(subject_names), "tags": list(tags),
+        "importance": importance, "failure_mode": failure_mode,
+    }  # fmt: skip
+    memory = {"text": text, "scope": scope, "kind": kind, "confidence": confidence}
+    memory |= {name: value for name, value in optional.items() if value not in (None, "", [], {})}
+    require_shape({"op": "write", "repo_id": repo_id or "", "memory": memory, "dry_run": dry_run})
+    return written(vault, {"repo_id": repo_id, "memory": memory, "dry_run": dry_run})
+
+
+def written(vault: Context, request: Mapping[str, Any]) -> Written:
+    """Carry out a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
+    memory = request["memory"]
+    meaning = Meaning(vault)
+    meaning.repo(request["repo_id"])
+    home = meaning.home(memory["scope"])
+    dry_run = bool(request.get("dry_run"))
+    with _operation(home, dry_run) as op:
+        meaning.observation(home, memory)
+        meaning.require()
+        return _outcome(op, _draft(home, memory), memory, dry_run)
+
+
+@contextmanager
+def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
+    """An operation under the lock; a dry run needs none, for its plan is thrown away."""
+    if dry_run:
+        yield Operation(home, "write", home.fresh())
+    else:
+        with writing(home, "write", appends=True) as op:
+            yield op
+
+
+def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
+    links = memory.get("links") or {}
+    return draft_of(
+        home, memory["text"], kind=memory["kind"], title=memory.get("title", ""), tags=memory.get("tags", ()),
+        importance=memory.get("importance"), confidence=float(memory["confidence"]), rationale=memory.get("rationale", ""),
+        problem=links.get("problem_id", "").strip(), change_targets=links.get("change_targets", ()),
+        failure_mode=memory.get("failure_mode", ""), evidence=memory.get("evidence_refs", ()),
+    )  # fmt: skip
+
+
+def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
+    home = op.vault
+    twin = twin_of(home, draft)
+    if twin is not None:
+        return _strengthened(op, twin, draft, memory, dry_run)
+    tagging = tag(op, memory.get("subject_names", ()))
+    record = replace(draft, subjects=tagging.names)
+    edges = _edges(home, record, memory)
+    alike = near(home, draft.body, draft.type)
+    base = Written(
+        memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(one) for one in alike),
+        subject_names=tagging.names, subjects_created=tagging.created, similar_subjects=tagging.similar, dry_run=dry_run,
+        warnings=(*remarks_on(home, record), *_advice(home, alike)),
+    )  # fmt: skip
+    unsure = draft.confidence is not None and draft.confidence < SURE_ENOUGH
+    if unsure or consent.policy(home, record) == "review":
+        return _held(home, record, edges, base, UNSURE if unsure else consent.OBSERVATIONS_WAIT)
+    return base if dry_run else _stored(op, record, edges, base)
+
+
+def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: Written) -> Written:
+    path = op.create(record)
+    for edge in edges:
+        op.create(edge)
+    op.log(record, path)
+    saved = op.carry_out(record.title, [record.id, *(edge.id for edge in edges)])
+    return _with(base, saved, memory_id=record.id, path=path)
+
+
+def _held(home: Context, record: Observation, edges: Sequence[Edge], base: Written, why: str) -> Written:
+    """A memory that waits for a person; the subjects and links that it names are made when it is accepted."""
+    waits = replace(base, needs_review=True, warnings=(consent.WAITS, *base.warnings))
+    if base.dry_run:
+        return waits
+    context = {"similar": ", ".join(one.memory_id for one in base.similar)} if base.similar else {}
+    held = consent.hold(home, record, why, context, verb="write", edges=edges)
+    return replace(waits, memory_id=held.id, path=held.path, duplicate_of=held.duplicate_of)
+
+
+def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
+    """The same said again: the memory gains the subjects that it lacks and one judgement as useful."""
+    home = op.vault
+    tagging = tag(op, memory.get("subject_names", ()))
+    tagged = {normal for name in twin.subjects for normal in resolve.names_for(home, name)}
+    lacking = [name for name in tagging.names if normal_name(name) not in tagged]
+    base = Written(
+        memory_id=twin.id, resolved=Resolved(memory["scope"], twin.type), duplicate_of=twin.id, path=twin.path,
+        subject_names=(*twin.subjects, *lacking), subjects_created=tagging.created, similar_subjects=tagging.similar,
+        dry_run=dry_run,
+    )  # fmt: skip
+    if dry_run:
+        return base
+    if lacking:
+        op.edit(twin.path, AddItems("subjects", op.as_written(lacking)))
+    mark = mark_signal(home, twin.id, SignalKind.USEFUL, draft.rationale or STRENGTHENED, draft.problem)
+    op.signal(replace(mark, evidence=draft.evidence))
+    return _with(base, op.carry_out(twin.title, [twin.id]))
+
+
+def _edges(home: Context, record: Observation, memory: Mapping[str, Any]) -> list[Edge]:
+    """The links to what the writer called related, one of each."""
+    named = (memory.get("links") or {}).get("related_memory_ids", ())
+    return [
+        Edge(
+            id=new_id(), type="RELATED_TO", from_id=record.id, from_title=record.title, to_id=other.id, to_title=other.title,
+            body=record.rationale, created=record.created, **provenance(home),
+        )
+        for other in resolve.find_all(home, named, resolve.MEMORIES)
+    ]  # fmt: skip
+
+
+def _near(one: Similar) -> Near:
+    return Near(one.id, one.type, one.title, one.likeness)
+
+
+def _advice(home: Context, alike: Sequence[Similar]) -> list[str]:
+    if not alike:
+        return []
+    first = resolve.short(home, alike[0].id)
+    return [f"{first} says nearly the same: if it is the same, `vt update {first}` instead of a twin"]
+
+
+def _with(base: Written, saved: Saved, **more: Any) -> Written:
+    """The result with what became of the write; its own remarks stay beside those of the write."""
+    return replace(base, **{**asdict(saved), "warnings": (*saved.warnings, *base.warnings), **more})

@@ -1,0 +1,216 @@
+"""`embed`: make the vectors that are missing, fetching a model where that was asked; and how the vault stands to its embedder."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vault_tool.errors import EmbeddingUnavailable, UsageError
+from vault_tool.machine import PROVIDERS, Machine
+from vault_tool.util.text import counted
+from vault_tool.verbs.context import Context, Freshness, Progress
+
+if TYPE_CHECKING:
+    from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
+    from vault_tool.index.embedding.ollama import Ollama
+    from vault_tool.index.embedding.port import Embedder
+    from vault_tool.index.vectors.vectors import VectorStatus
+
+_SHOWN_REASONS = 3
+_PROBE = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedding:
+    """What a run of `embed` came to: texts embedded and refused in it, and notes that are behind after it.
+
+    `complete` says that no note is; what was `refused` is told with its reasons. `fetched` is the model that was
+    brought to this machine first.
+    """
+
+    provider: str
+    model: str
+    dimensions: int | None
+    remote: bool
+    embedded: int
+    refused: int
+    reasons: Mapping[str, int]
+    behind: int
+    complete: bool
+    stopped: str
+    fetched: str
+    seconds: float
+    warnings: tuple[str, ...]
+    freshness: Freshness
+
+    @property
+    def attention(self) -> bool:
+        """Whether less came of it than all: the exit code must not say otherwise."""
+        return not self.complete or self.refused > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbedderStatus:
+    """Who embeds on this machine and why, what was passed over, and how the notes' vectors stand (None: there is no embedder)."""
+
+    provider: str
+    model: str
+    why: str
+    tried: tuple[str, ...]
+    remote: bool
+    vectors: VectorStatus | None
+
+
+def embed(
+    vault: Context,
+    *,
+    provider: str = "",
+    model: str = "",
+    limit: int | None = None,
+    download: bool = False,
+    progress: Progress | None = None,
+    fetching: Progress | None = None,
+) -> Embedding:
+    """Embed what has no vector yet, at most `limit` texts; what was done before is kept, whenever it ends.
+
+    `provider` and `model` are for this run alone. A model that Ollama lacks is pulled by it; the local one is fetched
+    only with `download`. `fetching` is told how far that is. Raises EmbeddingUnavailable where nothing embeds.
+    """
+    begun = time.monotonic()
+    settings = overridden(vault.machine_settings(), provider, model)
+    embedder, fetched = _ready(vault, settings, download, fetching or _unheard)
+    freshness = vault.fresh()
+    done = vault.vectors.catch_up(embedder, limit=limit, progress=progress)
+    refusals = [refusal.reason for refusal in vault.vectors.refusals()]
+    reasons = {reason: refusals.count(reason) for reason in dict.fromkeys(refusals)}
+    complete = not done.behind and not done.stopped
+    return Embedding(
+        provider=embedder.provider,
+        model=embedder.model,
+        dimensions=embedder.dimensions,
+        remote=embedder.remote,
+        embedded=done.embedded,
+        refused=done.refused,
+        reasons=reasons,
+        behind=done.behind,
+        complete=complete,
+        stopped=done.stopped,
+        fetched=fetched,
+        seconds=round(time.monotonic() - begun, 3),
+        warnings=tuple(_warnings(vault, embedder, done.behind, done.stopped, reasons)),
+        freshness=freshness,
+    )
+
+
+def status_of(vault: Context) -> EmbedderStatus:
+    """Who embeds and how far that is; nothing heavy is loaded, and a server is asked for less than a second."""
+    choice = vault.embedder
+    embedder = choice.embedder
+    return EmbedderStatus(
+        provider=choice.provider,
+        model=embedder.model if embedder else "",
+        why=choice.why,
+        tried=choice.tried,
+        remote=bool(embedder and embedder.remote),
+        vectors=vault.vectors.status() if embedder or vault.vectors.stored else None,
+    )
+
+
+def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
+    """What would be worth doing about it."""
+    if now.vectors is not None and now.vectors.behind and now.provider != "none":
+        yield f"`vt embed` embeds what is behind: {counted(now.vectors.behind, 'note')}"
+    if now.provider == "none" and now.tried:
+        yield "`vt embed --download` fetches a model, so that search is by meaning too"
+
+
+def lacking(vault: Context, provider: str = "", model: str = "") -> str:
+    """What `embed` would have to fetch for the local model first, in words; empty where it would not."""
+    from vault_tool.index.embedding import download, local  # only embedding needs them
+
+    settings = overridden(vault.machine_settings(), provider, model)
+    folder = local.folder_in(vault.models)
+    wanted = settings.provider == "local" or (settings.provider == "auto" and _choice(vault, settings).embedder is None)
+    return "" if not wanted or local.present(folder) else f"{local.MODEL} ({download.MEGABYTES} MB) into {folder}"
+
+
+def overridden(settings: Machine, provider: str, model: str) -> Machine:
+    """The settings with another provider or model for this run; a model belongs to its provider."""
+    if provider and provider not in PROVIDERS:
+        raise UsageError(f"there is no provider `{provider}`", f"one of {', '.join(PROVIDERS)}")
+    if provider and provider != settings.provider:
+        sources = {**settings.sources, "provider": "--provider"}
+        settings = replace(settings, provider=provider, model="", sources=sources)
+    return replace(settings, model=model) if model else settings
+
+
+def _choice(vault: Context, settings: Machine) -> Choice:
+    from vault_tool.index.embedding.choose import choose  # only embedding needs it
+
+    return choose(settings, vault.models)
+
+
+def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress) -> tuple[Embedder, str]:
+    """The embedder, with its model at hand, and what was fetched for that."""
+    from vault_tool.index.embedding.local import Local, present  # only embedding needs them
+    from vault_tool.index.embedding.ollama import Ollama
+
+    if settings.provider == "none":
+        raise UsageError(
+            "the provider is `none`: nothing is embedded", "`vt embed --provider ...`, or `vt config --provider auto`"
+        )
+    fetched = _downloaded(vault, settings, fetching) if download else ""
+    choice = _choice(vault, settings)
+    embedder = choice.embedder
+    if embedder is None:
+        hint = "`vt embed --download` fetches the local model; `vt status` says what was tried"
+        raise EmbeddingUnavailable("nothing is at hand to embed with", hint)
+    if isinstance(embedder, Local) and not present(embedder.folder):
+        raise EmbeddingUnavailable(
+            f"the local model is not in {embedder.folder}", "`vt embed --provider local --download` fetches it"
+        )
+    if isinstance(embedder, Ollama) and _pulled(embedder, fetching):
+        fetched = embedder.model
+    return embedder, fetched
+
+
+def _downloaded(vault: Context, settings: Machine, fetching: Progress) -> str:
+    """The folder that the local model was fetched into; empty where it was not needed."""
+    from vault_tool.index.embedding.choose import forget  # only embedding needs them
+    from vault_tool.index.embedding.download import fetch
+
+    if not lacking(vault, settings.provider, settings.model):
+        return ""
+    folder = fetch(vault.models, fetching)
+    forget()
+    vault.reconsider()
+    return str(folder)
+
+
+def _pulled(embedder: Ollama, fetching: Progress) -> bool:
+    """Whether the server had to fetch its model first."""
+    from vault_tool.index.embedding.ollama import models_at  # only embedding needs it
+
+    if embedder.model in models_at(embedder.host, _PROBE):
+        return False
+    embedder.pull(fetching)
+    return True
+
+
+def _warnings(vault: Context, embedder: Embedder, behind: int, stopped: str, reasons: Mapping[str, int]) -> Iterator[str]:
+    if stopped:
+        yield f"embedding ended early: {stopped}; behind: {counted(behind, 'note')}, `vt embed` goes on"
+    elif behind:
+        yield f"still behind: {counted(behind, 'note')}; `vt embed` goes on"
+    for reason, count in list(reasons.items())[:_SHOWN_REASONS]:
+        yield f"not embedded, {counted(count, 'text')}: {reason}"
+    usual = vault.embedder.embedder
+    if usual is None or usual.name != embedder.name:
+        asked = usual.name if usual else "nobody"
+        yield f"questions are embedded by {asked}, not {embedder.name}; `vt config --provider {embedder.provider}` changes that"
+
+
+def _unheard(done: int, total: int) -> None:
+    """Progress that nobody watches."""

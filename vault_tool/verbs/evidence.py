@@ -1,0 +1,229 @@
+"""Whether what a memory rests on still stands: references checked against git, the work tree and the vault; nothing is run."""
+
+from __future__ import annotations
+
+import stat
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from vault_tool.errors import GitError, VaultError
+from vault_tool.files import git, journals
+from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+
+MOST_CHECKED = 50
+"""The most references of one memory that are looked at: whoever wrote more wrote a list, not evidence."""
+
+MOST_COMMITS = 5
+"""The most commits that are opened for one memory, each by one short call of git."""
+
+LONGEST_FILE = 8 * 2**20
+"""The most bytes of a file that are compared; a larger one stays unchecked."""
+
+_ELSEWHERE = "no such file in this work tree"
+
+
+class EvidenceState(StrEnum):
+    """How a reference stands now."""
+
+    HOLDS = "holds"
+    MOVED = "moved"
+    MISSING = "missing"
+    UNCHECKED = "unchecked"
+    MALFORMED = "malformed"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One reference as it was written, how it stands, and why (or "")."""
+
+    reference: str
+    state: EvidenceState
+    detail: str = ""
+
+
+def evidence_of(vault: Context, entry: Entry) -> tuple[Evidence, ...]:
+    """The evidence of a memory, in the order of its head, each as it stands now. Indexes must be fresh."""
+    return check_references(vault, entry.texts("evidence"))
+
+
+def evidence_moved(evidence: Iterable[Evidence]) -> bool:
+    """Whether a file that a memory rests on is not any more as it was when the memory was written."""
+    return any(one.state is EvidenceState.MOVED for one in evidence)
+
+
+def moved_among(vault: Context, evidence: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """The keys (ids) whose references include a file that changed; only files at a commit are looked at, all at once."""
+    texts = list(dict.fromkeys(text for references in evidence.values() for text in references if _is_anchored(text)))
+    moved = {one.reference for one in check_references(vault, texts) if one.state is EvidenceState.MOVED}
+    return frozenset(key for key, references in evidence.items() if not moved.isdisjoint(references))
+
+
+def check_references(vault: Context, references: Sequence[str]) -> tuple[Evidence, ...]:
+    """Each reference with its state. Costs one call of git for each commit that files are anchored at, at most a few."""
+    read = {text: _read(text) for text in references[:MOST_CHECKED]}
+    anchored = [ref for text, ref in read.items() if isinstance(ref, Reference) and _is_anchored(text)]
+    then = _as_committed(vault, anchored)
+    found = [ref if isinstance(ref, Evidence) else _checked(vault, text, ref, then) for text, ref in read.items()]
+    return (*found, *(Evidence(text, EvidenceState.UNCHECKED, "one of too many") for text in references[MOST_CHECKED:]))
+
+
+_Then = Mapping[tuple[str, str], bytes | str]
+"""What a file held at a commit, by commit and path, or in words why that is not known."""
+
+
+def _read(text: str) -> Reference | Evidence:
+    try:
+        return read_reference(text)
+    except ValueError as fault:
+        return Evidence(text, EvidenceState.MALFORMED, str(fault))
+
+
+def _is_anchored(text: str) -> bool:
+    ref = _read(text)
+    return isinstance(ref, Reference) and ref.kind is EvidenceKind.FILE and bool(ref.commit)
+
+
+def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> Evidence:
+    match ref.kind:
+        case EvidenceKind.FILE:
+            state, detail = _file(vault, ref, then)
+        case EvidenceKind.COMMIT:
+            state, detail = _commit(vault, ref.target)
+        case EvidenceKind.MEMORY:
+            state, detail = _memory(vault, ref.target)
+        case EvidenceKind.EPISODE:
+            state, detail = _episode(vault, ref)
+        case _:
+            state, detail = EvidenceState.UNCHECKED, ""
+    return Evidence(text, state, detail)
+
+
+def _as_committed(vault: Context, anchored: Sequence[Reference]) -> _Then:
+    """The anchored files as their commits hold them, one call of git a commit."""
+    commits: dict[str, list[str]] = defaultdict(list)
+    for ref in anchored:
+        commits[ref.commit].append(ref.target)
+    found: dict[tuple[str, str], bytes | str] = {}
+    for number, (commit, paths) in enumerate(commits.items()):
+        texts = _held(vault, commit, paths) if number < MOST_COMMITS else "at one of too many commits"
+        for path in paths:
+            found[commit, path] = texts if isinstance(texts, str) else texts.get(path, f"{commit[:10]} has no such file")
+    return found
+
+
+def _held(vault: Context, commit: str, paths: Sequence[str]) -> dict[str, bytes] | str:
+    """The files of one commit, or in words why they cannot be had."""
+    if vault.repo is None:
+        return "no git here"
+    # Evidence is named from the top of the work tree: the vault may be a folder of the code that it speaks of.
+    whole = replace(vault.repo, root=vault.repo.work_tree, prefix="")
+    try:
+        held = git.show_many(whole, commit, paths)
+        return held if held or git.resolve(whole, commit) else f"{commit[:10]} is not a commit of this repository"
+    except (GitError, VaultError) as fault:
+        return one_line(fault.message, 120)
+
+
+def _file(vault: Context, ref: Reference, then: _Then) -> tuple[EvidenceState, str]:
+    now = _on_disk(vault, ref.target)
+    if not ref.commit:
+        return (EvidenceState.UNCHECKED, "no commit says how it was") if isinstance(now, bytes) else (_absent(now), now)
+    was = then[ref.commit, ref.target]
+    if isinstance(was, str):
+        return EvidenceState.UNCHECKED, was
+    if isinstance(now, str):
+        return (EvidenceState.MOVED, "the file is gone") if now == _ELSEWHERE else (EvidenceState.UNCHECKED, now)
+    return _compared(_lines(was), _lines(now), ref)
+
+
+def _absent(why: str) -> EvidenceState:
+    return EvidenceState.MISSING if why == _ELSEWHERE else EvidenceState.UNCHECKED
+
+
+def _compared(was: list[bytes], now: list[bytes], ref: Reference) -> tuple[EvidenceState, str]:
+    """A whole file must be the same; of lines it is enough that the same passage still stands somewhere."""
+    since = f"since {ref.commit[:10]}"
+    if ref.lines is None:
+        return (EvidenceState.HOLDS, "") if was == now else (EvidenceState.MOVED, f"the file changed {since}")
+    first, last = ref.lines
+    passage = was[first - 1 : last]
+    if len(passage) < last - first + 1:
+        return EvidenceState.UNCHECKED, f"the file had {len(was)} lines at {ref.commit[:10]}"
+    place = _place_of(passage, now, first - 1)
+    if place is None:
+        return EvidenceState.MOVED, f"these lines changed {since}"
+    return EvidenceState.HOLDS, "" if place == first - 1 else f"now L{place + 1}-L{place + len(passage)}"
+
+
+def _place_of(passage: list[bytes], lines: list[bytes], expected: int) -> int | None:
+    """Where a passage stands: where it was, else the first place that has it."""
+    size = len(passage)
+    if lines[expected : expected + size] == passage:
+        return expected
+    starts = (at for at, line in enumerate(lines[: len(lines) - size + 1]) if line == passage[0])
+    return next((at for at in starts if lines[at : at + size] == passage), None)
+
+
+def _lines(data: bytes) -> list[bytes]:
+    """The lines of a file, however its line ends are checked out."""
+    return data.replace(b"\r\n", b"\n").removesuffix(b"\n").split(b"\n")
+
+
+def _on_disk(vault: Context, path: str) -> bytes | str:
+    """A file of the work tree, or in words why it cannot be compared. Nothing outside of the work tree is opened."""
+    top = vault.repo.work_tree if vault.repo else vault.root
+    try:
+        file = (top / path).resolve(strict=True)
+        if not file.is_relative_to(top.resolve()) or ".git" in Path(path).parts:
+            return "it leads out of the work tree"
+        info = file.stat()
+        if not stat.S_ISREG(info.st_mode) or info.st_size > LONGEST_FILE:
+            return "it is no file that can be compared"
+        return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return _ELSEWHERE
+    except (OSError, ValueError, RuntimeError):
+        return "it cannot be read"
+
+
+def _commit(vault: Context, commit: str) -> tuple[EvidenceState, str]:
+    if vault.repo is None:
+        return EvidenceState.UNCHECKED, "no git here"
+    try:
+        known = git.resolve(vault.repo, commit)
+    except (GitError, VaultError) as fault:
+        return EvidenceState.UNCHECKED, one_line(fault.message, 120)
+    return (EvidenceState.HOLDS, "") if known else (EvidenceState.UNCHECKED, "not a commit of this repository")
+
+
+def _memory(vault: Context, prefix: str) -> tuple[EvidenceState, str]:
+    found = {entry.id: entry for entry in resolve.candidates(vault, prefix)}
+    if len(found) != 1:
+        return EvidenceState.MISSING, "several memories begin so" if found else "no memory has that id"
+    newer = vault.superseded_by(next(iter(found)))
+    return EvidenceState.HOLDS, f"superseded by {', '.join(resolve.short(vault, one) for one in newer)}" if newer else ""
+
+
+def _episode(vault: Context, ref: Reference) -> tuple[EvidenceState, str]:
+    times = set(_logged_times(vault, ref.target))
+    found = ref.time in times if ref.time else bool(times)
+    return (EvidenceState.HOLDS, "") if found else (EvidenceState.MISSING, "the log has no such entry")
+
+
+def _logged_times(vault: Context, day: str) -> Iterator[str]:
+    """The times, `HH:MM`, of a day's entries, of all writers."""
+    for path in vault.index.catalog.of_kind("episode"):
+        if Path(path).name.startswith(f"{day}."):
+            try:
+                data = (vault.root / path).read_bytes()
+            except OSError:
+                continue
+            entries, _ = journals.read_episode(path, data)
+            yield from (entry.at[11:16] for entry in entries)

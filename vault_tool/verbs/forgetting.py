@@ -1,0 +1,263 @@
+"""`forget`: a person erases a memory from the vault, from what refers to it, and from everything derived or local."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from vault_tool.errors import Refused, UsageError
+from vault_tool.files import layout, reader, tombstones
+from vault_tool.files.episode_text import redacted_episode
+from vault_tool.files.inbox import Inbox
+from vault_tool.files.parse import parse
+from vault_tool.files.parse import record as record_in
+from vault_tool.files.signal_lines import redacted_signals
+from vault_tool.files.turns import Turns
+from vault_tool.index.manifest import discard
+from vault_tool.model.ids import canonical
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import STORY_EDGES, RecordClass
+from vault_tool.util.text import content_hash, normal_body, one_line
+from vault_tool.verbs import pages, resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
+from vault_tool.verbs.operation import Operation, Saved, writing
+
+VECTORS = "vectors"
+"""The folder of the sets of vectors, in the cache."""
+
+_TELLING = 12
+"""A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it."""
+
+_QUOTED = 40
+"""So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citing:
+    """A memory that refers to the forgotten one by its id, and may repeat it in words that only a person can judge."""
+
+    id: str
+    type: str
+    title: str
+    path: str
+    field: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten(Saved):
+    """What was erased: `removed` files (links to the memory too), `redacted` journals, and where the tombstone is.
+
+    `citing` still names its id. `in_history` says that earlier commits, and clones of them, still hold the text.
+    """
+
+    id: str
+    tombstone: str
+    removed: tuple[str, ...]
+    links_removed: tuple[str, ...]
+    redacted: tuple[str, ...]
+    citing: tuple[Citing, ...]
+    local: int = 0
+    in_history: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Traces:
+    """By what a text that repeats the memory is known: its id, its paths, its title, and the sentences of its body."""
+
+    id: str
+    paths: frozenset[str]
+    titles: frozenset[str]
+    quotes: tuple[str, ...]
+
+    def told_by(self, text: str) -> bool:
+        """Whether a text repeats the memory."""
+        flat = normal_body(text)
+        return any(quote in flat for quote in self.quotes) or any(title in flat for title in self.titles)
+
+    def meant_by(self, text: str) -> bool:
+        """Whether a text repeats the memory or names its id."""
+        return self.id in text or self.told_by(text)
+
+
+def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotten:
+    """Erase one memory: its files and links to it in a commit, its words in journals, and every derived and local trace.
+
+    Its id alone is kept, as an empty tracked file, by which readers, imports and pulls refuse its return. What cites it
+    is listed, for a person to mend. History keeps the text. With `dry_run` nothing changes. Naming a forgotten id again
+    erases what has come back. For a person alone: raises Refused for anybody but the owner.
+    """
+    if vault.who.origin != "owner":
+        raise Refused(f"only a person may forget, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
+    with writing(vault, "forget") as op:
+        identity, entries = _meant(vault, memory_id)
+        links = _links(vault, identity)
+        traces = _traces(vault, identity, entries, links)
+        copies = sorted({*(entry.path for entry in entries), *_returned(vault, identity), *_conflict_copies(vault, traces)})
+        shown = Forgotten(
+            id=identity, tombstone=tombstones.tombstone(identity), removed=tuple(copies),
+            links_removed=tuple(link.path for link in links), redacted=(),
+            citing=(*_citing(vault, identity), *_quoting(vault, traces, copies)),
+            in_history=vault.repo is not None, dry_run=dry_run,
+        )  # fmt: skip
+        redactions = dict(_redactions(vault, traces))
+        shown = replace(shown, redacted=tuple(redactions))
+        if dry_run:
+            return shown
+        saved = _carried_out(op, shown, redactions)
+        local = _forget_locally(vault, traces)
+    _forget_derived(vault, traces)
+    again = ((one_line(old.title, 60), resolve.short(vault, old.id)) for old in _revived(vault, entries))
+    revived = [f"`{title}` ({short}) is active again" for title, short in again]
+    return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived)})
+
+
+def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The understandings that the forgotten one had replaced, and that nothing replaces now."""
+    for replaced in dict.fromkeys(one for entry in entries for one in entry.texts("supersedes")):
+        yield from (old for old in vault.index.catalog.get(replaced) if not vault.superseded_by(replaced))
+
+
+def _meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
+    """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
+    whole = canonical(named)
+    known = list(vault.index.catalog.get(whole)) if whole else []
+    if whole and (known or tombstones.has(vault.root, whole) or whole in _inbox_ids(vault)):
+        entry = known[0] if known else None
+    else:
+        entry = resolve.find(vault, named)
+        whole, known = entry.id, list(vault.index.catalog.get(entry.id))
+    if entry is not None and entry.record_class not in (*resolve.MEMORIES, RecordClass.EDGE):
+        hint = "rename it or delete its file by hand" if entry.record_class is RecordClass.SUBJECT else "name a memory"
+        raise UsageError(f"`{one_line(entry.title, 60)}` is a {entry.record_class}, and memories alone are forgotten", hint)
+    return whole, known
+
+
+def _inbox_ids(vault: Context) -> dict[str, str]:
+    """The ids of what waits for review, with their files' names."""
+    found = {}
+    for name, data in Inbox(vault.root).notes():
+        record = record_in(name, data, vault.settings.types)
+        if record is not None:
+            found[record.id] = name
+    return found
+
+
+def _links(vault: Context, identity: str) -> list[Entry]:
+    """The edges that begin or end at the memory: their names and titles repeat its own."""
+    pointing = (entry for field, entry in vault.index.catalog.pointing_at(identity, ("from_id", "to_id")))
+    return list({entry.path: entry for entry in pointing if entry.record_class is RecordClass.EDGE}.values())
+
+
+def _citing(vault: Context, identity: str) -> Iterator[Citing]:
+    for field, entry in vault.index.catalog.pointing_at(identity):
+        if entry.record_class is not RecordClass.EDGE:
+            yield Citing(id=entry.id, type=entry.type, title=entry.title, path=entry.path, field=field)
+
+
+def _quoting(vault: Context, traces: _Traces, going: Sequence[str]) -> Iterator[Citing]:
+    """The notes that repeat the memory in their own words, or rather in its."""
+    cited = {entry.path for entry in _citing(vault, traces.id)}
+    for path in (*vault.index.catalog.of_kind("record"), *vault.index.catalog.of_kind("page")):
+        if path in going or path in traces.paths or path in cited:
+            continue
+        if traces.told_by(reader.read(vault.root, path).decode("utf-8", "replace")):
+            entry = vault.index.catalog.by_path(path)
+            title = entry.title if entry else path
+            yield Citing(id=entry.id if entry else "", type=entry.type if entry else "page", title=title, path=path, field="text")
+
+
+def _traces(vault: Context, identity: str, entries: list[Entry], links: list[Entry]) -> _Traces:
+    titles, quotes = set(), []
+    for entry in (*entries, *(link for link in links if link.type not in STORY_EDGES)):
+        titles.add(normal_body(entry.title))
+        body = normal_body(body_of(vault, entry))
+        quotes.append(body[:_QUOTED])
+        quotes.extend(_passages(body))
+        quotes.extend(_passages(normal_body(entry.text("summary"))))
+    paths = frozenset(entry.path for entry in (*entries, *links))
+    telling = tuple(dict.fromkeys(quote for quote in quotes if len(quote) >= _TELLING))
+    return _Traces(identity, paths, frozenset(title for title in titles if len(title) >= _TELLING), telling)
+
+
+def _passages(body: str) -> Iterator[str]:
+    """Pieces of a text, so small that a longer quotation of it holds one of them whole."""
+    yield from (body[start : start + _QUOTED] for start in range(0, max(1, len(body) - _QUOTED + 1), _QUOTED // 2))
+
+
+def _returned(vault: Context, identity: str) -> Iterator[str]:
+    """The files that brought a forgotten id back, which the indexes refuse."""
+    for path in vault.index.catalog.of_kind("forgotten"):
+        if parse(path, reader.read(vault.root, path), vault.settings.types).head.get("id") == identity:
+            yield path
+
+
+def _conflict_copies(vault: Context, traces: _Traces) -> Iterator[str]:
+    """The copies that were kept of the memory's text when two writers met."""
+    for path in vault.index.catalog.of_kind("conflict"):
+        if traces.meant_by(reader.read(vault.root, path).decode("utf-8", "replace")):
+            yield path
+
+
+def _redactions(vault: Context, traces: _Traces) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+    """The journals that repeat the memory, as they are and as they shall be."""
+    rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
+        "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by),
+        "signals": lambda path, data: redacted_signals(data, traces.id, traces.told_by),
+    }
+    for kind, redacted in rewrite.items():
+        for path in vault.index.catalog.of_kind(kind):
+            data = reader.read(vault.root, path)
+            if (after := redacted(path, data)) != data:
+                yield path, (data, after)
+
+
+def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
+    vault = op.vault
+    for path in (*shown.removed, *shown.links_removed):
+        op.remove(path)
+    for path, (before, after) in redactions.items():
+        op.rewrite(path, before, after)
+    if not (vault.root / shown.tombstone).exists():
+        op.restore(shown.tombstone, b"")
+    saved = op.carry_out(shown.id, [shown.id])
+    for path, (_, after) in redactions.items():
+        # Or our own journals would look like somebody else's, and be left for new ones.
+        if f".{vault.local.token()}." in path:
+            vault.local.expect_journal(path, content_hash(after))
+    return saved
+
+
+def _forget_locally(vault: Context, traces: _Traces) -> int:
+    """Erase the memory from what only this machine keeps; returns how many things that were."""
+    dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.id, traces.meant_by)
+    inbox = Inbox(vault.root)
+    for name, data in inbox.notes():
+        record = record_in(name, data, vault.settings.types)
+        if record is not None and (record.id == traces.id or traces.told_by(record.body)):
+            inbox.decide(record.id, "refused", vault.now())
+            inbox.discard(record.id, name)
+            dropped += 1
+    drafts = vault.root / layout.LOCAL / "drafts"
+    for draft in drafts.glob("*.md") if drafts.is_dir() else ():
+        if traces.meant_by(draft.read_text(encoding="utf-8", errors="replace")):
+            draft.unlink()
+            dropped += 1
+    return dropped
+
+
+def _forget_derived(vault: Context, traces: _Traces) -> None:
+    """Make everything derived anew: deleted rows and merged segments may keep a text's bytes for long."""
+    for page in (layout.CORE_FILE, layout.REFLECTION_FILE):
+        path = vault.root / page
+        if path.is_file() and traces.told_by(path.read_text(encoding="utf-8", errors="replace")):
+            (pages.core if page == layout.CORE_FILE else pages.reflection)(vault)
+    vault.index.refresh(full=True, confirm=True)
+    cache = vault.root / layout.CACHE
+    if (cache / VECTORS).is_dir():
+        from vault_tool.index.vectors.erasing import erase  # loads numpy, and few vaults that forget have vectors
+
+        erase(cache, traces.paths, vault.settings.lock_wait)
+        discard(vault.root / layout.EMBEDDINGS_FILE)
+    vault.standings.settle(changed=True)

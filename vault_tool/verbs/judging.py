@@ -1,0 +1,122 @@
+"""`mark_useful` and `mark_questionable`: judgements of single memories, appended and never edited in."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from uuid import UUID
+
+from vault_tool.belief.fold import Move, preview
+from vault_tool.errors import UsageError
+from vault_tool.model.ids import canonical, new_id
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.standing import confidence_of, is_protected
+
+LONGEST_REASON = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked(Saved):
+    """What a mark did: the memory's utility (and, with a problem, its utility for that) before and after, each in 0..1.
+
+    `questions` are the reasons of all marks as questionable that nothing has settled yet.
+    """
+
+    id: str
+    title: str
+    mark: str
+    rationale: str
+    utility: Move
+    for_problem: Move | None = None
+    problem: str = ""
+    questions: tuple[str, ...] = ()
+    path: str
+
+
+def mark_useful(vault: Context, id: str, reason: str = "", *, problem: str = "") -> Marked:
+    """Say that a memory paid rent: it helped. Moves its utility up, counts as use and settles earlier questions.
+
+    `problem` names the problem that it helped with. A mark moves a little; many sessions move much.
+    """
+    return _mark(vault, id, SignalKind.USEFUL, reason, problem)
+
+
+def mark_questionable(vault: Context, id: str, reason: str = "", *, problem: str = "") -> Marked:
+    """Say that a memory may be wrong, stale or unreliable. Moves its utility down and puts it on the report.
+
+    It stays there until it is superseded, marked as useful or reviewed. To dispute its truth, update that with evidence.
+    """
+    return _mark(vault, id, SignalKind.QUESTIONABLE, reason, problem)
+
+
+def judged(vault: Context, named: str) -> Entry:
+    """The memory that a judgement is about; UsageError for what cannot be judged (a subject, an edge, a pass)."""
+    entry = resolve.find(vault, named)
+    if entry.record_class not in resolve.MEMORIES:
+        shown = f"{resolve.short(vault, entry.id)} ({one_line(entry.title, 40)})"
+        raise UsageError(f"{shown} is a {entry.record_class}, which claims nothing", "judge an observation or an understanding")
+    return entry
+
+
+def problem_named(vault: Context, named: str) -> str:
+    """The id of the problem that `named` means, or nothing for nothing; UsageError for what is none."""
+    if not named:
+        return ""
+    entry = resolve.find(vault, named, (RecordClass.OBSERVATION,))
+    if entry.type != "problem":
+        raise UsageError(f"{resolve.short(vault, entry.id)} is of type {entry.type}, not a problem", "name the problem's own id")
+    return entry.id
+
+
+def mark_signal(vault: Context, target: str, kind: SignalKind, reason: str = "", problem: str = "") -> Signal:
+    """A judgement by who is asking, now; it counts after all that was said of the memory before."""
+    return Signal(
+        id=_later_id(vault, target), at=vault.now(), target=target, kind=kind,
+        rationale=one_line(reason, LONGEST_REASON), problem=problem,
+        session=vault.who.session, model=vault.who.model, origin=vault.who.origin,
+    )  # fmt: skip
+
+
+def _later_id(vault: Context, target: str) -> str:
+    """A random id, larger than those of the same second's signals: of two in one second the second must count last."""
+    now, drawn = vault.now(), UUID(new_id())
+    taken = [UUID(signal.id) for signal in vault.index.catalog.signals(target) if signal.at == now and canonical(signal.id)]
+    highest = max(taken, default=drawn)
+    if highest < drawn:
+        return str(drawn)
+    return str(UUID(int=min(highest.int + 1 + drawn.int % 2**80, 2**128 - 1)))
+
+
+def moved(vault: Context, entry: Entry, proposal: Signal) -> Move:
+    """What a signal would do to its memory as things stand."""
+    return preview(vault.index.catalog.signals(entry.id), proposal, start=confidence_of(entry), protected=is_protected(entry))
+
+
+def _mark(vault: Context, named: str, kind: SignalKind, reason: str, problem: str) -> Marked:
+    vault.fresh()
+    home = resolve.home_of(vault, named)
+    # A problem of this vault may be what a global memory helped with.
+    about = problem_named(vault if resolve.candidates(vault, problem) else home, problem)
+    with writing(home, f"mark-{kind.value}") as op:
+        entry = judged(home, named)
+        return _marked(op, entry, mark_signal(home, entry.id, kind, reason, about))
+
+
+def _marked(op: Operation, entry: Entry, signal: Signal) -> Marked:
+    vault = op.vault
+    overall = moved(vault, entry, replace(signal, problem=""))
+    local = moved(vault, entry, signal) if signal.problem else None
+    op.signal(signal)
+    saved = op.carry_out(entry.title, [entry.id])
+    remarks = () if signal.rationale else ("no reason was given: one sentence helps whoever weighs it later",)
+    return Marked(
+        **{**asdict(saved), "warnings": (*saved.warnings, *remarks)},
+        id=entry.id, title=entry.title, mark=signal.kind.value, rationale=signal.rationale, utility=overall,
+        for_problem=local, problem=signal.problem, path=entry.path,
+        questions=tuple(q.rationale for q in vault.standings.belief_of(entry).questionable),
+    )  # fmt: skip

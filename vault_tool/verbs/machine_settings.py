@@ -1,0 +1,73 @@
+"""The settings of this machine as `config` shows and sets them; a key is taken, and never given back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from vault_tool import machine
+from vault_tool.errors import UsageError
+from vault_tool.files import layout
+from vault_tool.machine import Machine
+from vault_tool.verbs.context import Context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineOption:
+    """One setting of this machine: its value (a key as `***`), where that was set (empty: nowhere), the variable over it."""
+
+    name: str
+    value: str
+    default: str
+    source: str
+    variable: str
+    sentence: str
+
+
+def options(settings: Machine) -> tuple[MachineOption, ...]:
+    """All settings of this machine."""
+    usual = Machine()
+    return tuple(
+        MachineOption(
+            name=name,
+            value=str(getattr(settings, name)),
+            default=str(getattr(usual, name)),
+            source=settings.sources.get(name, ""),
+            variable=machine.variable_of(name),
+            sentence=sentence,
+        )
+        for name, sentence in machine.sentences().items()
+    )
+
+
+def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:
+    """Write settings of this machine into `_config.json`; returns what a person should know of it."""
+    before = vault.machine_settings()
+    wanted = dict(changes)
+    if wanted.get("provider", before.provider) != before.provider:
+        # A model belongs to its provider.
+        wanted.setdefault("model", "")
+    machine.write(vault.root / layout.CONFIG_FILE, wanted)
+    vault.reconsider()
+    return tuple(_remarks(vault.machine_settings(), changes))
+
+
+def known(name: str) -> bool:
+    """Whether a setting is this machine's."""
+    return name in machine.sentences()
+
+
+def not_here(name: str) -> UsageError:
+    """What is said of a setting of this machine that was given as one of the vault's."""
+    return UsageError(f"`{name}` is no setting of the vault but of this machine", f"`vt config --{name.replace('_', '-')} ...`")
+
+
+def _remarks(now: Machine, changes: Mapping[str, str]) -> Iterator[str]:
+    for name in changes:
+        if now.sources.get(name) == machine.variable_of(name):
+            yield f"{name} was saved, but the variable {machine.variable_of(name)} overrides it here"
+    if now.provider == "openai" and not now.openai_key:
+        yield "there is no key for OpenAI yet: set OPENAI_API_KEY, or `vt config --openai-key -` and paste it"
+    address = {"openai": now.openai_url, "ollama": now.ollama_host}.get(now.provider, "")
+    if address and not machine.is_loopback(address):
+        yield f"the texts of this vault's notes will be sent to {address}"

@@ -1,0 +1,192 @@
+"""Many observations at once: `add_observations`, `delete_observations` and `search_observations`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from vault_tool.errors import NotFound, UsageError
+from vault_tool.model.records import Observation
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash, one_line
+from vault_tool.verbs import consent, resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.remember import draft_of, remarks_on, tag, twin_of
+
+DELETED = "vault-delete"
+"""The type of a deletion's entry in the day's log: with its hyphen no memory can have it."""
+
+FIELDS = frozenset(inspect.signature(draft_of).parameters) - {"vault"} | {"subject_names"}
+"""What a mapping given to `add_observations` may have: the parameters of `remember`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedObservation:
+    """One observation of a batch; `duplicate_of` names the memory that already said it, and then none was written."""
+
+    id: str
+    content: str
+    subject_names: tuple[str, ...]
+    subjects_created: tuple[str, ...] = ()
+    type: str
+    path: str
+    duplicate_of: str | None = None
+    pending_review: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedObservations(Saved):
+    """The observations of one `add_observations`, in the order given."""
+
+    results: tuple[AddedObservation, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """What `delete_observations` left where it is, and why."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletedObservations(Saved):
+    """What was deleted and what was not."""
+
+    deleted: tuple[str, ...]
+    rejected: tuple[Rejected, ...]
+
+
+def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) -> AddedObservations:
+    """Append several observations as one operation: each mapping has `content` and may have what `remember` takes.
+
+    All are checked before the first is written: a fault in one, named by its number, refuses all. What the vault, or
+    an earlier one of the batch, says already is not written again.
+    """
+    if not observations:
+        raise UsageError("no observation was given", "give at least one, as an object with `content`")
+    with writing(vault, "add-observations", appends=True) as op:
+        drafts = [_draft(vault, number, given) for number, given in enumerate(observations)]
+        said: dict[tuple[str, str, str, str], AddedObservation] = {}
+        results = [_add(op, said, draft, given) for draft, given in zip(drafts, observations, strict=True)]
+        held = any(one.pending_review for one in results)
+        new = [one for one in results if one.duplicate_of is None and not one.pending_review]
+        title = f"{len(new)} observations" if len(new) != 1 else drafts[0].title
+        # What waits for a person makes no subjects either.
+        saved = Saved(warnings=(consent.WAITS,)) if held else op.carry_out(title, [one.id for one in new])
+    remarks = tuple(f"{number + 1}: {remark}" for number, draft in enumerate(drafts) for remark in remarks_on(vault, draft))
+    return AddedObservations(**{**asdict(saved), "warnings": (*saved.warnings, *remarks)}, results=tuple(results))
+
+
+def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservations:
+    """Delete observations that this very session wrote: for an accidental write, not for pruning or revising history.
+
+    Anything else is `rejected` with its reason and stays. What is deleted leaves the files; git keeps what it was.
+    """
+    if not vault.who.session:
+        raise UsageError(
+            "only what a session wrote can be deleted, and no session is named",
+            "pass --session ID, or take the write back with `vt undo`",
+        )
+    with writing(vault, "delete-observations") as op:
+        deleted: list[Entry] = []
+        rejected: list[Rejected] = []
+        for named in [ids] if isinstance(ids, str) else ids:
+            _judge(vault, named, deleted, rejected)
+        for entry in deleted:
+            op.remove(entry.path)
+            op.log_entry(EpisodeEntry(at=vault.now(), title=entry.title, type=DELETED, summary=f"{entry.id} by its own session"))
+        title = deleted[0].title if len(deleted) == 1 else f"{len(deleted)} observations"
+        saved = op.carry_out(title, [entry.id for entry in deleted])
+    return DeletedObservations(**asdict(saved), deleted=tuple(entry.id for entry in deleted), rejected=tuple(rejected))
+
+
+def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation:
+    """The draft that one mapping means; its faults are named with its number, from 1."""
+    where = f"observation {number + 1}"
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{where} is not an object", 'write it like {"content": "..."}')
+    if unknown := sorted(str(key) for key in given.keys() - FIELDS):
+        raise UsageError(
+            f"{where} has an unknown field `{one_line(unknown[0], 40)}`", f"the fields are {', '.join(sorted(FIELDS))}"
+        )
+    values = {key: value for key, value in given.items() if key != "subject_names" and value is not None}
+    try:
+        return draft_of(vault, **{"content": "", **values})
+    except (UsageError, NotFound) as fault:
+        raise type(fault)(f"{where}: {fault.message}", fault.hint) from fault
+
+
+def _add(
+    op: Operation, said: dict[tuple[str, str, str, str], AddedObservation], draft: Observation, given: Mapping[str, Any]
+) -> AddedObservation:
+    key = (body_hash(draft.body), draft.type, draft.project, draft.user)
+    if key in said:
+        return replace(said[key], duplicate_of=said[key].id, subjects_created=())
+    twin = twin_of(op.vault, draft)
+    if twin is not None:
+        found = AddedObservation(
+            id=twin.id,
+            content=body_of(op.vault, twin),
+            subject_names=twin.subjects,
+            type=twin.type,
+            path=twin.path,
+            duplicate_of=twin.id,
+        )
+        return said.setdefault(key, found)
+    tagging = tag(op, given.get("subject_names") or ())
+    record = replace(draft, subjects=tagging.names)
+    if consent.policy(op.vault, record) == "review":
+        said[key] = _held(op.vault, record)
+        return said[key]
+    path = op.create(record)
+    op.log(record, path)
+    said[key] = AddedObservation(
+        id=record.id,
+        content=record.body.rstrip("\n"),
+        subject_names=tagging.names,
+        subjects_created=tagging.created,
+        type=record.type,
+        path=path,
+    )
+    return said[key]
+
+
+def _held(vault: Context, record: Observation) -> AddedObservation:
+    held = consent.hold(vault, record, consent.OBSERVATIONS_WAIT, verb="add-observations")
+    return AddedObservation(
+        id=held.id,
+        content=record.body.rstrip("\n"),
+        subject_names=record.subjects,
+        type=record.type,
+        path=held.path,
+        duplicate_of=held.duplicate_of,
+        pending_review=True,
+    )
+
+
+def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Rejected]) -> None:
+    try:
+        entry = resolve.find(vault, named, (RecordClass.OBSERVATION,))
+    except NotFound as fault:
+        rejected.append(Rejected(named, fault.message))
+        return
+    if entry.text("session") != vault.who.session:
+        rejected.append(Rejected(entry.id, "session mismatch: another session wrote it, and evidence stays"))
+    elif entry.pinned or (entry.text("origin") or "owner") == "owner" != vault.who.origin:
+        rejected.append(Rejected(entry.id, "a person wrote or pinned it: only a person takes it away, with `vt forget`"))
+    elif cited := _citing(vault, entry):
+        rejected.append(Rejected(entry.id, f"{resolve.short(vault, cited.id)} ({one_line(cited.title, 40)}) stands on it"))
+    elif entry not in deleted:
+        deleted.append(entry)
+
+
+def _citing(vault: Context, entry: Entry) -> Entry | None:
+    """An understanding that names it as a source: evidence that something stands on stays."""
+    return next((other for field, other in vault.index.catalog.pointing_at(entry.id, ("sources",))), None)

@@ -1,0 +1,299 @@
+"""`review`: a person looks at what waits in the inbox, and accepts, refuses or edits it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
+from vault_tool.files import frontmatter, reader, tombstones
+from vault_tool.files.frontmatter import Set
+from vault_tool.files.inbox import INBOX, About, Inbox
+from vault_tool.files.parse import Parsed, parse
+from vault_tool.files.parse import record as record_in
+from vault_tool.index.graph import holding_place
+from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
+from vault_tool.model.problems import Problem, error
+from vault_tool.model.records import Edge, Remembered, Understanding, from_head
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.types import KEPT_TYPES
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.remember import tag
+from vault_tool.verbs.understandings import heads_above
+
+Editor = Callable[[Path], None]
+"""Lets a person edit a file and returns when they are done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """One memory that waits, with what helps to judge it; `problems` keep it from being accepted as it stands."""
+
+    id: str
+    kind: str
+    type: str
+    title: str
+    content: str
+    subject_names: tuple[str, ...]
+    path: str
+    since: str
+    reason: str
+    context: Mapping[str, str] = field(default_factory=dict)
+    supersedes: tuple[str, ...] = ()
+    origin: str = ""
+    model: str = ""
+    session: str = ""
+    user: str = ""
+    project: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A memory that left the inbox for the vault."""
+
+    id: str
+    title: str
+    path: str
+    subjects_created: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reviewed(Saved):
+    """What a person decided just now, and what still waits, the longest first."""
+
+    accepted: tuple[Accepted, ...] = ()
+    refused: tuple[str, ...] = ()
+    results: tuple[Waiting, ...] = ()
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True)
+class _Note:
+    """A note of the inbox as its file is now."""
+
+    name: str
+    data: bytes
+    parsed: Parsed
+    about: About
+
+    @property
+    def id(self) -> str:
+        return str(self.parsed.head.get("id") or "")
+
+    @property
+    def path(self) -> str:
+        return f"{INBOX}/{self.name}"
+
+
+def review(
+    vault: Context, *, accept: Sequence[str] = (), refuse: Sequence[str] = (), everything: bool = False, join: bool = False
+) -> Reviewed:
+    """Look at the inbox, after accepting and refusing what is named by id, prefix or file.
+
+    What is accepted moves into the vault as its file is now, so that a person's edit of it counts, and is committed with
+    a `reviewed` signal; what is refused is deleted. `everything` accepts all that can be. An understanding that was
+    written before another took its place is refused, unless `join` says that it supersedes that too. For a person
+    alone: raises Refused for anybody but the owner.
+    """
+    _require_owner(vault)
+    inbox = Inbox(vault.root)
+    with writing(vault, "review") as op:
+        notes = _settled(vault, inbox)
+        chosen = [_find(notes, named) for named in accept]
+        if everything:
+            chosen += [note for note in notes if not _faults(note)]
+        dropped = [_find(notes, named) for named in refuse]
+        accepted, saved = _accept(op, inbox, list({note.id: note for note in chosen}.values()), join)
+        for note in dropped:
+            inbox.decide(note.id, "refused", vault.now())
+            inbox.discard(note.id, note.name)
+        left = _settled(vault, inbox)
+        return Reviewed(
+            **asdict(saved),
+            accepted=tuple(accepted),
+            refused=tuple(note.id for note in dropped),
+            results=tuple(_shown(note) for note in left),
+            freshness=op.freshness,
+        )
+
+
+def edit_waiting(vault: Context, named: str, editor: Editor) -> Waiting:
+    """Let a person edit a waiting memory in its place; it goes on waiting, and what they left is what can be accepted."""
+    _require_owner(vault)
+    vault.fresh()
+    note = _find(_notes(vault, Inbox(vault.root)), named)
+    editor(vault.root / note.path)
+    left = next((one for one in _notes(vault, Inbox(vault.root)) if one.name == note.name), None)
+    if left is None:
+        raise NotFound(f"{note.path} is gone", "its memory was not accepted")
+    return _shown(left)
+
+
+def short_in(results: Iterable[Waiting], identity: str) -> str:
+    """The shortest prefix by which one of the waiting memories can be named."""
+    return shortest_unambiguous(identity, [one.id for one in results])
+
+
+def _require_owner(vault: Context) -> None:
+    if vault.who.origin != "owner":
+        message = f"only a person may look at what waits for review, and this is asked by {vault.who.origin}"
+        raise Refused(message, "in a terminal, or --origin owner")
+
+
+def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
+    found = []
+    for name, data in inbox.notes():
+        parsed = parse(f"{INBOX}/{name}", data, vault.settings.types)
+        found.append(_Note(name, data, parsed, inbox.about(str(parsed.head.get("id") or ""))))
+    return sorted(found, key=lambda note: (note.about.at, note.name))
+
+
+def _settled(vault: Context, inbox: Inbox) -> list[_Note]:
+    """The notes that wait, without those that a killed review had accepted already."""
+    left = []
+    for note in _notes(vault, inbox):
+        entries = vault.index.catalog.get(note.id) if note.id else ()
+        if any(reader.read(vault.root, entry.path) == note.data for entry in entries):
+            inbox.decide(note.id, "accepted", vault.now())
+            inbox.discard(note.id, note.name, note.data)
+        else:
+            left.append(note)
+    return left
+
+
+def _accept(op: Operation, inbox: Inbox, notes: Sequence[_Note], join: bool) -> tuple[list[Accepted], Saved]:
+    """Move notes into the vault as one operation; nothing is written where one of them cannot be."""
+    accepted, moved = [], []
+    for note in notes:
+        if faults := _faults(note):
+            hint = f"mend it: `vt review --edit {note.name}`"
+            raise UsageError(f"{note.path}:{faults[0].line}: {faults[0].message}", faults[0].hint or hint)
+        made, data = _plan(op, note, join)
+        accepted.append(made)
+        moved.append((note, data))
+    if not notes:
+        return [], Saved()
+    title = accepted[0].title if len(accepted) == 1 else f"{len(accepted)} memories"
+    # What the file in the vault will hold is put into the inbox first: after a kill the two are known to be one.
+    for note, data in moved:
+        if inbox.read(note.name) != note.data:
+            raise StaleEdit(f"{note.path} was changed meanwhile", "look at it again, then accept it")
+        if data != note.data:
+            inbox.put(note.id, note.name, data, note.about)
+    saved = op.carry_out(title, [one.id for one in accepted])
+    for note, data in moved:
+        inbox.decide(note.id, "accepted", op.vault.now())
+        inbox.discard(note.id, note.name, data)
+    return accepted, saved
+
+
+def _plan(op: Operation, note: _Note, join: bool) -> tuple[Accepted, bytes]:
+    """Plan a note's move into the vault; its bytes stay as their person left them, but for the fields that are of today."""
+    vault = op.vault
+    _require_new(vault, note)
+    assert note.parsed.record_class is not None  # `_faults` named a page
+    record = from_head(note.parsed.record_class, note.parsed.head, note.parsed.body)
+    changes: list[frontmatter.Change] = []
+    generation = vault.index.catalog.generation()
+    if isinstance(record, Remembered) and (record.generation or 0) != generation:
+        changes.append(Set("generation", generation))
+    superseded: tuple[str, ...] = ()
+    if isinstance(record, Understanding):
+        superseded = _superseded(vault, note, record, join)
+        if superseded != record.supersedes:
+            changes.append(Set("supersedes", list(superseded)))
+    data = frontmatter.edit(note.data, changes) if changes else note.data
+    names = record.subjects if isinstance(record, Remembered) else ()
+    tagging = tag(op, names)
+    path = op.create_as_written(record, data)
+    op.log(record, path)
+    op.signal(Signal(id=new_id(), at=vault.now(), target=record.id, kind=SignalKind.REVIEWED, origin="owner"))
+    _plan_edges(op, note)
+    return Accepted(
+        id=record.id, title=note.parsed.title, path=path, subjects_created=tagging.created, superseded=superseded
+    ), data
+
+
+def _plan_edges(op: Operation, note: _Note) -> None:
+    """The links that were to be written with it, where their other end is still there."""
+    catalog = op.vault.index.catalog
+    for text in note.about.edges:
+        edge = record_in(f"{note.path}#edge", text.encode("utf-8"), op.vault.settings.types)
+        if isinstance(edge, Edge) and not catalog.get(edge.id):
+            ends = {edge.from_id, edge.to_id} - {note.id}
+            if all(catalog.get(end) for end in ends):
+                op.create(edge)
+
+
+def _require_new(vault: Context, note: _Note) -> None:
+    if vault.index.catalog.get(note.id):
+        message = f"there is a memory with the id of {note.path} already"
+        raise Refused(message, "give it an `id` of its own in an editor, or refuse it")
+    if tombstones.has(vault.root, note.id):
+        raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
+
+
+def _superseded(vault: Context, note: _Note, record: Understanding, join: bool) -> tuple[str, ...]:
+    """What an understanding takes the place of today, which may be more than its writer saw."""
+    catalog = vault.index.catalog
+    subjects = () if record.type in KEPT_TYPES else record.subjects
+    present = {entry.id: None for entry in holding_place(catalog, record.type, subjects) if not vault.superseded_by(entry.id)}
+    for replaced in record.supersedes:
+        if catalog.get(replaced):
+            present.update(dict.fromkeys(heads_above(vault, replaced)))
+    unseen = [identity for identity in present if identity not in record.supersedes]
+    if unseen and not join:
+        shown = " and ".join(resolve.short(vault, one) for one in unseen)
+        message = f"`{one_line(note.parsed.title, 60)}` was written before {shown} took its place"
+        raise Refused(message, "look at both; --join accepts it in place of that too")
+    return tuple(dict.fromkeys((*record.supersedes, *unseen)))
+
+
+def _find(notes: Sequence[_Note], named: str) -> _Note:
+    """The waiting note that an id, a prefix of one or a file's name means."""
+    wanted = named.strip()
+    identity, prefix = canonical(wanted), as_prefix(wanted)
+    found = [
+        note
+        for note in notes
+        if wanted in (note.name, note.path) or note.id == identity or (prefix and note.id.startswith(prefix))
+    ]
+    if not found:
+        raise NotFound(f"nothing that waits answers to `{one_line(wanted, 60)}`", "`vt review` lists what does")
+    if len(found) > 1:
+        raise Ambiguous(f"`{one_line(wanted, 60)}` could be {', '.join(note.name for note in found[:5])}", "type more of it")
+    return found[0]
+
+
+def _faults(note: _Note) -> list[Problem]:
+    """Why a note cannot be accepted as it stands."""
+    faults = [problem for problem in note.parsed.problems if problem.severity == "error"]
+    if not faults and note.parsed.record_class is None:
+        message, hint = "it lost its `id` or `type`, so it is no memory", "put the lines back, or refuse it"
+        faults = [error(note.path, 1, "page", message, hint)]
+    return faults
+
+
+def _shown(note: _Note) -> Waiting:
+    head = note.parsed.head
+    said = {name: str(head.get(name) or "") for name in ("type", "origin", "model", "session", "user", "project")}
+    return Waiting(
+        **said,
+        id=note.id,
+        kind=note.parsed.record_class.value if note.parsed.record_class else "page",
+        title=note.parsed.title or note.name,
+        content=note.parsed.body.strip("\n"),
+        subject_names=tuple(map(str, head.get("subjects") or ())),
+        path=note.path,
+        since=note.about.at or str(head.get("created") or ""),
+        reason=note.about.reason or "somebody put it here",
+        context=note.about.context,
+        supersedes=tuple(map(str, head.get("supersedes") or ())),
+        problems=tuple(_faults(note)),
+    )

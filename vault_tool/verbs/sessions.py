@@ -1,0 +1,79 @@
+"""The seen log of a session: what was shown to whom, and `reset_seen`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from vault_tool.errors import Busy, Refused, StorageError, UsageError
+from vault_tool.files.sessions import AgentSession, Sessions
+from vault_tool.verbs.context import Context
+
+UNKEPT = (Busy, StorageError, Refused)
+"""Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there."""
+
+NO_SESSION = "no session is named, so nothing is kept of what was shown: pass --session or set VAULT_SESSION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """How many memories the seen log held before it was emptied."""
+
+    cleared: int
+    session: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def reset_seen(vault: Context) -> Cleared:
+    """Empty the seen log of this session: `bring_to_mind` may then show again what it has shown.
+
+    For a context that was cut down in the middle of a conversation. Without a session there is no log to empty.
+    """
+    if not vault.who.session:
+        return Cleared(cleared=0, warnings=(NO_SESSION,))
+    before = current(vault)
+    if before is None or not before.seen:
+        return Cleared(cleared=0, session=vault.who.session)
+    counted: list[int] = []
+
+    def forget(state: AgentSession) -> AgentSession:
+        counted.append(len(state.seen))
+        return state.forgets()
+
+    store(vault).update(vault.who.session, vault.clock.now(), forget)
+    return Cleared(cleared=counted[0], session=vault.who.session)
+
+
+def note_seen(vault: Context, ids: Iterable[str], how: str) -> None:
+    """Put what an answer of the verb `how` held into the seen log of this session; without a session nothing is kept.
+
+    The answer is not worth less where that cannot be kept (a disk that is full or read-only): then it is not.
+    """
+    shown = list(dict.fromkeys(ids))
+    if not vault.who.session or not shown:
+        return
+    moment = vault.clock.now()
+    with suppress(*UNKEPT):
+        # Not waited for: what a power cut takes is shown once more, and an answer should not wait for the disk.
+        store(vault).update(vault.who.session, moment, lambda state: state.shows(shown, how, moment.isoformat()), durable=False)
+
+
+def current(vault: Context) -> AgentSession | None:
+    """What is kept of this session, or None for a new one, an expired one, or no session at all."""
+    session = vault.who.session
+    with suppress(*UNKEPT):
+        return store(vault).find(session, vault.clock.now()) if session else None
+    return None
+
+
+def required(vault: Context) -> str:
+    """The id of this session; raises UsageError where none is named."""
+    if not vault.who.session:
+        raise UsageError("no session is named", "pass --session ID or set VAULT_SESSION")
+    return vault.who.session
+
+
+def store(vault: Context) -> Sessions:
+    """Where the sessions of this vault are kept."""
+    return Sessions(vault.root, vault.settings.lock_wait)

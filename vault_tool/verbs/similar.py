@@ -1,0 +1,124 @@
+"""What is remembered already that says nearly the same: looked for before a new memory makes a twin."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeAlias
+
+from vault_tool.errors import Busy, StorageError, VaultError
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
+
+NEAR = 0.5
+"""From this share of common words on a memory counts as nearly the same."""
+
+NEAR_IN_MEANING = 0.85
+"""From this cosine on: paraphrases by the local model are at 0.88 to 0.94, the same said of another thing at 0.7."""
+
+_LOOKED_AT = 8
+_QUERY_WORDS = 32
+_WORD = re.compile(r"[^\W_]+")
+_SEAMLESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7ff]")
+
+
+_GENERAL = "general"
+_Alike: TypeAlias = tuple[Entry, float, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A memory that says nearly the same; `likeness` is 0..1, `same_type` false where it says so as another type.
+
+    `by` says what is alike: `words` (the share in common) or `meaning` (the cosine of the texts).
+    """
+
+    id: str
+    type: str
+    title: str
+    likeness: float
+    same_type: bool
+    path: str
+    by: str = "words"
+
+
+def near(vault: Context, text: str, type: str = "", limit: int = 3) -> tuple[Similar, ...]:
+    """The memories that say nearly what `text` says, the likest first; an exact twin is not among them.
+
+    Likeness is the share of words and neighbouring pairs of words that both texts have (Dice's coefficient), over what
+    full text finds best. Where this process compares meanings already, and on this machine, paraphrases are found too;
+    no model is loaded for it. Indexes must be fresh.
+    """
+    wanted = features(text)
+    if not wanted or limit < 1:
+        return ()
+    said = body_hash(text)
+    found: dict[str, Similar] = {}
+    for entry, likeness, by in (*_in_words(vault, text, wanted), *_in_meaning(vault, text)):
+        if entry.body_hash != said and entry.id not in found:
+            same = entry.type == type or not type
+            found[entry.id] = Similar(entry.id, entry.type, entry.title, round(likeness, 3), same, entry.path, by)
+    return tuple(sorted(found.values(), key=lambda one: (-one.likeness, one.id))[:limit])
+
+
+def dice(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share that two sets have in common, 0..1 (Dice 1945)."""
+    return 2 * len(one & other) / (len(one) + len(other)) if one or other else 0.0
+
+
+def features(text: str) -> frozenset[str]:
+    """The words of a text and the pairs of words that follow each other; runs without spaces count by letter."""
+    words = list(_words(text))
+    return frozenset(words) | frozenset(f"{one} {other}" for one, other in pairwise(words))
+
+
+def _words(text: str) -> Iterator[str]:
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text).casefold()):
+        if _SEAMLESS.search(word):
+            yield from word
+        else:
+            yield word
+
+
+def _in_words(vault: Context, text: str, wanted: frozenset[str]) -> Iterator[_Alike]:
+    # Words alone: quotes and stars of the text must not be read as a query's.
+    words = " ".join(list(dict.fromkeys(_WORD.findall(text)))[:_QUERY_WORDS])
+    try:
+        hits = vault.index.search(words, _LOOKED_AT, [RecordClass.OBSERVATION.value], waiting=True)
+    except (Busy, StorageError):
+        # Advice is not worth failing a write for.
+        return
+    for entry in vault.index.catalog.by_paths([hit.path for hit in hits]).values():
+        likeness = _likeness(vault, wanted, entry)
+        if likeness >= NEAR:
+            yield entry, likeness, "words"
+
+
+def _in_meaning(vault: Context, text: str) -> Iterator[_Alike]:
+    vectors = vault.__dict__.get("vectors")
+    if vectors is None or not vectors.ready or vectors.embedder.remote:
+        return
+    from vault_tool.index.embedding.port import Role  # whoever has vectors has loaded it
+
+    try:
+        done = vectors.embedder.embed([text], Role.DOCUMENT)
+        hits = [] if done.refused else vectors.similarities({_GENERAL: done.vectors[0]}).top(_LOOKED_AT)
+    except VaultError:
+        return
+    entries = vault.index.catalog.by_paths([hit.path for hit in hits if hit.cosine >= NEAR_IN_MEANING])
+    for hit in hits:
+        if hit.path in entries and entries[hit.path].record_class is RecordClass.OBSERVATION:
+            yield entries[hit.path], hit.cosine, "meaning"
+
+
+def _likeness(vault: Context, wanted: frozenset[str], entry: Entry) -> float:
+    try:
+        return dice(wanted, features(body_of(vault, entry)))
+    except VaultError:
+        return 0.0

@@ -1,0 +1,98 @@
+"""`get_stats`: how much a vault holds, and how much of it can be found by meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from vault_tool.index.vectors import texts
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.verbs.context import Context, Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """What the vault says it is."""
+
+    id: str | None
+    name: str
+    description: str
+    root: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingCoverage:
+    """How many of the notes that can have vectors have them; `share` is in 0..1, None where nothing embeds."""
+
+    model: str | None
+    embedded: int
+    embeddable: int
+    share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stats:
+    """The answer of `get_stats`; an understanding is active until another supersedes it."""
+
+    workspace: Workspace
+    subject_count: int
+    observation_count: int
+    understanding_count: int
+    active_understanding_count: int
+    edge_count: int
+    consolidation_count: int
+    page_count: int
+    by_type: Mapping[str, int]
+    signal_count: int
+    embedding_coverage: EmbeddingCoverage
+    current_generation: int
+    last_consolidated_at: str | None
+    freshness: Freshness
+
+
+def get_stats(vault: Context) -> Stats:
+    """Counts of everything, the embedding coverage, the consolidation cycle and what the vault says it is."""
+    freshness = vault.fresh()
+    catalog = vault.index.catalog
+    rows = catalog.rows("SELECT class, type, count(*) FROM entries GROUP BY class, type")
+    classes: Counter[str] = Counter()
+    for record_class, _, count in rows:
+        classes[record_class] += count
+    understandings = catalog.rows("SELECT id FROM entries WHERE class = ?", (RecordClass.UNDERSTANDING.value,))
+    counts = catalog.counts()
+    passes = catalog.of_class(RecordClass.CONSOLIDATION)
+    return Stats(
+        workspace=_workspace(vault),
+        subject_count=classes[RecordClass.SUBJECT.value],
+        observation_count=classes[RecordClass.OBSERVATION.value],
+        understanding_count=classes[RecordClass.UNDERSTANDING.value],
+        active_understanding_count=sum(1 for (identity,) in understandings if not vault.superseded_by(identity)),
+        edge_count=classes[RecordClass.EDGE.value],
+        consolidation_count=len(passes),
+        page_count=counts.pages,
+        by_type={kind: count for _, kind, count in sorted(rows, key=lambda row: (-row[2], row[1]))},
+        signal_count=counts.signals,
+        embedding_coverage=_coverage(vault),
+        current_generation=catalog.generation(),
+        last_consolidated_at=max((entry.text("created") for entry in passes), default=None),
+        freshness=freshness,
+    )
+
+
+def _workspace(vault: Context) -> Workspace:
+    found: Entry | None = next(iter(vault.index.catalog.of_class(RecordClass.WORKSPACE)), None)
+    if found is None:
+        return Workspace(id=None, name=vault.root.name, description="", root=str(vault.root))
+    said = found.text("description") or found.preview
+    return Workspace(id=found.id, name=found.text("name") or found.title, description=said, root=str(vault.root))
+
+
+def _coverage(vault: Context) -> EmbeddingCoverage:
+    vectors = vault.vectors
+    embeddable, model = texts.count(vault.index.catalog), vectors.model or None
+    if not vectors.stored:
+        return EmbeddingCoverage(model=model, embedded=0, embeddable=embeddable, share=0.0 if model and embeddable else None)
+    embedded = vectors.count
+    return EmbeddingCoverage(model=model, embedded=embedded, embeddable=embeddable, share=embedded / (embeddable or 1))

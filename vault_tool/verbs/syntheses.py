@@ -1,0 +1,118 @@
+"""Reading understandings: what is held now of some subjects, and how one came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_tool.errors import UsageError
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldUnderstanding:
+    """One understanding with its provenance; `superseded_by` is empty while it is active."""
+
+    id: str
+    kind: str
+    title: str
+    subject_names: tuple[str, ...]
+    summary: str
+    content: str
+    generation: int | None
+    created_at: str
+    session_id: str
+    model_tier: str
+    origin: str
+    reason: str
+    truth: float
+    utility: float
+    sources: tuple[str, ...]
+    supersedes: tuple[str, ...]
+    superseded_by: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understandings:
+    """The answer of `get_understandings`, newest first."""
+
+    results: tuple[HeldUnderstanding, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnderstandingHistory:
+    """The answer of `get_understanding_history`: from the one asked for back to the first, newest first."""
+
+    id: str
+    results: tuple[HeldUnderstanding, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understandings:
+    """All active understandings tagged with all of the subjects (names, aliases or ids), newest first."""
+    if not subject_names:
+        raise UsageError("no subject was named", "name one or several subjects")
+    freshness = vault.fresh()
+    named = [subject_names] if isinstance(subject_names, str) else subject_names
+    groups = [resolve.names_for(vault, resolve.existing_subject(vault, name).title) for name in named]
+    tagged = vault.index.catalog.tagged(groups)
+    active = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not vault.superseded_by(e.id)]
+    results = tuple(_held(vault, entry) for entry in sorted(active, key=_age, reverse=True))
+    return Understandings(results=results, freshness=freshness)
+
+
+def get_understanding_history(vault: Context, understanding_id: str) -> UnderstandingHistory:
+    """What an understanding replaced, and what those replaced, back to the original; it comes first itself."""
+    freshness = vault.fresh()
+    entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
+    older = sorted(_replaced(vault, entry), key=_age, reverse=True)
+    return UnderstandingHistory(id=entry.id, results=tuple(_held(vault, one) for one in (entry, *older)), freshness=freshness)
+
+
+def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
+    """Everything that an understanding supersedes, directly or not, each once."""
+    seen, waiting = {entry.id}, [entry]
+    while waiting:
+        for identity in waiting.pop().texts("supersedes"):
+            for older in vault.index.catalog.get(identity):
+                if older.id not in seen:
+                    seen.add(older.id)
+                    waiting.append(older)
+                    yield older
+
+
+def _age(entry: Entry) -> tuple[str, str]:
+    return entry.text("created"), entry.id
+
+
+def _held(vault: Context, entry: Entry) -> HeldUnderstanding:
+    judged = vault.standings.belief_of(entry)
+    generation = entry.number("generation")
+    return HeldUnderstanding(
+        id=entry.id,
+        kind=entry.type,
+        title=entry.title,
+        subject_names=entry.subjects,
+        summary=entry.text("summary"),
+        content=body_of(vault, entry),
+        generation=None if generation is None else int(generation),
+        created_at=entry.text("created"),
+        session_id=entry.text("session"),
+        model_tier=entry.text("model"),
+        origin=entry.text("origin") or "owner",
+        reason=entry.text("reason"),
+        truth=judged.truth,
+        utility=judged.utility,
+        sources=entry.texts("sources"),
+        supersedes=entry.texts("supersedes"),
+        superseded_by=tuple(vault.superseded_by(entry.id)),
+        path=entry.path,
+    )
