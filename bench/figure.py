@@ -30,22 +30,28 @@ class Target:
     notes: int = 100_000
 
 
-TARGETS: Mapping[str, Target] = MappingProxyType(
+TARGETS: Mapping[str, tuple[Target, ...]] = MappingProxyType(
     {
-        "rebuild": Target(2.0, Against.FLOOR),
-        "rebuild-peak": Target(1074.0, Against.ITSELF),
-        "check": Target(3.0, Against.FLOOR, 10_000),
-        "remember": Target(1.5, Against.FLOOR),
-        "watch-edit": Target(1.0, Against.ITSELF),
-        "watch-edit-slowest": Target(1.0, Against.ITSELF),
-        "embed-local": Target(0.33, Against.FLOOR),
-        "help": Target(0.15, Against.ITSELF),
-        "get": Target(0.25, Against.ITSELF, 10_000),
-        "recall-p95": Target(0.015, Against.ITSELF, 10_000),
-        "recall-cold": Target(0.35, Against.ITSELF, 10_000),
-        "search": Target(0.35, Against.ITSELF, 10_000),
+        "rebuild": (Target(2.0, Against.FLOOR),),
+        "rebuild-peak": (Target(1074.0, Against.ITSELF),),
+        "check": (Target(3.0, Against.FLOOR, 10_000),),
+        "remember": (Target(1.5, Against.FLOOR),),
+        "watch-edit": (Target(1.0, Against.ITSELF),),
+        "watch-edit-slowest": (Target(1.0, Against.ITSELF),),
+        "embed-local": (Target(0.33, Against.FLOOR),),
+        "embed-cached": (Target(0.0, Against.ITSELF),),
+        "help": (Target(0.15, Against.ITSELF),),
+        "get": (Target(0.25, Against.ITSELF, 10_000),),
+        "recall-p95": (Target(0.015, Against.ITSELF, 10_000), Target(0.04, Against.ITSELF)),
+        "recall-vectors-p95": (Target(0.015, Against.ITSELF, 10_000), Target(0.04, Against.ITSELF)),
+        "recall-cold": (Target(0.35, Against.ITSELF, 10_000),),
+        "recall-cold-local": (Target(0.8, Against.ITSELF, 10_000),),
+        "search": (Target(0.35, Against.ITSELF, 10_000),),
+        "turn-adds": (Target(0.005, Against.ITSELF),),
+        "memory-warm": (Target(1074.0, Against.ITSELF),),
     }
 )
+"""The targets of a figure by its name, those of smaller vaults first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +84,16 @@ class Figure:
     @property
     def target(self) -> Target | None:
         """The target of this figure's name, if it has one at this size."""
-        found = TARGETS.get(self.name)
-        return found if found and self.notes <= found.notes else None
+        return next((target for target in TARGETS.get(self.name, ()) if self.notes <= target.notes), None)
 
     @property
     def ok(self) -> bool | None:
         """Whether the target is met, by the median as it is printed; None where there is no target."""
         if self.target is None:
             return None
-        value = self.ratio if self.target.against is Against.FLOOR else self.median
-        return value is not None and round(value, 2) <= self.target.limit
+        if self.target.against is Against.FLOOR:
+            return self.ratio is not None and round(self.ratio, 2) <= self.target.limit
+        return _as_printed(self.median) <= self.target.limit
 
     def to_json(self) -> dict[str, Any]:
         """The figure as JSON; seconds and megabytes unrounded."""
@@ -98,6 +104,16 @@ class Figure:
             "median": self.median, "runs": len(self.values), "values": list(self.values), "floor": floor,
             "ratio": self.ratio, "target": target, "ok": self.ok,
         }  # fmt: skip
+
+
+def slow_one(seconds: Sequence[float]) -> float:
+    """The 95th percentile: of twenty the slowest but one."""
+    return sorted(seconds)[int(0.95 * (len(seconds) - 1))]
+
+
+def _as_printed(value: float) -> float:
+    """A value with the digits that the table shows: of what is below a second milliseconds, below ten of them two digits more."""
+    return round(value, 2 if value >= 1 else 3 if value >= 0.01 else 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +143,6 @@ def growths(figures: Iterable[Figure]) -> Iterator[Growth]:
 
 def _growth(name: str, found: Sequence[Figure]) -> Iterator[Growth]:
     small, large = found[0], found[-1]
-    if large.notes > small.notes and small.best > 0:
+    if large.notes > small.notes and small.best > 0 and large.best > 0:
         times = large.best / small.best
         yield Growth(name, small.notes, large.notes, times, math.log(times) / math.log(large.notes / small.notes))

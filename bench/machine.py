@@ -17,7 +17,7 @@ RESULTS = PROJECT / "bench" / "results"
 LIMIT = 1800.0
 """Seconds after which a measured process is given up."""
 
-_OTHERS = ("GIT_", "VAULT_", "PYTHON")
+_OTHERS = ("GIT_", "VAULT_", "PYTHON", "OLLAMA_", "OPENAI_")
 
 
 class Failed(Exception):

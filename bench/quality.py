@@ -19,7 +19,7 @@ from vault_tool.verbs.recalling import Asked, gather
 
 LIMIT = 20
 _DEEP = 200
-_ALONE = replace(TARGETED, before=0.0, after=0.0, beyond=0.0)
+_ALONE = replace(TARGETED, beside=0.0, beyond=0.0)
 
 Say = Callable[[str], None]
 
@@ -58,12 +58,12 @@ class Conversation:
             entry.path: self._rows[entry.id] for entry in vault.index.catalog.snapshot().entries if entry.id in self._rows
         }
         ask = vault.vectors.query
-        known: dict[str, dict[str, Vector]] = {}
+        known: dict[tuple[str, ...], dict[str, Vector]] = {}
 
-        def remembered(text: str) -> dict[str, Vector]:
-            if text not in known:
-                known[text] = ask(text)
-            return known[text]
+        def remembered(text: str, *others: str) -> dict[str, Vector]:
+            if (text, *others) not in known:
+                known[text, *others] = ask(text, *others)
+            return known[text, *others]
 
         # Each question is asked once a stage; its vector is the same.
         vault.vectors.query = remembered  # type: ignore[method-assign]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -10,11 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from bench import meaning
 from bench.bed import Bed
-from bench.figure import Figure
+from bench.figure import Figure, slow_one
 from bench.machine import child, in_turn, run, vt
+from bench.meaning import models_here
 from vault_tool.files.layout import DERIVED, VAULT
-from vault_tool.index.embedding.local import folder_in, present, usual_models
 
 PARSE = "read every file, parse every head with the stock C loader"
 STATUS = "git status"
@@ -63,9 +63,9 @@ def look(bed: Bed) -> Iterator[Figure]:
 
 def recall(bed: Bed) -> Iterator[Figure]:
     """Questions in a process that stays, and one as people type it."""
-    taken = sorted(child("recall", bed.root, max(bed.runs, 40))["seconds"])
+    taken = child("recall", bed.root, max(bed.runs, 40))["seconds"]
     yield _figure(bed, "recall", "recall of a question, warm process, freshness vouched for", taken)
-    yield _figure(bed, "recall-p95", "the same, of twenty the slowest but one", [taken[int(0.95 * (len(taken) - 1))]])
+    yield _figure(bed, "recall-p95", "the same, of twenty the slowest but one", [slow_one(taken)])
     (asked,) = in_turn(bed.runs, lambda: _vt(bed, "recall", bed.query), warm=True)
     yield _figure(bed, "recall-cold", "vt recall QUESTION", asked)
 
@@ -115,9 +115,8 @@ def write(bed: Bed) -> Iterator[Figure]:
 
 def embedding(bed: Bed) -> Iterator[Figure]:
     """The local model beside Chroma's own way with the same files; no figure where they are not on this machine."""
-    models = Path(os.environ.get("VAULT_MODELS") or usual_models(Path.home()))
-    if not present(folder_in(models)):
-        print("embed-local: skipped, there is no model (VAULT_MODELS names its folder)", file=sys.stderr, flush=True)
+    models = models_here()
+    if models is None:
         return
     found = child("embed-local", bed.root, models, bed.rebuilds)
     yield _figure(bed, "embed-local", "96 short notes embedded by the local model, warm process", **_paired(found, CHROMA))
@@ -145,12 +144,15 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
         write: ("write",),
         embedding: ("embed-local",),
         lookup: ("lookup", "lookup-json"),
+        meaning.turns: ("turn", "turn-adds"),
+        meaning.by_vectors: ("memory-warm", "memory-warm-peak", "recall-vectors", "recall-vectors-p95", "embed-cached"),
+        meaning.cold_by_meaning: ("recall-cold-local",),
     }
 )
 """Each measure with the names of its figures; the rebuild comes first, for it makes what the others read."""
 
 NAMES = tuple(name for names in MEASURES.values() for name in names)
-WITH_MODEL = MEASURES[embedding]
+WITH_MODEL = MEASURES[embedding] + MEASURES[meaning.cold_by_meaning]
 """The figures that take the files of the local model."""
 
 

@@ -14,10 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench import floors
+from bench import floors, meaning_tasks
 from bench.machine import Failed, in_turn, timed
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
+from vault_tool.index.vectors.port import Vector
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 from vault_tool.verbs.recalling import Asked, gather
@@ -89,18 +90,31 @@ def look(root: Path, identity: str, query: str, runs: int) -> dict[str, Any]:
 
 
 def recall(root: Path, runs: int) -> dict[str, Any]:
-    """Questions of several words in a warm process whose watcher vouches: every one another, none of them embedded now."""
+    """Questions of several words in a warm process whose watcher vouches: every one another, the embedding of each left out."""
     with Vault.open(root) as vault:
         vault.fresh()
         vault.vouching = lambda: True
         entries = [one for one in vault.index.catalog.snapshot().entries if one.record_class is RecordClass.OBSERVATION]
         step = max(1, len(entries) // (runs + _WARMING))
         questions = [f"what about {' '.join(one.preview.split()[2:8])}?" for one in entries[::step]][: runs + _WARMING]
-        if vault.vectors.ready:
-            known = {question: vault.vectors.query(question) for question in questions}
-            vault.vectors.query = known.__getitem__  # type: ignore[method-assign,assignment]
-        taken = [timed(lambda one=one: gather(vault, Asked(query=one, include_global=False))) for one in questions]  # type: ignore[misc]
-    return {"seconds": taken[_WARMING:]}
+        by_meaning = vault.vectors.ready
+        embed = vault.vectors.query
+        spent = 0.0
+
+        def query(*texts: str) -> dict[str, Vector]:
+            nonlocal spent
+            begun = time.perf_counter()
+            found = embed(*texts)
+            spent += time.perf_counter() - begun
+            return found
+
+        vault.vectors.query = query  # type: ignore[method-assign,assignment]
+        taken = []
+        for question in questions:
+            spent = 0.0
+            seconds = timed(lambda one=question: gather(vault, Asked(query=one, include_global=False)))  # type: ignore[misc]
+            taken.append(seconds - spent)
+    return {"seconds": taken[_WARMING:], "by_meaning": by_meaning}
 
 
 def edit(root: Path, path: str, runs: int) -> dict[str, Any]:
@@ -223,6 +237,11 @@ _TASKS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Callable[[str], Any
     "edit": (edit, (Path, str, int)),
     "watch-edit": (watch_edit, (Path, str, int)),
     "write": (write, (Path, int)),
+    "embed": (meaning_tasks.embed, (Path,)),
+    "embed-again": (meaning_tasks.embed_again, (Path,)),
+    "embed-as-local": (meaning_tasks.embed_as_local, (Path, Path)),
+    "memory": (meaning_tasks.memory, (Path, str)),
+    "turn": (meaning_tasks.turn, (Path, int)),
     "embed-local": (embed_local, (Path, Path, int)),
     "catalogue": (catalogue, (Path, str)),
     "whole-json": (whole_json, (Path, str, int)),

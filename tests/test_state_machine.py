@@ -222,6 +222,8 @@ class Histories(RuleBasedStateMachine):
     def save_half(self, which: int) -> None:
         path = self.note(which)
         data = path.read_bytes()
+        if not data.startswith(b"---"):
+            return  # the first half of a page is a page: nothing tells that it is not meant
         path.write_bytes(data[: max(5, data.find(b"\n---") // 2)])
         self.broken[self.relative(path)] = data
         self.touch(path)

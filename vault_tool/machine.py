@@ -15,6 +15,7 @@ from vault_tool.util.folder import opened
 from vault_tool.util.text import one_line
 
 PROVIDERS = ("auto", "ollama", "openai", "local", "none")
+EXACT = "exact"
 OLLAMA_HOST = "http://localhost:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -67,7 +68,7 @@ class Machine:
     openai_key: Key = _option(Key(), "The key for OpenAI.", "OPENAI_API_KEY")  # noqa: RUF009  (as immutable as a text)
     openai_url: str = _option(OPENAI_URL, "Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL")
     models: str = _option("", "The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS")
-    vectors: str = _option("exact", "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
+    vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
     owner: str = _option("on", "Whether a background process may keep indexes warm.", "VAULT_OWNER", "on", "off")
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each option that was set was set: `_config.json` or a variable's name."""
@@ -209,7 +210,7 @@ def _url(text: str) -> str:
 
 
 def _vectors(text: str) -> str:
-    return text if text in ("exact", "chroma") else _url(text)
+    return text if text in (EXACT, "chroma") else _url(text)
 
 
 def _folder(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bench.figure import TARGETS, Figure, growths
+from bench.figure import TARGETS, Figure, growths, slow_one
 from bench.table import amount, figures_table, growth_table
 
 
@@ -29,6 +29,20 @@ def test_a_target_holds_up_to_its_size() -> None:
     assert _figure("get", (0.3,), notes=10_000).ok is False
     assert _figure("get", (0.3,), notes=100_000).ok is None
     assert _figure("remember", (3.0,), (1.0,), notes=100_000).ok is False
+
+
+def test_a_larger_vault_may_have_another_target_and_a_time_counts_as_it_is_printed() -> None:
+    assert _figure("recall-p95", (0.0154,), notes=10_000).ok is True
+    assert _figure("recall-p95", (0.0156,), notes=10_000).ok is False
+    assert _figure("recall-p95", (0.0156,), notes=100_000).ok is True
+    assert _figure("recall-p95", (0.041,), notes=100_000).ok is False
+    assert _figure("turn-adds", (0.00504,)).ok is False
+    assert _figure("embed-cached", (0.0, 0.0)).ok is True
+    assert _figure("embed-cached", (1.0, 1.0)).ok is False
+
+
+def test_the_slow_one_is_of_twenty_the_slowest_but_one() -> None:
+    assert slow_one([float(number) for number in range(20, 0, -1)]) == 19.0
 
 
 def test_a_figure_without_a_target_is_neither_met_nor_missed() -> None:

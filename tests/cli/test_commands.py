@@ -134,6 +134,8 @@ def test_subjects_are_made_one_by_one_or_from_json(person: Person, monkeypatch: 
     assert "role:            project" in shown
     assert "exists already" in person.fails("create-subjects", "redis", code=Exit.USAGE)
     assert "is not JSON" in person.fails("create-subjects", "--from", "{", code=Exit.USAGE)
+    typed = person.gets("create-subjects", '[{"name": "Claude", "summary": "The model"}]')
+    assert [one["name"] for one in typed["results"]] == ["Claude"]
     assert "not a list" in person.fails("create-subjects", "--from", "{}", code=Exit.USAGE)
     assert "several are named" in person.fails("create-subjects", "X", "Y", "--summary", "z", code=Exit.USAGE)
 

@@ -99,6 +99,7 @@ def test_what_people_see(root: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert made.startswith(f"{short}  written\n")
     assert "known already: strengthened" in shown("write", "Keepalive is off.", "--kind", "fact", "--confidence", "0.8")
     read = shown("read", "keepalive")
+    assert "\ndegraded: no embeddings\n" in read
     assert f"{short}  Keepalive is off\n" in read
     assert "evidence:  session:turn_4" in read
     lowered = shown("update", short, "--truth", "0.1", "--confidence", "1", "--why", "It is on.", "--evidence", "test:on")

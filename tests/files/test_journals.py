@@ -24,6 +24,7 @@ ENTRY = EpisodeEntry(
     type="solution",
     tags=("redis", "timeout"),
     path="vault/observations/2026/11/fixed-redis-a1b2c3.md",
+    session="k3f9",
     summary="Keepalive was off.",
 )
 EPISODE = "vault/episodes/2026-11-20.k3f9abcd.md"
@@ -44,6 +45,7 @@ def test_an_episode_is_begun_with_its_day(tmp_path: Path) -> None:
         "- **Type:** solution\n"
         "- **Tags:** redis, timeout\n"
         "- **Memory:** [fixed-redis-a1b2c3](../observations/2026/11/fixed-redis-a1b2c3.md)\n"
+        "- **Session:** k3f9\n"
         "- **Summary:** Keepalive was off.\n"
     )
 
@@ -61,10 +63,11 @@ def test_a_second_entry_of_one_minute_is_numbered(tmp_path: Path) -> None:
     assert entries[0] == replace(ENTRY, at="2026-11-20T10:30:00+00:00")
 
 
-@given(title=st.text(), tag=st.text(), name=st.text(), summary=st.text())
-def test_nothing_in_an_entry_begins_another(title: str, tag: str, name: str, summary: str) -> None:
+@given(title=st.text(), tag=st.text(), name=st.text(), session=st.text(), summary=st.text())
+def test_nothing_in_an_entry_begins_another(title: str, tag: str, name: str, session: str, summary: str) -> None:
     flat = "".join(c for c in name if c not in "\0/" and not 0xD800 <= ord(c) < 0xE000).strip(".") or "x"
-    entry = EpisodeEntry(at=ENTRY.at, title=title, type="fact", tags=(tag,), path=f"vault/{flat}.md", summary=summary)
+    path = f"vault/{flat}.md"
+    entry = EpisodeEntry(at=ENTRY.at, title=title, type="fact", tags=(tag,), path=path, session=session, summary=summary)
     data = ("# 2026-11-20\n" + entry_text(entry, EPISODE, "")).encode("utf-8", "replace")
     (found,), problems = read_episode(EPISODE, data)
     assert problems == []

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 
@@ -80,3 +83,38 @@ def test_a_tombstone_is_a_file_named_by_an_id(tmp_path: Path) -> None:
     (tmp_path / tombstone(ID)).write_bytes(b"")
     (tmp_path / FORGOTTEN / "README").write_bytes(b"")
     assert forgotten(tmp_path) == {ID} and has(tmp_path, ID)
+
+
+def test_a_turn_that_the_disk_refuses_is_not_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Turns(tmp_path)
+    queue.accept(replace(ONE, id="before"))
+
+    def fails(descriptor: int) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", fails)
+        with pytest.raises(StorageError):
+            queue.accept(ONE)
+        with pytest.raises(StorageError):
+            queue.accept(replace(ONE, id="before"))
+    assert [turn.id for turn in queue.waiting()] == ["before"]
+    queue.accept(ONE)
+    assert queue.count() == 2
+
+
+def test_the_bytes_and_then_the_name_of_a_turn_are_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue = Turns(tmp_path)
+    queue.accept(replace(ONE, id="before"))
+    waited: list[bool] = []
+    wait = os.fsync
+
+    def watched(descriptor: int) -> None:
+        waited.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        wait(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    queue.accept(ONE)
+    assert waited == [False, True]
+    queue.accept(ONE)
+    assert waited == [False, True] * 2

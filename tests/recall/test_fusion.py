@@ -32,18 +32,18 @@ def test_a_short_memory_borrows_of_its_neighbours_and_a_long_one_does_not() -> N
     pool = _pool(asked, answer, essay)
     fusion.fuse(pool.values(), TARGETED)
     fusion.lend(pool, {answer.key: ((asked.key,), ()), essay.key: ((asked.key,), ())}, TARGETED)
-    assert 0.9 * TARGETED.before * asked.strength < answer.rank < TARGETED.before * asked.strength
+    assert 0.9 * TARGETED.beside * asked.strength < answer.rank < TARGETED.beside * asked.strength
     assert essay.rank == 0
 
 
-def test_what_was_recorded_before_lends_more_than_what_came_after_and_most_the_nearest() -> None:
+def test_both_sides_lend_alike_and_the_nearest_most() -> None:
     hit, after, before, far = candidate("hit", words=1.0), candidate("after"), candidate("before"), candidate("far")
     pool = _pool(hit, after, before, far)
     fusion.fuse(pool.values(), TARGETED)
     other = ("repo", "vault/nobody.md")
     around = {after.key: ((hit.key,), ()), before.key: ((), (hit.key,)), far.key: ((other, hit.key), ())}
     fusion.lend(pool, around, TARGETED)
-    assert after.rank > before.rank > far.rank > 0
+    assert after.rank == before.rank > far.rank > 0
 
 
 def test_a_session_is_lifted_by_its_best_in_its_own_vault_alone() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_tool.recall.select import Text, pick, tokens, within_budget
+from vault_tool.recall.select import Text, pick, within_budget
 from vault_tool.recall.weights import TARGETED
 
 COPY = "Redis connections drop after ten idle minutes behind the proxy"
@@ -44,4 +44,3 @@ def test_a_budget_cuts_the_tail_and_never_the_first() -> None:
     assert within_budget([50, 30, 30], 80, lambda cost: cost) == [50, 30]
     assert within_budget([500, 3], 80, lambda cost: cost) == [500]
     assert within_budget([500, 3], None, lambda cost: cost) == [500, 3]
-    assert tokens("a" * 40) == 10

@@ -16,6 +16,7 @@ from vault_tool.util.text import (
     one_line,
     prose_lines,
     slug,
+    tokens,
     unwrap_link,
     wikilinks,
 )
@@ -139,3 +140,9 @@ def test_clocks_never_run_backwards_between_machines() -> None:
     clock.advance(timedelta(days=1, hours=12))
     assert days_between(before, clock.now()) == 1.5
     assert days_between(clock.now(), before) == 0
+
+
+def test_a_token_is_about_four_letters_and_an_ideograph_nearly_one() -> None:
+    assert tokens("a" * 40) == 10
+    assert tokens("天" * 40) == 30
+    assert (tokens(""), tokens("a")) == (0, 1)

@@ -312,6 +312,14 @@ def test_an_untouched_draft_writes_nothing_and_one_without_summary_is_kept(told:
     assert "Text." in next((root / "_local/drafts").iterdir()).read_text(encoding="utf-8")
 
 
+def test_listing_begins_no_pass(told: Vault, root: Path) -> None:
+    told.close()
+    with untouched(root):
+        listed = vt("consolidate", "--list", "--vault", str(root))
+        assert answer("consolidate", root, "--list")["pass_id"] is None
+    assert "Homelab × Redis" in listed.stdout and listed.stdout.startswith("generation 0: 5 observations are placed nowhere\n")
+
+
 def test_an_unknown_pass_is_refused(told: Vault, root: Path) -> None:
     with untouched(root), fails(NotFound, "nothing in this vault answers"):
         told.create_understanding(["Redis"], "T.", "T.", pass_id=identity(7))
@@ -333,7 +341,7 @@ def test_the_commands_walk_a_pass_as_programs_do(told: Vault, root: Path) -> Non
     assert answer("get-pending-consolidation", root)["pass_id"] is None
     assert answer("get-consolidation-report", root)["generation"] == 1
     shown = vt("get-pending-consolidation", "--vault", str(root))
-    assert "generation 1: 1 observations are placed nowhere" in shown.stdout
+    assert "generation 1: 1 observation is placed nowhere" in shown.stdout
 
 
 KINDS = st.sampled_from(["fact", "understanding", "pass", "finish"])

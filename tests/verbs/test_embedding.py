@@ -124,17 +124,18 @@ def test_nobody_at_hand_and_nobody_wanted(root: Path, clock: FixedClock) -> None
 
 
 @needs_model
-def test_with_the_local_model_nothing_is_called(root: Path, tmp_path: Path) -> None:
-    """A whole `vt embed` and `vt status` in processes that end at the first connection."""
+@pytest.mark.parametrize("store", ["exact", "chroma"])
+def test_with_the_local_model_nothing_is_called(root: Path, tmp_path: Path, store: str) -> None:
+    """Whole commands in processes that end at the first connection: neither model nor Chroma calls anybody."""
     program = """
 import os, sys
 sys.addaudithook(lambda event, given: os._exit(9) if event in ("socket.connect", "socket.getaddrinfo") else None)
 from vault_tool.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
-    settings = {"models": str(MODELS), "provider": "local"}
+    settings = {"models": str(MODELS), "provider": "local", "vectors": store}
     (root / "_config.json").write_text(json.dumps(settings))
-    for arguments in (["embed"], ["status"], ["search", "soul"]):
+    for arguments in (["embed"], ["status"], ["recall", "soul"]):
         done = subprocess.run(
             [sys.executable, "-c", program, "--vault", str(root), *arguments],
             capture_output=True, text=True, timeout=120, check=False,

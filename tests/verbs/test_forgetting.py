@@ -80,6 +80,18 @@ def test_what_others_said_and_what_was_judged_stays(owned: Vault, root: Path) ->
     assert owned.remember("Written after.").committed
 
 
+def test_the_ledger_of_a_pass_keeps_its_id_alone(owned: Vault, root: Path) -> None:
+    other = owned.remember("The garden has a red gate.", ["Garden"], kind="fact")
+    made = owned.remember(SECRETIVE, ["Garden"])
+    begun = owned.begin_consolidation()
+    done = owned.forget(made.id)
+    ledger = text(root, begun.path)
+    assert f"- `{made.id[:13]}` forgotten\n" in ledger and f"- `{other.id[:13]}` The garden has a red gate\n" in ledger
+    assert begun.path in done.redacted and done.citing == ()
+    assert traces(root) == []
+    assert owned.end_consolidation().committed
+
+
 def test_syntheses_that_cite_it_are_listed_and_left_to_a_person(owned: Vault) -> None:
     made = owned.remember(SECRETIVE, ["Garden"])
     synthesis = owned.create_understanding(["Garden"], "There is a hiding place.", "A place.", source_observation_ids=[made.id])
@@ -207,3 +219,25 @@ def test_its_vectors_are_forgotten_in_every_set(root: Path) -> None:
         assert vault.search("a red gate").results[0].id == keep.id
     for ledger in (root / "_cache").rglob("*.sqlite3"):
         assert not any(word in ledger.read_bytes() for word in WORDS)
+
+
+def test_a_page_forgets_what_it_shows_in_other_words(owned: Vault, root: Path) -> None:
+    short = owned.remember("Pin 4711", ["Boat"], importance=1.0)
+    escaped = owned.remember("It is *under* the [doormat]_now_.", ["Boat"], title="It is *under* the [doormat]_now_")
+    owned.core()
+    assert "4711" in text(root, "CORE.md") and "doormat" in text(root, "CORE.md")
+    owned.forget(short.id)
+    owned.forget(escaped.id)
+    assert "4711" not in text(root, "CORE.md") and "doormat" not in text(root, "CORE.md")
+
+
+def test_a_merge_that_keeps_the_pages_from_being_made_does_not_stop_it(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE, ["Garden"], importance=1.0)
+    owned.core()
+    (root / ".git/MERGE_HEAD").write_text(f"{head(root)}\n", encoding="utf-8")
+    done = owned.forget(made.id)
+    assert [name for name in traces(root) if not name.startswith("_local/pending/")] == ["CORE.md"]
+    assert any("CORE.md may still show it" in warning for warning in done.warnings)
+    (root / ".git/MERGE_HEAD").unlink()
+    owned.core()
+    assert traces(root) == []

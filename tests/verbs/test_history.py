@@ -59,6 +59,15 @@ class TestLog:
                 with fails(GitError, "no git history", "git init"):
                     ask()
 
+    def test_without_a_git_at_all_nobody_is_told_to_type_it(self, vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("PATH", "/nowhere")
+        with Vault.open(vault.root) as bare, pytest.raises(GitError) as caught:
+            bare.commit()
+        assert (caught.value.message, caught.value.hint) == (
+            "this vault has no git history: git is not installed",
+            "install it from https://git-scm.com",
+        )
+
     def test_an_unborn_branch_has_nothing_to_tell(self, tmp_path: Path) -> None:
         Vault.init(tmp_path / "v", no_git=True)
         git(tmp_path / "v", "init", "--quiet")

@@ -108,3 +108,12 @@ def test_the_commands_show_both(couple: Vault, root: Path) -> None:
     assert [one["subject"]["name"] for one in json.loads(around.stdout)["neighbors"]] == ["Audrey", "Home"]
     shared = vt("open-intersection", "James", "Audrey", "--vault", str(root))
     assert "Audrey" in shared.stdout and "They did thing 0 together" in shared.stdout
+
+
+def test_what_has_expired_is_no_part_of_an_answer(couple: Vault) -> None:
+    couple.remember("They share a flat until May.", ["James", "Audrey"], expires="2026-05-01")
+    couple.create_understanding(["James", "Audrey"], "They share a flat.", "Flatmates.")
+    found = couple.open_intersection("James", "Audrey")
+    assert found.intersection_size == 4
+    assert all("until May" not in one.content for one in found.observations)
+    assert couple.open_around("James").neighbors[0].intersection_size == 4

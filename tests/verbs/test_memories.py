@@ -198,7 +198,7 @@ class TestEpisode:
         assert text(root, journal).endswith(
             "\n## 10:00 #2 - Met Kim\n- **Type:** meeting\n- **Tags:** team\n"
             f"- **Memory:** [{Path(about.path).stem}](../observations/2026/11/{Path(about.path).name})\n"
-            "- **Summary:** About Redis.\n"
+            "- **Session:** s1\n- **Summary:** About Redis.\n"
         )
         assert subjects(root) == ["episode: Met Kim"]
         assert in_commit(root) == {journal: "M"}
@@ -251,3 +251,18 @@ def test_a_link_that_is_there_with_another_reason_says_how_to_change_it(vault: V
     assert (again.duplicate_of, same.duplicate_of) == (made.id, made.id)
     assert again.warnings == (f"the link is there already and gives another reason: `vt edit {made.id[:6]}` changes it",)
     assert same.warnings == ()
+
+
+def test_a_memory_of_the_global_vault_is_said_to_be_there(root: Path, tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    Vault.init(shared)
+    with Vault.open(shared) as other:
+        there = other.remember("The owner prefers short answers.", kind="preference").id
+    with Vault.open(root, environ={"VAULT_GLOBAL": str(shared)}) as vault:
+        here = vault.remember("Text.").id
+        with untouched(root), fails(NotFound, there, "global vault", str(shared)):
+            vault.pin(there)
+        with untouched(root), fails(NotFound, "global vault"):
+            vault.link(here, "RELATED_TO", there)
+        with fails(NotFound, "nothing in this vault answers"):
+            vault.pin("00000000-0000-4000-8000-000000000000")

@@ -252,3 +252,29 @@ def test_a_budget_bounds_the_answer(vault: Vault) -> None:
     for number in range(5):
         vault.remember(f"Quartz number {number}: {'word ' * (40 + 30 * number)}", title=f"Quartz {number}")
     assert 1 <= len(_asked(vault, "quartz", budget=150).results) < 5
+
+
+def test_a_subject_shows_nothing_expired_and_nothing_held_to_be_false(vault: Vault) -> None:
+    vault.remember("Mara lives by the sea.", ["Mara"])
+    vault.remember("Mara is away this week.", ["Mara"], expires="2026-11-01")
+    lie = vault.remember("Mara has wings.", ["Mara"], confidence=0.1)
+    found = vault.recall("Mara")
+    assert isinstance(found, SubjectView)
+    assert [one.content for one in found.recent_observations] == ["Mara lives by the sea."]
+    assert vault.show(lie.id).truth < 0.15
+
+
+def test_whose_memories_are_asked_for_bounds_the_answer_about_a_subject_too(vault: Vault) -> None:
+    for user, said in (("bob", "Bob likes pears with Mara."), ("eve", "Eve plots with Mara.")):
+        vault.turn("s", user, "w", said, extractMemory=True, candidates=[{"content": said, "anchors": ["Mara"]}], write="later")
+    vault.drain()
+    found = vault.recall("Mara", user="bob")
+    assert isinstance(found, Bundle)
+    assert [one.content for one in found.results] == ["Bob likes pears with Mara."]
+
+
+def test_a_budget_bounds_other_scripts_as_well(vault: Vault) -> None:
+    for number in range(4):
+        vault.remember(f"第{number}回：" + "東京の天気は晴れです。" * 20, ["天気"])
+    found = gather(vault, Asked(query="東京の天気", budget=400))
+    assert 1 <= len(found.results) <= 2

@@ -300,6 +300,14 @@ def test_a_type_of_the_vaults_own_is_no_surprise(root: Path) -> None:
         assert vault.remember("Text.", kind="recipe").warnings == ()
 
 
+def test_evidence_for_what_is_superseded_is_remarked(vault: Vault) -> None:
+    old = vault.create_understanding(["Redis"], "It is a cache.", "A cache.")
+    assert vault.remember("It caches pages.", related_to=[old.id]).warnings == ()
+    new = vault.update_understanding(old.id, "It is a store.", "A store.").new_understanding_id
+    (remark,) = vault.remember("It keeps orders.", related_to=[old.id]).warnings
+    assert new[:6] in remark and "superseded" in remark
+
+
 def test_the_generation_is_the_passes_so_far(vault: Vault, root: Path) -> None:
     for number, parents in ((1, ""), (2, identity(1))):
         write(

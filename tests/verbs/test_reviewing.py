@@ -227,3 +227,40 @@ def test_a_note_that_somebody_put_there_can_be_accepted(reviewed: Path) -> None:
     with owner(reviewed) as vault:
         done = vault.review(accept=["mine.md"])
         assert done.accepted[0].id == "5f0c2d9e-2b3c-4e7a-9d5e-0a1b2c3d4e5f"
+
+
+def test_of_two_for_one_place_all_accepts_one_and_says_so(reviewed: Path) -> None:
+    with agent(reviewed) as vault:
+        first = vault.create_understanding(["Cat"], "The cat is good.", "A good cat.")
+        second = vault.create_understanding(["Cat"], "The cat is bad.", "Bad.")
+        kept = vault.remember("The cat slept.", ["Cat"])
+    with owner(reviewed) as vault:
+        done = vault.review(everything=True)
+        assert {one.id for one in done.accepted} == {first.id, kept.id}
+        assert [one.id for one in done.results] == [second.id]
+        assert any("was written before" in warning for warning in done.warnings)
+        joined = vault.review(everything=True, join=True)
+        assert [(one.id, one.superseded) for one in joined.accepted] == [(second.id, (first.id,))]
+        assert [one.id for one in vault.get_understandings(["Cat"]).results] == [second.id]
+
+
+def test_two_for_one_place_can_be_joined_in_one_go(reviewed: Path) -> None:
+    with agent(reviewed) as vault:
+        first = vault.create_understanding(["Cat"], "The cat is good.", "A good cat.")
+        second = vault.create_understanding(["cat"], "The cat is bad.", "Bad.")
+    with owner(reviewed) as vault:
+        with pytest.raises(Refused, match="was written before"):
+            vault.review(accept=[first.id, second.id])
+        vault.review(accept=[first.id, second.id], join=True)
+        assert [one.id for one in vault.get_understandings(["Cat"]).results] == [second.id]
+
+
+def test_an_id_that_is_a_path_leads_to_no_other_file(reviewed: Path) -> None:
+    settings = reviewed / "_config.json"
+    settings.write_text("{}")
+    with agent(reviewed) as vault:
+        vault.remember("The zebra crossed at noon.", ["Zoo"], kind="fact")
+    (reviewed / INBOX / "odd.md").write_text("---\nid: ../../../_config\ntype: fact\n---\nhi\n")
+    with owner(reviewed) as vault:
+        vault.review(refuse=["odd.md"])
+    assert settings.exists() and not (reviewed / INBOX / "odd.md").exists()

@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.index.catalog import Catalog
 from vault_tool.util.clock import FixedClock
 
 
@@ -63,7 +66,7 @@ def test_by_meaning_the_vectors_rank_what_the_subjects_allow(told: Vault, root: 
         assert vault.get_stats().embedding_coverage.share == 1
         vault.remember("The lamp likes rain.", ["Lab"])
         again = vault.search_observations(["Lab"], "the lamp likes", mode="embedding")
-        assert again.degraded == ("1 note is not embedded yet",)
+        assert again.degraded == ("not embedded yet: 1 note",)
 
 
 def test_what_cannot_be_meant_is_refused(told: Vault) -> None:
@@ -82,3 +85,20 @@ def test_stats_count_what_there_is(told: Vault) -> None:
     assert counted.by_type["general"] == 4
     assert counted.current_generation == 0
     assert counted.last_consolidated_at is None
+
+
+def test_without_subjects_no_more_is_read_than_what_was_found(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.add_observations([{"content": f"The lamp number {n} hums.", "subject_names": ["Lamp"]} for n in range(30)])
+    vault.remember("Redis restarts at three.", ["Redis"])
+    assert said(vault, [], "Redis restarts") == ["Redis restarts at three."]
+    read: list[int] = []
+    rows = Catalog.rows
+
+    def counted(catalog: Catalog, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        found = rows(catalog, query, values)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(Catalog, "rows", counted)
+    assert said(vault, [], "Redis restarts") == ["Redis restarts at three."]
+    assert read and max(read) < 30

@@ -106,7 +106,7 @@ def test_attempts_are_found_in_the_log_and_tied_to_their_problem(agent: Vault, p
     ]
     assert tried[0].text == "Larger pool. Tried 50 connections in the pool; it did not help."
     assert tried[0].evidence == ("episode:2026-11-20#10:02",)
-    assert (tried[1].memory_id, tried[1].certain, tried[0].certain) == (other.id, True, False)
+    assert (tried[1].memory_id, tried[1].certain, tried[0].certain) == (other.id, True, True)
     assert tried[1].evidence == ("episode:2026-11-20#10:03", f"memory:{other.id}")
     assert tried[0].problem_title == "Redis drops idle connections after 300 s"
 
@@ -183,16 +183,30 @@ def test_sessions_do_not_take_each_others_attempts(agent: Vault, problem: str, c
     late = agent.as_(session="s2")
     late.orient()
     late.remember("Tried another disk; no luck.", ["Backup"])
-    assert [one.text for one in offered(agent)] == ["Tried a larger pool; no luck."]
-    assert [(one.text, one.problem_id) for one in offered(late)] == [("Tried another disk; no luck.", None)]
+    late.episode("Tried the other tape", "It did not help.")
+    agent.episode("Tried a longer timeout", "It did not help.")
+    assert [one.text for one in offered(agent)] == [
+        "Tried a larger pool; no luck.",
+        "Tried a longer timeout. It did not help.",
+    ]
+    assert [(one.text, one.problem_id) for one in offered(late)] == [
+        ("Tried another disk; no luck.", None),
+        ("Tried the other tape. It did not help.", None),
+    ]
 
 
-def test_notes_of_another_machine_and_of_before_are_not_this_sessions(agent: Vault, problem: str) -> None:
+def test_what_a_session_says_of_anothers_memory_is_an_attempt_of_its_own(agent: Vault, known: str, problem: str) -> None:
+    agent.episode("Tried 100 connections", "It did not help.", memory=known)
+    assert [(one.text, one.problem_id, one.certain) for one in offered(agent)] == [
+        ("Tried 100 connections. It did not help.", problem, True)
+    ]
+
+
+def test_a_log_that_names_no_session_is_this_ones_where_this_machine_wrote_it_meanwhile(agent: Vault, problem: str) -> None:
     log = agent.root / "vault/episodes/2026-11-20.another1.md"
     log.write_text("# 2026-11-20\n\n## 10:02 - Tried the other cable\n- **Summary:** It did not help.\n")
-    first = agent.as_(session="s9")
-    first.episode("Tried to wait", "It did not help.")
-    assert [one.text for one in offered(agent)] == ["Tried to wait. It did not help."]
+    agent.as_(session="").episode("Tried to wait", "It did not help.")
+    assert [(one.text, one.certain) for one in offered(agent)] == [("Tried to wait. It did not help.", False)]
 
 
 def test_all_faults_are_named_and_nothing_is_written(agent: Vault, known: str, problem: str, root: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.similar import dice, features, near
@@ -73,3 +74,12 @@ def test_paraphrases_are_found_where_meanings_are_compared_already(root: Path, c
         [found] = near(vault, said)
         assert (found.id, found.by) == (made.id, "meaning")
         assert near(vault, "The garden needs water in July.") == ()
+
+
+def test_no_server_is_asked_while_a_write_holds_the_lock(root: Path, clock: FixedClock) -> None:
+    with FakeOllama() as ollama, Vault.open(root, clock=clock, environ={**os.environ, "OLLAMA_HOST": ollama.url}) as vault:
+        vault.remember(SAID)
+        assert vault.vectors.catch_up().whole
+        asked = len(ollama.requests)
+        vault.remember("With no keepalive, Redis loses connections that were idle for five minutes.")
+        assert len(ollama.requests) == asked

@@ -9,8 +9,9 @@ import pytest
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
+from vault_tool.index.manifest import lock
 from vault_tool.verbs.upkeep import doctor
-from vault_tool.verbs.vector_upkeep import keep_vectors
+from vault_tool.verbs.vector_upkeep import Kept, keep_vectors
 
 
 def _opened(root: Path, ollama: FakeOllama, store: str) -> Vault:
@@ -23,8 +24,9 @@ def test_what_is_behind_is_kept_up(root: Path, store: str) -> None:
     with FakeOllama() as ollama, _opened(root, ollama, store) as vault:
         vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
         vault.fresh()
-        assert keep_vectors(vault, 20) > 0
-        assert keep_vectors(vault, 20) == 0
+        kept = keep_vectors(vault, 20)
+        assert (kept.done > 0, kept.behind, kept.fault) == (True, 0, "")
+        assert keep_vectors(vault, 20) == Kept(embedder="ollama:nomic-embed-text")
         status = vault.vectors.status()
         assert (status.store, status.behind, status.mirror_behind, status.fault) == (store, 0, 0, "")
         hits = vault.vectors.search(vault.vectors.query("kelp dries"), 3)
@@ -33,7 +35,41 @@ def test_what_is_behind_is_kept_up(root: Path, store: str) -> None:
 
 
 def test_nothing_is_done_without_an_embedder(vault: Vault) -> None:
-    assert keep_vectors(vault, 5) == 0
+    assert keep_vectors(vault, 5) == Kept()
+
+
+def test_what_cannot_be_done_is_said_and_left_to_a_later_call(root: Path) -> None:
+    with FakeOllama() as ollama, _opened(root, ollama, "http://127.0.0.1:9") as vault:
+        vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
+        ollama.mode = Mode.ERROR
+        kept = keep_vectors(vault, 20)
+        assert (kept.done, kept.behind > 0, "500" in kept.fault) == (0, True, True)
+        ollama.mode = Mode.WELL
+        kept = keep_vectors(vault, 20)
+        assert (kept.done > 0, kept.behind > 0, "http://127.0.0.1:9" in kept.fault) == (True, True, True)
+        done = vault.embed()
+        assert (done.complete, done.attention, done.mirrored) == (True, True, 0)
+        assert "http://127.0.0.1:9" in done.mirror_fault
+        assert any(done.mirror_fault in warning for warning in done.warnings)
+
+
+def test_embed_brings_chroma_up_to_date(root: Path) -> None:
+    with FakeOllama() as ollama, _opened(root, ollama, "chroma") as vault:
+        vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
+        done = vault.embed()
+        assert (done.mirrored > 0, done.mirror_fault, done.attention) == (True, "", False)
+        assert vault.vectors.mirror_behind() == 0
+        assert vault.embed().mirrored == 0
+
+
+def test_another_process_at_it_is_no_fault(root: Path) -> None:
+    with FakeOllama() as ollama, _opened(root, ollama, "chroma") as vault:
+        vault.embed()
+        vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
+        folder = next((root / "_cache/vectors").iterdir())
+        with lock(folder / "fill.lock", 1, "it"), lock(folder / "chroma.lock", 1, "it"):
+            kept = keep_vectors(vault, 20)
+        assert (kept.done, kept.behind > 0, kept.fault) == (0, True, "")
 
 
 def test_doctor_names_what_is_not_embedded(root: Path) -> None:

@@ -65,6 +65,12 @@ def fields(*pairs: tuple[str, object]) -> Fields:
     return Fields(tuple((name, text) for name, value in pairs if (text := _as_text(value))))
 
 
+def degraded(reasons: Sequence[str]) -> Iterator[str]:
+    """The line that says what an answer had to do without; no line where it had everything."""
+    if reasons:
+        yield f"degraded: {'; '.join(reasons)}"
+
+
 def visible(text: str) -> str:
     """`text` with every control, escape and direction-changing character spelt out, so that no note can drive a terminal."""
     return _UNSAFE.sub(_spelt, text.replace("\r\n", "\n"))

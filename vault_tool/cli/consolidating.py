@@ -9,13 +9,13 @@ from functools import partial
 import click
 
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, UsageError, VaultError
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 from vault_tool.verbs import consolidating, consolidation_report, drafting, packets
 from vault_tool.verbs.consolidating import Begun, Ended, PacketHead, Pending
 from vault_tool.verbs.consolidation_report import ConsolidationReport
@@ -50,7 +50,7 @@ SOME = 6
     show_default=True,
     help="Most tokens of a packet.",
 )
-@click.option("--list", "listed", is_flag=True, help="Only list the packets of the pass.")
+@click.option("--list", "listed", is_flag=True, help="Only list the packets; begins no pass.")
 @click.option("--done", is_flag=True, help="End the pass: complete its ledger, make CORE.md.")
 @writes
 def consolidate(
@@ -65,6 +65,8 @@ def consolidate(
     with call.open_vault() as vault:
         if done:
             return call.emit(consolidating.end_consolidation(vault), _ended, vault)
+        if listed and not (packet or skip or skip_trivial):
+            return call.emit(consolidating.get_pending_consolidation(vault), partial(_pending, whole=True), vault)
         step = packets.consolidate(vault, packet=packet, skip=skip, skip_trivial=skip_trivial, tokens=tokens)
         asks = not (call.json or listed) and sys.stdin.isatty() and sys.stdout.isatty()
         if asks and step.pass_id:
@@ -147,7 +149,7 @@ def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
 
 def _left(step: Step) -> str:
     light = sum(head.trivial and not head.done for head in step.packets)
-    return f"{step.remaining} packets left{f', {light} of them trivial' if light else ''}"
+    return f"{counted(step.remaining, 'packet')} left{f', {light} of them trivial' if light else ''}"
 
 
 def _step(step: Step, short: Short) -> Iterator[Block]:
@@ -188,7 +190,8 @@ def _title(packet: Packet) -> str:
     if packet.kind == "orientation":
         return f"orientation: does it still say where things stand? ({packet.new_count} understandings were written in this pass)"
     trivial = " (trivial: it may be chance)" if packet.trivial else ""
-    return f"{packet.label}: {packet.observation_count} observations, {packet.new_count} new memories{trivial}"
+    new = counted(packet.new_count, "new memory", "new memories")
+    return f"{packet.label}: {counted(packet.observation_count, 'observation')}, {new}{trivial}"
 
 
 def _listed(step: Step, short: Short) -> Iterator[Block]:
@@ -207,7 +210,7 @@ def _heads(heads: Sequence[PacketHead], *, whole: bool = False) -> Iterator[Bloc
     numbers = ("new", "observations", "value")
     yield table(("packet", *numbers, ""), rows, right=numbers, empty="no packets")
     if light:
-        yield f"and {len(light)} trivial pairs, which share one or two observations: `vt consolidate --list` shows them"
+        yield f"and {counted(len(light), 'trivial pair')}, of one or two shared observations: `vt consolidate --list` shows them"
 
 
 def _state(one: PacketHead) -> str:
@@ -246,20 +249,24 @@ def _settled(settled: drafting.Settled, short: Short) -> Iterator[Block]:
         return
     yield f"{short(settled.id)}  {settled.summary}"
     replaced = ", ".join(map(short, settled.superseded))
-    yield fields(("rests on", f"{settled.sources} observations"), ("supersedes", replaced), ("commit", commit_of(settled)))
+    yield fields(("rests on", counted(settled.sources, "observation")), ("supersedes", replaced), ("commit", commit_of(settled)))
 
 
-def _pending(pending: Pending, short: Short) -> Iterator[Block]:
+def _pending(pending: Pending, short: Short, *, whole: bool = False) -> Iterator[Block]:
     since = f" since {pending.since[:10]}" if pending.since else ""
-    yield f"generation {pending.generation}: {pending.pending_consolidation_count} observations are placed nowhere"
+    yield f"generation {pending.generation}: {_nowhere(pending.pending_consolidation_count)}"
     if pending.pass_id:
         arrived = f", {pending.arrived} came{since}" if pending.arrived else ""
         yield f"pass {short(pending.pass_id)} is open{arrived}: `vt consolidate` goes on"
-    yield from _heads((*pending.subjects, *pending.intersections))
+    yield from _heads((*pending.subjects, *pending.intersections), whole=whole)
+
+
+def _nowhere(count: int) -> str:
+    return f"{counted(count, 'observation')} {'is' if count == 1 else 'are'} placed nowhere"
 
 
 def _report(report: ConsolidationReport, short: Short) -> Iterator[Block]:
-    yield f"generation {report.generation}: {report.pending_consolidation_count} observations are placed nowhere"
+    yield f"generation {report.generation}: {_nowhere(report.pending_consolidation_count)}"
     for title, columns, rows in _lists(report, short):
         if rows:
             yield ""
@@ -268,7 +275,7 @@ def _report(report: ConsolidationReport, short: Short) -> Iterator[Block]:
     if report.stale_orientation:
         yield ""
         yield f"orientation ({short(report.stale_orientation.id)}) may be stale: {report.stale_orientation.reason}"
-    yield from report.degraded
+    yield from degraded(report.degraded)
 
 
 _Rows = Sequence[tuple[str, ...]]
@@ -279,7 +286,8 @@ def _lists(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tup
     counts = report.counts
 
     def titled(name: str, said: str) -> str:
-        return f"{said} ({counts[name]})"
+        shown, count = len(getattr(report, name)), counts[name]
+        return f"{said} ({count})" if shown == count else f"{said} ({shown} of {count})"
 
     for group in report.contested_understandings:
         about = f" of {', '.join(group.subject_names)}" if group.subject_names else ""

@@ -11,7 +11,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, fields
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import LONGEST_INPUT, TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -144,7 +144,9 @@ def _read(found: reading.Read, short: Short) -> Iterator[Block]:
     for one in found.results:
         yield from _memory(one, short)
         yield ""
-    yield found.notice if found.results else "nothing found"
+    yield from [] if found.results else ["nothing found"]
+    yield from degraded(found.degraded)
+    yield from [found.notice] if found.results else []
 
 
 def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:

@@ -69,4 +69,5 @@ def _embedded(done: embedding.Embedding, short: Short) -> Iterator[Block]:
         ("fetched", done.fetched),
         ("refused", done.refused or ""),
         ("notes behind", done.behind or ""),
+        ("written to Chroma", counted(done.mirrored, "note") if done.mirrored else ""),
     )

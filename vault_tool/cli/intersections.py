@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
 from vault_tool.cli.names import SUBJECT
 from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.util.text import counted
 from vault_tool.verbs import intersections, merging
 from vault_tool.verbs.intersections import Intersection, Neighborhood
 from vault_tool.verbs.merging import Merged, SimilarSubjects
@@ -84,11 +85,11 @@ def _around(found: Neighborhood, short: Short) -> Iterator[Block]:
     numbers = ("shared", "similar")
     yield table(("neighbour", *numbers, "reading", "relationship"), rows, right=numbers, empty="no other subject shares a memory")
     yield from [f"and {found.more} more"] if found.more else []
-    yield from found.degraded
+    yield from degraded(found.degraded)
 
 
 def _intersection(found: Intersection, short: Short) -> Iterator[Block]:
-    yield Heading(f"{found.subject_a.name} × {found.subject_b.name}: {found.intersection_size} memories")
+    yield Heading(f"{found.subject_a.name} × {found.subject_b.name}: {counted(found.intersection_size, 'memory', 'memories')}")
     one = found.relationship_understanding
     if one:
         yield fields(
@@ -123,7 +124,7 @@ def _similar(found: SimilarSubjects, short: Short) -> Iterator[Block]:
     numbers = ("name", "meaning", "shared")
     yield table(("subject", "and", *numbers, "suggestion"), rows, right=numbers, empty="no two subjects come near each other")
     yield from [f"and {found.more} more"] if found.more else []
-    yield from found.degraded
+    yield from degraded(found.degraded)
 
 
 def _merged(made: Merged, short: Short) -> Iterator[Block]:

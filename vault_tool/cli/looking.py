@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.belief.fold import Belief
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
@@ -145,7 +145,7 @@ def _links(relations: Sequence[look.Relation], short: Short) -> Block:
 def _found(found: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in found.results]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
-    yield from (f"degraded: {reason}" for reason in found.degraded)
+    yield from degraded(found.degraded)
     if found.results:
         yield found.notice
 

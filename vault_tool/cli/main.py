@@ -125,7 +125,7 @@ def _as_text(argument: str) -> str:
 
 def _sentence(fault: click.ClickException) -> str:
     """Click's message as the middle of a line: no capital, no full stop."""
-    text = " ".join(fault.format_message().split()).rstrip(".")
+    text = " ".join(fault.format_message().split()).rstrip(".?").replace(". Did you mean", ", did you mean")
     return text[:1].lower() + text[1:]
 
 

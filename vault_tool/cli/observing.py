@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -109,7 +109,7 @@ def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[B
 def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
     rows = [(short(one.id), one.kind, one.title, ", ".join(one.subject_names), f"{one.score:.2f}") for one in found.results]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
-    yield from found.degraded
+    yield from degraded(found.degraded)
     yield from [found.notice] if found.results else []
 
 

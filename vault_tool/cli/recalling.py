@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
@@ -81,7 +81,7 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
     if any(one.factors for one in found.results):
         yield ""
         yield _factors(found.results, short)
-    yield from (f"degraded: {reason}" for reason in found.degraded)
+    yield from degraded(found.degraded)
     if found.results:
         yield found.notice
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
@@ -151,7 +151,7 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
         for r in found.results
     ]
     yield table(("id", "type", "title", "subjects", "match", "caution"), rows, right=["match"], empty="nothing comes to mind")
-    yield from found.degraded
+    yield from degraded(found.degraded)
     if found.session:
         yield f"heartbeat token: {found.heartbeat_token}"
     if found.results:

@@ -23,7 +23,7 @@ SHARE = click.FloatRange(0, 1)
     "vt create-subjects Redis --summary 'The cache of the lab' --tag infrastructure",
     """vt create-subjects --from '[{"name": "Redis", "role": "project"}, {"name": "Homelab"}]'""",
 )
-@click.argument("names", nargs=-1, help="Names, each of a new subject.")
+@click.argument("names", nargs=-1, help="Names, each of a new subject; or one JSON list, as for --from.")
 @click.option("--summary", default="", help="One line on what it is.")
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
 @click.option("--alias", "aliases", multiple=True, help="Another name for it.")
@@ -36,7 +36,9 @@ def create_subjects(call: Call, names: tuple[str, ...], listed: str | None, **gi
 
     A subject is a named region, without evidence of its own. Nothing is made if one of the names, or an alias, is taken.
     """
-    wanted = [*({**given, "name": name} for name in names), *objects(listed, "name")]
+    as_json = len(names) == 1 and names[0].lstrip().startswith("[{")
+    wanted = objects(names[0], "name") if as_json else [{**given, "name": name} for name in names]
+    wanted += objects(listed, "name")
     if len(names) > 1 and any(given.values()):
         raise UsageError("these options describe one subject, and several are named", "make them one by one, or pass --from")
     with call.open_vault() as vault:
@@ -174,7 +176,8 @@ def _understood(made: understandings.CreatedUnderstanding, short: Short) -> Iter
 
 
 def _revised(made: understandings.UpdatedUnderstanding, short: Short) -> Iterator[Block]:
-    replaced = f"supersedes {short_ids(made.superseded, short)}"
+    waits = f"waits, and would supersede {short(made.old_understanding_id)}"
+    replaced = f"supersedes {short_ids(made.superseded, short)}" if made.superseded else waits
     subjects_of = ("subjects", made.subject_names)
     yield from saved_as(made.new_understanding_id, replaced, made.path, short, made, subjects_of)
 

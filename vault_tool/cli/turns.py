@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from vault_tool.cli.blocks import Block, fields, table
+from vault_tool.cli.blocks import Block, degraded, fields, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
@@ -62,7 +62,7 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
         return call.emit(found, _turned, vault)
 
 
-@command("backstop", "vt backstop --for-user u-7f3a", "vt backstop --settled 5f0c2d9e-2b3c-4e7a-9d5e-0a1b2c3d4e5f")
+@command("backstop", "vt backstop --for-user u-7f3a", "vt backstop --settled 5f0c2d")
 @click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most turns to list.")
 @click.option("--for-user", "user", default="", metavar="ID", help="Only this user's.")
 @click.option("--world", default="", metavar="NAME", help="Only this world's.")
@@ -85,8 +85,7 @@ def _turned(found: turns.Turned, short: Short) -> Iterator[Block]:
         ("status", gate.safetyStatus), ("review", "required" if gate.reviewRequired else ""), ("writes", gate.destination),
         ("because", gate.reason), ("accepted", found.accepted or ""), ("waiting", found.waiting or ""),
     )  # fmt: skip
-    if found.degraded:
-        yield f"degraded: {', '.join(found.degraded)}"
+    yield from degraded(found.degraded)
     yield found.notice
 
 
@@ -101,5 +100,5 @@ def _linked(done: linking.LinkedBeats, short: Short) -> Iterator[Block]:
 
 
 def _missed(found: second_look.Backstop, short: Short) -> Iterator[Block]:
-    rows = [(one.id, one.at[:10], one.session, ", ".join(one.why), one.text[:SHOWN]) for one in found.results]
+    rows = [(short(one.id), one.at[:10], one.session, ", ".join(one.why), one.text[:SHOWN]) for one in found.results]
     yield table(("id", "day", "session", "why", "said"), rows, empty=f"none of {found.kept} skipped turns is worth it")

@@ -14,6 +14,11 @@ from vault_tool.model.types import KEPT_TYPES
 Keys = frozenset[str]
 """The subjects of something, by what identifies them."""
 
+_PAIR = 2
+
+_Synthesis = tuple[str, str, frozenset[str]]
+"""An understanding's id, when it was written, and what it rests on."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
@@ -62,26 +67,45 @@ class Coverage:
 
 def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry, Keys]]) -> Coverage:
     """Count everything once; `understandings` are the active ones with their subjects."""
-    of_subjects = [(entry, keys) for entry, keys in understandings if entry.type in ("single_subject", "relationship") and keys]
-    by_place: dict[Keys, list[Entry]] = defaultdict(list)
-    for entry, keys in of_subjects:
-        by_place[keys].append(entry)
-    broad = [keys for keys in by_place if len(keys) > 2]
-    cited = {entry.id: frozenset(entry.texts("sources")) for entry, _ in of_subjects}
+    said = _Said(understandings)
     tallies: dict[str, Tally] = defaultdict(Tally)
     pairs: Counter[tuple[str, str]] = Counter()
     behind: Counter[str] = Counter()
     for one in sightings:
         for key in one.keys:
             _count(tallies[key], one)
-        shared = list(combinations(sorted(one.keys)[:MOST_TAGS], 2))
-        pairs.update(shared)
-        places = [frozenset((key,)) for key in one.keys] + [frozenset(pair) for pair in shared]
-        for place in (*places, *(keys for keys in broad if keys <= one.keys)):
-            for entry in by_place.get(place, ()):
-                if one.created > entry.text("created") and one.id not in cited[entry.id]:
-                    behind[entry.id] += 1
+        shared, synthesis = said.about(one.keys)
+        for pair in shared:
+            pairs[pair] += 1
+        for entry, created, cited in synthesis:
+            if one.created > created and one.id not in cited:
+                behind[entry] += 1
     return Coverage(tallies, pairs, behind, _understood(understandings))
+
+
+class _Said:
+    """The understandings of subjects and relations, found by the subjects of an observation; each set is looked up once."""
+
+    def __init__(self, understandings: Sequence[tuple[Entry, Keys]]) -> None:
+        self._by_place: dict[Keys, list[_Synthesis]] = defaultdict(list)
+        for entry, keys in understandings:
+            if entry.type in ("single_subject", "relationship") and keys:
+                self._by_place[keys].append((entry.id, entry.text("created"), frozenset(entry.texts("sources"))))
+        # A broad one under one of its subjects alone: an observation then looks only at what it can be part of.
+        self._broad: dict[str, list[Keys]] = defaultdict(list)
+        for keys in self._by_place:
+            if len(keys) > _PAIR:
+                self._broad[min(keys)].append(keys)
+        self._known: dict[Keys, tuple[list[tuple[str, str]], list[_Synthesis]]] = {}
+
+    def about(self, keys: Keys) -> tuple[list[tuple[str, str]], list[_Synthesis]]:
+        """The pairs among some subjects, and what is said about one, two or more of them."""
+        if keys not in self._known:
+            shared = list(combinations(sorted(keys)[:MOST_TAGS], 2))
+            places = [frozenset((key,)) for key in keys] + [frozenset(pair) for pair in shared]
+            places += [broad for key in keys for broad in self._broad.get(key, ()) if broad <= keys]
+            self._known[keys] = shared, [one for place in places for one in self._by_place.get(place, ())]
+        return self._known[keys]
 
 
 def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_tool.util.text import one_line
@@ -17,6 +17,7 @@ TITLED = 200
 _PER_LINE = 8
 _NEW, _UNREAD = "## New", "## Not read"
 _ENDED = "Ended "
+_ENTRY = re.compile(r"(- `([0-9a-f]{8}-[0-9a-f]{4})`) (.*?)(\r?)", re.ASCII)
 _ID = re.compile(r"`([0-9a-f]{8}-[0-9a-f]{4})`", re.ASCII)
 
 
@@ -101,6 +102,16 @@ def lines(text: str) -> tuple[str, ...]:
 def new_as_written(text: str) -> tuple[str, ...]:
     """The lines by which a ledger names what was new."""
     return tuple(line for line in _section(text.split("\n"), _NEW) if line.strip())
+
+
+def redacted(text: str, identity: str, told: Callable[[str], bool]) -> str:
+    """A ledger without what a forgotten memory was called: the lines of its id, and of what is `told` so, keep ids alone."""
+    found = []
+    for line in text.split("\n"):
+        entry = _ENTRY.fullmatch(line)
+        gone = entry is not None and (entry[2] == known(identity) or told(entry[3]))
+        found.append(f"{entry[1]} forgotten{entry[4]}" if entry is not None and gone else line)
+    return "\n".join(found)
 
 
 def _ids(lines: Sequence[str], heading: str) -> frozenset[str]:

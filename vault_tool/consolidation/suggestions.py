@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from heapq import nlargest
 
 from vault_tool.model.snapshot import Entry
@@ -37,16 +38,18 @@ def edge_suggestions(answers: Iterable[Entry], problems: Sequence[Entry], linked
     Nearest is what shares most subjects and tags and the session; of equals the problem written last before it. Only the
     newest answers, and of each subject the newest problems, are looked at: old ones were passed over before.
     """
+    normal = cache(normal_name)
     by_subject: dict[str, list[Entry]] = defaultdict(list)
     for problem in sorted(problems, key=_age, reverse=True):
         for name in problem.subjects:
-            by_subject[normal_name(name)].append(problem)
+            by_subject[normal(name)].append(problem)
     found = []
     loose = (a for a in answers if a.type in ANSWERS and not a.text("problem") and a.id not in linked)
     for answer in nlargest(ANSWERS_READ, loose, key=_age):
-        near = {p.path: p for name in answer.subjects for p in by_subject[normal_name(name)][:PROBLEMS_READ]}.values()
-        best = max(near, key=lambda p: _rank(answer, p), default=None)
-        shared = _common(answer, best) if best else []
+        near = {p.path: p for name in answer.subjects for p in by_subject[normal(name)][:PROBLEMS_READ]}.values()
+        common = {p.path: _common(answer, p, normal) for p in near}
+        best = max(near, key=lambda p: (len(common[p.path]), *_before(answer, p)), default=None)
+        shared = common[best.path] if best else []
         if best is not None and len(shared) >= _LEAST:
             why = f"both are about {', '.join(dict.fromkeys(shared))}"
             found.append(Suggestion(answer, ANSWERS[answer.type], best, why, len(shared)))
@@ -57,18 +60,18 @@ def _age(entry: Entry) -> tuple[str, str]:
     return entry.text("created"), entry.path
 
 
-def _rank(answer: Entry, problem: Entry) -> tuple[int, bool, str, str]:
-    before = problem.text("created") <= answer.text("created")
-    return len(_common(answer, problem)), before, problem.text("created"), problem.path
+def _before(answer: Entry, problem: Entry) -> tuple[bool, str, str]:
+    written = problem.text("created")
+    return written <= answer.text("created"), written, problem.path
 
 
-def _common(one: Entry, other: Entry) -> list[str]:
-    subjects = _shared(one.subjects, other.subjects)
-    tags = _shared(one.texts("tags"), other.texts("tags"))
+def _common(one: Entry, other: Entry, normal: Callable[[str], str]) -> list[str]:
+    subjects = _shared(one.subjects, other.subjects, normal)
+    tags = _shared(one.texts("tags"), other.texts("tags"), normal)
     session = ["the same session"] if one.text("session") and one.text("session") == other.text("session") else []
     return [*subjects, *subjects, *tags, *session]
 
 
-def _shared(mine: Iterable[str], theirs: Iterable[str]) -> list[str]:
-    known = {normal_name(name) for name in theirs}
-    return [name for name in mine if normal_name(name) in known]
+def _shared(mine: Iterable[str], theirs: Iterable[str], normal: Callable[[str], str]) -> list[str]:
+    known = set(map(normal, theirs))
+    return [name for name in mine if normal(name) in known]

@@ -22,7 +22,7 @@ from vault_tool.util.text import one_line
 _HEADING = re.compile(r"## (\d{2}:\d{2})(?: ?#(\d+))? - (.*)", re.ASCII)
 _MINUTE = re.compile(r"^## (\d{2}:\d{2})(?: ?#\d+)? - ", re.ASCII | re.MULTILINE)
 _HEADINGS = re.compile(rb"^## [^\n]*", re.MULTILINE)
-_LINE = re.compile(r"- \*\*(Type|Tags|Memory|Summary):\*\* (.*)")
+_LINE = re.compile(r"- \*\*(Type|Tags|Memory|Session|Summary):\*\* (.*)")
 _LINK = re.compile(r"\[.*\]\(([^)\s]+)\)")
 _NOT_IN_LINK = re.compile(r"[\s()<>%\\\[\]#?]")
 _NOT_IN_LABEL = re.compile(r"[\[\]\\]")
@@ -55,6 +55,8 @@ def entry_text(entry: EpisodeEntry, path: str, before: str) -> str:
         lines.append(f"- **Tags:** {', '.join(_tag(tag) for tag in entry.tags)}")
     if entry.path:
         lines.append(f"- **Memory:** {_link(entry.path, path)}")
+    if entry.session.strip():
+        lines.append(f"- **Session:** {one_line(entry.session)}")
     if entry.summary.strip():
         lines.append(f"- **Summary:** {one_line(entry.summary)}")
     return "\n" + "\n".join(lines) + "\n"
@@ -128,6 +130,7 @@ def _entry(found: _Open, path: str) -> EpisodeEntry:
         type=found.lines.get("Type", ""),
         tags=tuple(tag.strip().replace("\\,", ",") for tag in _COMMA.split(tags) if tag.strip()),
         path=_absolute(unquote(link[1]), path) if link else "",
+        session=found.lines.get("Session", ""),
         summary=found.lines.get("Summary", ""),
     )
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.files.layout import LOCAL, ignored_name
+from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import storage, write_temporary
 from vault_tool.util.folder import Folder, opened
 
@@ -44,7 +45,7 @@ class Inbox:
     def put(self, identity: str, name: str, data: bytes, about: About) -> str:
         """Keep a note, on the disk when this returns; its path, relative to the root. A note of that name is replaced."""
         # What is said of it comes first: a kill between the two leaves no note without its context.
-        self._write(f"{identity}.json", json.dumps(asdict(about), ensure_ascii=True).encode(), _ABOUT)
+        self._write(_about_name(identity), json.dumps(asdict(about), ensure_ascii=True).encode(), _ABOUT)
         self._write(name, data)
         return f"{INBOX}/{name}"
 
@@ -59,7 +60,7 @@ class Inbox:
 
     def about(self, identity: str) -> About:
         """What is known of why a memory waits; empty for a note that somebody put here by hand."""
-        found = _json(self._read(f"{identity}.json", _ABOUT))
+        found = _json(self._read(_about_name(identity), _ABOUT))
         if not isinstance(found, dict):
             return About()
         context = found.get("context")
@@ -83,13 +84,14 @@ class Inbox:
 
     def discard(self, identity: str, name: str, data: bytes | None = None) -> bool:
         """Take a note away, with what was said of it; False, with both kept, where it is not `data` any more."""
+        # A person may have saved an edit between the look and the decision: that text is not what was decided.
         if data is not None and self._read(name) not in (None, data):
             return False
         with self._folder() as folder:
             folder.discard(name)
             folder.sync()
         with self._folder(_ABOUT) as folder:
-            folder.discard(f"{identity}.json")
+            folder.discard(_about_name(identity))
         return True
 
     @contextmanager
@@ -116,6 +118,11 @@ class Inbox:
             temporary = write_temporary(folder, name, data, mode=_PRIVATE_FILE)
             folder.rename(temporary, name)
             folder.sync()
+
+
+def _about_name(identity: str) -> str:
+    """The file that says why a memory waits; an id that is none, as a hand may write into a note, leads nowhere else."""
+    return f"{canonical(identity) or 'unknown'}.json"
 
 
 def _json(data: bytes | None) -> Any:

@@ -72,6 +72,7 @@ class AgentSession:
 
     def beats(self, token: int, at: str, *, compacted: bool = False) -> AgentSession:
         """This session after a `bring_to_mind` that handed out `token`; a compaction empties the seen log first."""
+        # `shown` stays: what was shown is still to be voted on, though it may be shown again.
         lost = self.forgets() if compacted else self
         return replace(lost, token=token, asked=at, compactions=self.compactions + compacted)
 
@@ -95,6 +96,7 @@ class AgentSession:
     def _showing(self, ids: Iterable[str], how: str, at: str) -> AgentSession:
         shown = dict(self.shown)
         for identity in ids:
+            # Taken out and put back at the end: the order is by the last time, and the oldest fall off first.
             before = shown.pop(identity, None)
             ways = dict.fromkeys((*before.how, how)) if before else (how,)
             shown[identity] = Shown(before.first if before else at, at, tuple(ways))

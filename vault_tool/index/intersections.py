@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.graph import names_of, supersession
@@ -31,10 +32,14 @@ class Region:
 
 
 class Regions:
-    """The regions of one catalogue, each looked up once; for the length of one answer."""
+    """The regions of one catalogue, each looked up once; for the length of one answer.
 
-    def __init__(self, catalog: Catalog) -> None:
+    With `now` what has expired by then is no member: it is for answers, where a pass reads all evidence.
+    """
+
+    def __init__(self, catalog: Catalog, now: datetime | None = None) -> None:
         self._catalog = catalog
+        self._now = now
         self._by_name: dict[str, Region] = {}
         self._by_key: dict[str, Region] = {}
         self._observations: dict[str, frozenset[int]] = {}
@@ -57,7 +62,7 @@ class Regions:
         if not all(region.names for region in regions):
             return []
         found = self._catalog.tagged([region.names for region in regions])
-        return active(self._catalog, found)
+        return self._current(active(self._catalog, found))
 
     def observations(self, region: Region) -> frozenset[int]:
         """The observations of a region, by their numbers in the catalogue: what sizes are counted from."""
@@ -83,7 +88,7 @@ class Regions:
             query = f"SELECT {_COLUMNS} FROM {_tagged(region)} WHERE +e.class = ? ORDER BY e.path"
             values = (*region.names, RecordClass.UNDERSTANDING.value)
             rows = self._catalog.rows(query, values) if region.names else []
-            self._touching[region.key] = active(self._catalog, map(entry_of, rows))
+            self._touching[region.key] = self._current(active(self._catalog, map(entry_of, rows)))
         return self._touching[region.key]
 
     def neighbours(self, region: Region) -> list[tuple[Region, int]]:
@@ -97,6 +102,10 @@ class Regions:
                     counts[other.key] += 1
         ordered = sorted(counts.items(), key=lambda item: (-item[1], normal_name(found[item[0]].name)))
         return [(found[key], count) for key, count in ordered]
+
+    def _current(self, entries: list[Entry]) -> list[Entry]:
+        now = self._now
+        return entries if now is None else [entry for entry in entries if not entry.expired(now)]
 
     def _looked_up(self, normal: str, name: str) -> Region:
         found = self._catalog.subject_named(normal) if normal else ()
@@ -120,6 +129,7 @@ def superseded(catalog: Catalog, identities: Iterable[str]) -> set[str]:
     """Which of these understandings something replaces; members of a cycle replace nothing. Asked one by one."""
     found = set()
     for identity in identities:
+        # One by one: the whole chain of supersession is read for a few members otherwise.
         newer = {entry.id for _, entry in catalog.pointing_at(identity, ("supersedes",))} - {identity}
         # Only what it replaces itself, directly or not, could stand in a cycle with it.
         if newer and newer - _replaced_by(catalog, identity):
@@ -131,12 +141,16 @@ def tagging(catalog: Catalog) -> Mapping[int, frozenset[str]]:
     """The whole vault at once: for each active memory, by its number, the keys of its regions."""
     keys = _keys(catalog)
     gone = set(_superseded_numbers(catalog))
-    query = "SELECT m.n, m.normal FROM memberships m JOIN entries e ON e.n = m.n WHERE e.class IN (?, ?)"
-    found: dict[int, set[str]] = defaultdict(set)
-    for number, normal in catalog.rows(query, _MEMORIES):
-        if number not in gone:
-            found[number].add(keys.get(normal, normal))
-    return {number: frozenset(names) for number, names in found.items()}
+    # By the class's index alone: a join would read every head.
+    active_ones = {row[0] for row in catalog.rows("SELECT n FROM entries WHERE class IN (?, ?)", _MEMORIES)} - gone
+    found: dict[int, list[str]] = defaultdict(list)
+    for number, normal in catalog.rows("SELECT n, normal FROM memberships"):
+        if number in active_ones:
+            found[number].append(keys.get(normal, normal))
+    alike: dict[tuple[str, ...], frozenset[str]] = {}
+    return {
+        number: alike.setdefault(names, frozenset(names)) for number, names in zip(found, map(tuple, found.values()), strict=True)
+    }
 
 
 def _keys(catalog: Catalog) -> dict[str, str]:

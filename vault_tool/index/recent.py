@@ -37,6 +37,7 @@ def written_of(catalog: Catalog, user: str, session: str, project: str, most: in
     At most `most` of them (all for -1). The cost is that of what the user (or the session) ever wrote; nobody else's
     records are read.
     """
+    # `<> ''` is the condition of the partial index, which SQLite takes for no less; the plus keeps it from the one by class.
     whose, value = (USER, user) if user else (SESSION, session)
     query = (
         f"SELECT {ENTRY} FROM entries WHERE {whose} = ? AND {whose} <> '' AND +class = ?"

@@ -47,6 +47,7 @@ class SessionOrder:
 
     def _order(self, catalog: Catalog, session: str) -> tuple[tuple[str, ...], dict[str, int]]:
         if session not in self._orders:
+            # As the partial index has it (`<> ''`), and not by the class, which most records share (the plus).
             where = f"{SESSION} = ? AND {SESSION} <> '' AND +class = 'observation'"
             rows = catalog.rows(f"SELECT {_ROWS} FROM entries WHERE {where} LIMIT {_MOST}", (session,))
             order = tuple(row[0] for row in _in_order(rows))

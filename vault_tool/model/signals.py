@@ -54,11 +54,15 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeEntry:
-    """One entry of a day's log: `at` is UTC, `path` is relative to the vault's root (empty for a note of its own)."""
+    """One entry of a day's log: `at` is UTC, `path` is relative to the vault's root (empty for a note of its own).
+
+    `session` is the conversation that it tells of; empty where nobody said.
+    """
 
     at: str
     title: str
     type: str = ""
     tags: tuple[str, ...] = ()
     path: str = ""
+    session: str = ""
     summary: str = ""

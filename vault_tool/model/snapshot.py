@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name
 
 
@@ -61,6 +63,11 @@ class Entry:
     def pinned(self) -> bool:
         """Whether a person keeps it from fading."""
         return self.head.get("pinned") is True
+
+    def expired(self, moment: datetime) -> bool:
+        """Whether its time is over at `moment`: from then on it is history and no answer."""
+        expires = parse_time(self.text("expires")) if self.text("expires") else None
+        return expires is not None and expires <= moment
 
 
 @dataclass(frozen=True)

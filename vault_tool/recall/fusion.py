@@ -15,6 +15,7 @@ def fuse(candidates: Iterable[Candidate], weights: Weights) -> None:
     Both weigh the same at about their best. Reciprocal ranks would throw away by how much one is better than the next.
     """
     pool = list(candidates)
+    # Where no text has much of the question, the best of the bad must not count as a whole match.
     best = max([weights.least_words, *(one.words for one in pool)])
     for one in pool:
         by_words = weights.words * one.words / best
@@ -26,12 +27,12 @@ def fuse(candidates: Iterable[Candidate], weights: Weights) -> None:
 def lend(candidates: Mapping[Key, Candidate], neighbours: Neighbours, weights: Weights) -> None:
     """Add to each `rank` what the memory borrows of those recorded just before and after it, by how short it is."""
     for key, one in candidates.items():
-        before, after = neighbours.get(key, ((), ()))
         borrowed = 0.0
-        for near, far in ((weights.before, before), (weights.after, after)):
-            for share, other in zip((near, weights.beyond), far, strict=False):
+        for side in neighbours.get(key, ()):
+            for share, other in zip((weights.beside, weights.beyond), side, strict=False):
                 lender = candidates.get(other)
                 borrowed += share * max(0.0, lender.strength) if lender else 0.0
+        # `Yes, at noon.` means nothing without the line before it; a page speaks for itself.
         own = sqrt(max(0.0, 1 - one.length / weights.own_words))
         one.factors["neighbours"] = borrowed * own
         one.rank += borrowed * own

@@ -9,15 +9,15 @@ from vault_tool.recall.candidate import Candidate
 BOTH = 2.0
 """What the whole of a question's words counts, in standard deviations of cosine, where meaning speaks too."""
 
-WORDS_ALONE = (1.5, 4.6)
+WORDS_ALONE = (2.2, 4.6)
 """Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together."""
 
-CAREFUL = 1.0
+CAREFUL = 1.5
 """By so much stricter are words that stand against a meaning which does not agree: exact names and codes still pass."""
 
-MIDDLE, WIDTH = 3.3, 0.5
-"""Where a match is a half, and how fast it grows from there. Of questions asked of the wrong conversation a fifth come
-this far; of those asked of the right one, seven eighths."""
+MIDDLE, WIDTH = 4.0, 0.5
+"""Where a match is a half, and how fast it grows from there. Of questions asked of the wrong conversation about a fifth come
+this far; of those asked of the right one, four fifths."""
 
 
 def match(candidate: Candidate) -> float:

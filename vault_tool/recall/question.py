@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_tool.util.text import normal_name
@@ -16,20 +16,22 @@ SELF = ("user", "me", "owner", "human")
 """What a vault calls the person who asks, where the question says `I` or `my`."""
 
 _FRAMING = (
-    "a about after all also an and any anyone are as at be because been before being between both but by can cannot could did "
-    "do does doing done during each else ever every few for from had has have having he her here hers him his how i if "
-    "in into is it its itself just kind like many may me might mine more most much must my no nor not now of off on once "
-    "one only or other our ours out over own please same shall she should since so some such tell than that the their "
-    "theirs them then there these they this those through to too under until up upon us very was we were what when "
+    "a about all also an and any anyone are as at be because been being both but by can cannot could did "
+    "do does doing done each else ever every few for from had has have having he her here hers him his how if "
+    "in into is it its itself just kind like many may might more most much must no nor not now of off on once "
+    "one only or other out over own please same shall she should since so some such tell than that the their "
+    "theirs them then there these they this those through to too under until up upon very was were what when "
     "where whether which while who whom whose why will with within without would you your yours"
 )
-"""English words that frame a question and tell nothing of its answer. Other languages rely on rarity alone."""
+"""English words that frame a question and tell nothing of its answer. `I` and `our` are none: who asks about themselves
+looks for what they said themselves; `before` and `after` none either. Other languages rely on rarity alone."""
 
 _FUNCTION = frozenset(_FRAMING.split())
 
 _SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
 _PART = re.compile(r'"[^"]*"|\S+')
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_AROUND = ".,;:!?()[]{}…'’“”‘\""
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 
 
@@ -60,7 +62,7 @@ def _telling(text: str) -> str:
 
 
 def _frames(part: str) -> bool:
-    word = part.strip(".,;:!?()[]{}…'’“”‘").casefold().replace("’", "'")
+    word = part.strip(_AROUND).casefold().replace("’", "'")
     return word in _FUNCTION or word.partition("'")[0] in _FUNCTION
 
 
@@ -73,6 +75,26 @@ def _names(text: str) -> Iterator[str]:
             name = normal_name(" ".join(words[start:stop]))
             if name and (stop - start > 1 or name not in _FUNCTION):
                 yield name
+
+
+def without(text: str, names: Collection[str]) -> str:
+    """The text without these names (as names are compared), to ask whoever it is about; empty where there are none, or
+    where nothing else tells of the answer.
+    """
+    parts = text.split()
+    kept: list[str] = []
+    start = 0
+    while start < len(parts):
+        stops = range(min(start + LONGEST_NAME, len(parts)), start, -1)
+        stop = next((stop for stop in stops if _bare(parts[start:stop]) in names), None)
+        if stop is None:
+            kept.append(parts[start])
+        start = stop or start + 1
+    return " ".join(kept) if len(kept) < len(parts) and not all(map(_frames, kept)) else ""
+
+
+def _bare(parts: Sequence[str]) -> str:
+    return normal_name(_POSSESSIVE.sub("", " ".join(parts).strip(_AROUND)).rstrip(_AROUND))
 
 
 def word_count(text: str) -> int:

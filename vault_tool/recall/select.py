@@ -10,8 +10,6 @@ from typing import Generic, TypeVar
 from vault_tool.recall.question import words_of
 from vault_tool.recall.weights import Weights
 
-LETTERS_A_TOKEN = 4
-
 _One = TypeVar("_One")
 
 
@@ -45,6 +43,7 @@ def pick(ranked: Sequence[Text[_One]], limit: int, weights: Weights) -> list[Kep
         if len(kept) >= limit:
             break
         words = words_of(one.text)
+        # Against what is kept alone: folding into what was held back would hide both.
         twin = next((at for at, (_, other) in enumerate(kept) if alike(words, other) >= weights.fold), None)
         if twin is not None:
             copies[twin] += 1
@@ -84,8 +83,3 @@ def within_budget(found: Sequence[_One], budget: int | None, cost: Callable[[_On
             break
         kept.append(one)
     return kept
-
-
-def tokens(text: str) -> int:
-    """About how many tokens a text takes."""
-    return max(1, len(text) // LETTERS_A_TOKEN)

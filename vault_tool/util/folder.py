@@ -131,6 +131,14 @@ class Folder:
         with suppress(OSError):
             self.remove(name)
 
+    def sync_file(self, name: str) -> None:
+        """Wait until the bytes of a regular file are on the disk."""
+        descriptor = os.open(self._at(name), os.O_RDWR | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY, dir_fd=self.descriptor)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
     def sync(self) -> None:
         """Wait until the folder's names are on the disk (where folders can be synced at all)."""
         if self.descriptor is not None:

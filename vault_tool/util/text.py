@@ -11,6 +11,7 @@ TITLE_LENGTH = 80
 SLUG_LENGTH = 60
 SLUG_BYTES = 80
 
+_BYTES_A_TOKEN = 4
 _SEPARATORS = re.compile(r"[\s_\-]+")
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s|[。！？]")
@@ -29,9 +30,14 @@ def normal_name(text: str) -> str:
     return _SEPARATORS.sub(" ", folded).strip()
 
 
-def counted(count: int, what: str) -> str:
-    """`1 error`, `2 errors`: a number with its noun, which forms its plural with an s."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
+def counted(count: int, what: str, many: str = "") -> str:
+    """`1 error`, `2 errors`: a number with its noun; `many` is the plural of one that does not form it with an s."""
+    return f"{count:,} {what if count == 1 else many or f'{what}s'}"
+
+
+def tokens(text: str) -> int:
+    """About how many tokens of a model a text is: four bytes each, which is near for prose and other scripts alike."""
+    return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
 
 
 def normal_body(text: str) -> str:

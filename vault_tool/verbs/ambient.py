@@ -127,6 +127,7 @@ def _put_down(vault: Context, ids: Sequence[str], token: int, moment: datetime, 
         return (sessions.NO_SESSION,)
     at = moment.isoformat()
     try:
+        # One step for both: a kill in between would leave a token whose answer no log knows.
         sessions.store(vault).update(
             vault.who.session, moment, lambda state: state.beats(token, at, compacted=compacted).shows(ids, "bring_to_mind", at)
         )

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from vault_tool.errors import Ambiguous, UsageError
 from vault_tool.files.turns import SkippedTurn, Turns
+from vault_tool.model.ids import SHORTEST_PREFIX
+from vault_tool.util.text import counted, one_line
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.turns import kept_from
@@ -63,12 +66,26 @@ def backstop(
     """
     require_limit(limit)
     kept = Turns(vault.root)
-    dropped = kept.settle(settled) if settled else 0
+    known = {one.id for one in kept.skipped(kept_from(vault))} if settled else set()
+    judged = [identity for named in settled for identity in _meant(known, named.strip())]
+    dropped = kept.settle(judged) if judged else 0
     turns = list(kept.skipped(kept_from(vault)))
     wanted = {"user": user, "world": world, "session": session}
     mine = (one for one in turns if all(not value or getattr(one, name) == value for name, value in wanted.items()))
     found = [_missed(one, why) for one in mine if len(why := tuple(signs(one.text))) >= ENOUGH + _asks(one.text)]
     return Backstop(results=tuple(found[:limit]), kept=len(turns), dropped=dropped)
+
+
+def _meant(known: Collection[str], named: str) -> list[str]:
+    """The kept turn of an id or a prefix of one; none where it is settled already."""
+    if len(named) < SHORTEST_PREFIX:
+        raise UsageError(
+            f"`{one_line(named, 40)}` is too short for a turn's id", f"type at least {SHORTEST_PREFIX} characters of it"
+        )
+    found = [identity for identity in known if identity.startswith(named.lower())]
+    if len(found) > 1:
+        raise Ambiguous(f"`{one_line(named, 40)}` could be any of {counted(len(found), 'turn')}", "type more of the id")
+    return found
 
 
 def signs(text: str) -> Iterator[str]:

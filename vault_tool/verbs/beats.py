@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from vault_tool.errors import Refused
+from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
-from vault_tool.files.render import body_text, render
+from vault_tool.files.render import body_text
 from vault_tool.files.turns import QueuedTurn, Turns
 from vault_tool.model.records import Observation, Record, Subject
 from vault_tool.model.types import RecordClass
@@ -35,6 +35,9 @@ class Plan(Protocol):
 
     def create(self, record: Record) -> str:
         """Plan a new record."""
+
+    def rendered(self, record: Record) -> bytes:
+        """What its file would hold; UsageError for a text that no note can hold."""
 
     def minted(self, normal: str) -> str | None:
         """The name of a subject that it makes."""
@@ -83,6 +86,7 @@ def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any]
     vault = op.vault
     draft = _draft(vault, turn, candidate, identity)
     said = (body_hash(draft.body), draft.type, draft.project, draft.user)
+    # What this batch wrote is in no index yet, so it is remembered here.
     if identity in batch.written or said in batch.said or _is_known(vault, draft, said):
         batch.known.append(identity)
         return
@@ -91,7 +95,7 @@ def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any]
     if not reason and consent.policy(vault, draft) == "review":
         reason = consent.OBSERVATIONS_WAIT
     if not reason:
-        reason = _objection(vault, replace(draft, subjects=tuple(names)), names)
+        reason = _objection(op, replace(draft, subjects=tuple(names)), candidate["anchors"])
     if reason:
         _hold(vault, batch, turn, replace(draft, subjects=tuple(names)), reason)
         return
@@ -123,14 +127,15 @@ def _is_known(vault: Context, draft: Observation, said: tuple[str, ...]) -> bool
     return any((said[0], twin.type, twin.text("project"), twin.text("user")) == said for twin in twins)
 
 
-def _objection(vault: Context, draft: Observation, names: Sequence[str]) -> str:
+def _objection(op: Plan, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
     """Why a candidate cannot go into the vault without a person; empty when it can."""
     try:
-        for name in names:
-            resolve.subject(vault, name)
-        if not vault.allow_secrets:
-            screening.refuse_secrets(vault, [screening.new_note(render(draft))])
-    except Refused as fault:
+        # All that could refuse it is asked here: a candidate that fails later would keep every turn behind it waiting.
+        new = [anchor for anchor in anchors if resolve.subject(op.vault, anchor["name"]) is None]
+        notes = [op.rendered(record) for record in (draft, *(_subject(anchor, draft.created) for anchor in new))]
+        if not op.vault.allow_secrets:
+            screening.refuse_secrets(op.vault, map(screening.new_note, notes))
+    except (Refused, UsageError) as fault:
         return fault.message
     return ""
 
@@ -159,5 +164,6 @@ def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], crea
 
 
 def _subject(anchor: Mapping[str, str], created: str | None) -> Subject:
+    # The same after a kill, for the turn's time is in it; another one where the subject was deleted and is named again later.
     identity = str(uuid.uuid5(_SPACE, f"anchor\n{anchor['key'] or normal_name(anchor['name'])}\n{created}"))
     return Subject(id=identity, type="subject", name=anchor["name"], key=anchor["key"], role=anchor["role"], created=created)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -11,19 +11,21 @@ from vault_tool.belief.gates import withheld
 from vault_tool.index.recent import written_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import parse_time
-from vault_tool.util.text import one_line
+from vault_tool.util.text import one_line, tokens
 from vault_tool.verbs.asked import Answer, Asked
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.recalling import gather
+from vault_tool.verbs.weighing import beliefs
 
 _PAGE = 64
 
-_BYTES_OF_A_TOKEN = 4
 _LINE = 320
 _SHORT = 100
 """How many characters of a beat are told, and of one that the budget has little room for."""
+
+_NAMES = 120
+"""How many characters of its subjects' names are told beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +93,8 @@ def _recent(vault: Context, mine: _Mine, limit: int) -> list[Entry]:
     found: list[Entry] = []
     for start in itertools.count(0, _PAGE):
         entries = written_of(vault.index.catalog, mine.user, mine.session, mine.world, _PAGE, start)
-        newest = sorted(entries, key=moment, reverse=True)
-        found.extend(itertools.islice((entry for entry in newest if _counts(vault, entry)), limit - len(found)))
+        newest = sorted(_told(vault, entries), key=moment, reverse=True)
+        found.extend(newest[: limit - len(found)])
         if len(found) >= limit or len(entries) < _PAGE:
             break
     return found
@@ -104,12 +106,12 @@ def moment(entry: Entry) -> tuple[str, int, str]:
     return entry.text("created"), int(turn) if turn.isascii() and turn.isdecimal() else 0, entry.id
 
 
-def _counts(vault: Context, entry: Entry) -> bool:
-    """Whether a memory is still told unprompted: not expired, not believed to be false."""
-    expires = parse_time(entry.text("expires"))
-    if expires is not None and expires <= vault.clock.now():
-        return False
-    return not withheld(vault.standings.belief_of(entry))
+def _told(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
+    """Those that are still told unprompted: not expired, not believed to be false."""
+    now = vault.clock.now()
+    # Looked up together: each look by itself would read all of this machine's use again.
+    believed = beliefs(vault, entries)
+    return [entry for entry in entries if not entry.expired(now) and not withheld(believed[entry.id])]
 
 
 def _beat(entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
@@ -145,11 +147,7 @@ def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
                 break
 
 
-def tokens(text: str) -> int:
-    """About how many tokens a text is: four bytes each, which is near for prose and high for other scripts."""
-    return -(-len(text.encode("utf-8")) // _BYTES_OF_A_TOKEN)
-
-
 def _line(beat: Beat) -> str:
-    who = f" ({', '.join(beat.subject_names)})" if beat.subject_names else ""
-    return f"- [{beat.created[:10]}]{who} {beat.content}"
+    # Names come from heads that anybody may have written: a line break in one must not begin a line of its own.
+    who = f" ({one_line(', '.join(beat.subject_names), _NAMES)})" if beat.subject_names else ""
+    return f"- [{one_line(beat.created[:10])}]{who} {beat.content}"

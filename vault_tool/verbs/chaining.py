@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
@@ -44,50 +44,65 @@ def implicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weigh
     most = weights.chain_most - len(ends)
     for hop in range(asked.hops if pool.meaning else 0):
         least = weights.chain_first + hop * weights.chain_step
-        step = []
-        for end, entry, likeness in _nearest(pool, ends, seen, least):
-            for other in lanes.add(pool, [entry]):
-                if other.key in seen or len(found) >= most:
-                    continue
-                seen.add(other.key)
-                other.rank = max(other.rank, weights.chain_lends * likeness * end.rank)
-                found[other.key] = Link("chain", end.entry.id, f"near {end.entry.title}", weights.chain_lends * likeness)
-                step.append(other)
-        ends = step
+        steps = _nearest(pool, ends, seen, least)[: most - len(found)]
+        there = {other.key: other for other in lanes.add(pool, [entry for _, entry, _ in steps])}
+        ends = []
+        for end, entry, likeness in steps:
+            other = there.get((pool.scope, entry.path))
+            if other is None or other.key in seen:
+                continue
+            seen.add(other.key)
+            other.rank = max(other.rank, weights.chain_lends * likeness * end.rank)
+            found[other.key] = Link("chain", end.entry.id, f"near {end.entry.title}", weights.chain_lends * likeness)
+            ends.append(other)
     return found
 
 
-def _nearest(pool: Pool, ends: Sequence[Candidate], seen: set[Key], least: float) -> Iterator[tuple[Candidate, Entry, float]]:
+def _nearest(pool: Pool, ends: Sequence[Candidate], seen: set[Key], least: float) -> list[tuple[Candidate, Entry, float]]:
     """For each end the nearest memory that is not in the chain yet, if it is near enough."""
     if pool.meaning is None or not ends:
-        return
-    near = pool.meaning.nearest([end.entry.path for end in ends], len(seen) + 2)
-    wanted = {path for hits in near.values() for path, _ in hits}
-    entries = pool.catalog.by_paths(wanted)
+        return []
+    among = [one.entry.path for one in pool.candidates.values()]
+    near = pool.meaning.nearest([end.entry.path for end in ends], len(seen) + 2, among)
+    entries = _entries(pool, {path for hits in near.values() for path, _ in hits})
+    found = []
     for end in ends:
         for path, value in near.get(end.entry.path, ()):
             entry = entries.get(path)
+            # The nearest to a memory is often the one that led here.
             if entry is None or (pool.scope, path) in seen:
                 continue
             if pair_match(value) >= least:
-                yield end, entry, pair_match(value)
+                found.append((end, entry, pair_match(value)))
             break
+    return found
+
+
+def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
+    """The entries of some files; those in the running are known already."""
+    known = {path: pool.candidates[pool.scope, path].entry for path in paths if (pool.scope, path) in pool.candidates}
+    return known | pool.catalog.by_paths([path for path in paths if path not in known])
 
 
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
-    found: dict[Key, Link] = {}
-    there = {one.entry.id for one in hits}
+    wanted: list[tuple[Candidate, Link, Entry]] = []
     for hit in hits:
         counts: dict[Part, int] = {}
         for link, entry in _linked(pool.catalog, hit.entry, asked):
             if entry.id == hit.entry.id or counts.get(link.role, 0) >= weights.companions:
                 continue
             counts[link.role] = counts.get(link.role, 0) + 1
-            for other in lanes.add(pool, [entry]):
-                keeps = link.keeps if entry.id not in there else min(link.keeps, _STAYS["related"])
-                other.rank = max(other.rank, keeps * hit.rank)
-                found.setdefault(other.key, link)
+            wanted.append((hit, link, entry))
+    lanes.add(pool, [entry for _, _, entry in wanted])
+    there = {one.entry.id for one in hits}
+    found: dict[Key, Link] = {}
+    for hit, link, entry in wanted:
+        other = pool.candidates.get((pool.scope, entry.path))
+        if other is not None:
+            keeps = link.keeps if entry.id not in there else min(link.keeps, _STAYS["related"])
+            other.rank = max(other.rank, keeps * hit.rank)
+            found.setdefault(other.key, link)
     return found
 
 

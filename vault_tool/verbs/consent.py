@@ -43,8 +43,9 @@ class Held:
 def policy(vault: Context, record: Record) -> Policy:
     """Whether a record may be written at once or must wait for a person, by the vault's settings and by its class.
 
-    What the owner writes needs nobody's consent, and neither do subjects and links, which hold no evidence.
+    What the owner writes needs nobody's consent, and neither do subjects and links, which claim nothing by themselves.
     """
+    # The record's own origin first: what an agent said stays an agent's, though the owner's process may write the queue.
     if (getattr(record, "origin", "") or vault.who.origin) == "owner":
         return "auto"
     settings = vault.settings
@@ -75,6 +76,7 @@ def hold(
     waiting = _waiting_twin(vault, inbox, record)
     if waiting is not None:
         return waiting
+    # The ids of turns' candidates are the same each time: what a person refused must not come again with a repeat.
     if record.id in inbox.decided() or tombstones.has(vault.root, record.id):
         return Held(record.id, "", reason, record.id)
     data = render(record)

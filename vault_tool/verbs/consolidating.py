@@ -316,6 +316,7 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
         new_as_written=ledger.new_as_written(text),
     )
     old = reader.read(vault.root, one.path)
+    # The head stays byte for byte: a person may have written into it.
     new = old[: frontmatter.split(old).body_start] + ledger.body(said).encode("utf-8")
     op.rewrite(one.path, old, new)
     summary = f"{len(said.written)} written, {len(said.superseded)} superseded, {len(said.left)} left"

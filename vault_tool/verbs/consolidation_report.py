@@ -14,6 +14,7 @@ from vault_tool.index.intersections import Region, Regions, tagging
 from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import normal_name
 from vault_tool.verbs.consolidating import pending_plans
 from vault_tool.verbs.context import Context, Freshness
@@ -179,6 +180,11 @@ def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> Conso
     """
     require_limit(limit)
     freshness = vault.fresh()
+    with no_collection():
+        return _reported(vault, limit, freshness)
+
+
+def _reported(vault: Context, limit: int | None, freshness: Freshness) -> ConsolidationReport:
     seen = _Seen(vault)
     found: dict[str, Sequence[object]] = {
         "subjects_needing_understanding": list(seen.uncovered()),

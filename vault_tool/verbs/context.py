@@ -245,6 +245,7 @@ class Context:
     def superseded(self) -> Mapping[str, tuple[str, ...]]:
         """The ids of what replaces each understanding that is replaced."""
         catalog = self.index.catalog
+        # The number moves with every change to the catalogue, another process's too.
         seq = catalog.seq()
         if self._superseded is None or self._superseded[0] != seq:
             self._superseded = seq, supersession(catalog)

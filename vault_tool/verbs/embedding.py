@@ -11,11 +11,13 @@ from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.text import counted
 from vault_tool.verbs.context import Context, Freshness, Progress
+from vault_tool.verbs.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.ollama import Ollama
     from vault_tool.index.embedding.port import Embedder
+    from vault_tool.index.vectors.catching_up import CaughtUp
     from vault_tool.index.vectors.vectors import VectorStatus
 
 _SHOWN_REASONS = 3
@@ -27,7 +29,8 @@ class Embedding:
     """What a run of `embed` came to: texts embedded and refused in it, and notes that are behind after it.
 
     `complete` says that no note is; what was `refused` is told with its reasons. `fetched` is the model that was
-    brought to this machine first.
+    brought to this machine first. `mirrored` counts the notes written to Chroma, where that is to answer, and
+    `mirror_fault` says why it could not be brought up to date.
     """
 
     provider: str
@@ -41,6 +44,8 @@ class Embedding:
     complete: bool
     stopped: str
     fetched: str
+    mirrored: int
+    mirror_fault: str
     seconds: float
     warnings: tuple[str, ...]
     freshness: Freshness
@@ -48,7 +53,7 @@ class Embedding:
     @property
     def attention(self) -> bool:
         """Whether less came of it than all: the exit code must not say otherwise."""
-        return not self.complete or self.refused > 0
+        return not self.complete or self.refused > 0 or bool(self.mirror_fault)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +91,7 @@ def embed(
     refusals = [refusal.reason for refusal in vault.vectors.refusals()]
     reasons = {reason: refusals.count(reason) for reason in dict.fromkeys(refusals)}
     complete = not done.behind and not done.stopped
+    written, mirror_fault = mirrored(vault)
     return Embedding(
         provider=embedder.provider,
         model=embedder.model,
@@ -98,8 +104,10 @@ def embed(
         complete=complete,
         stopped=done.stopped,
         fetched=fetched,
+        mirrored=written,
+        mirror_fault=mirror_fault,
         seconds=round(time.monotonic() - begun, 3),
-        warnings=tuple(_warnings(vault, embedder, done.behind, done.stopped, reasons)),
+        warnings=tuple(_warnings(vault, embedder, done, reasons, mirror_fault)),
         freshness=freshness,
     )
 
@@ -122,6 +130,8 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
     """What would be worth doing about it."""
     if now.vectors is not None and now.vectors.behind and now.provider != "none":
         yield f"`vt embed` embeds what is behind: {counted(now.vectors.behind, 'note')}"
+    elif now.vectors is not None and now.vectors.mirror_behind:
+        yield f"`vt embed` brings Chroma up to date: {counted(now.vectors.mirror_behind, 'note')}"
     if now.provider == "none" and now.tried:
         yield "`vt embed --download` fetches a model, so that search is by meaning too"
 
@@ -199,11 +209,13 @@ def _pulled(embedder: Ollama, fetching: Progress) -> bool:
     return True
 
 
-def _warnings(vault: Context, embedder: Embedder, behind: int, stopped: str, reasons: Mapping[str, int]) -> Iterator[str]:
-    if stopped:
-        yield f"embedding ended early: {stopped}; behind: {counted(behind, 'note')}, `vt embed` goes on"
-    elif behind:
-        yield f"still behind: {counted(behind, 'note')}; `vt embed` goes on"
+def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mapping[str, int], mirror_fault: str) -> Iterator[str]:
+    if done.stopped:
+        yield f"embedding ended early: {done.stopped}; behind: {counted(done.behind, 'note')}, `vt embed` goes on"
+    elif done.behind:
+        yield f"still behind: {counted(done.behind, 'note')}; `vt embed` goes on"
+    if mirror_fault:
+        yield f"Chroma is not up to date, search is exact meanwhile: {mirror_fault}"
     for reason, count in list(reasons.items())[:_SHOWN_REASONS]:
         yield f"not embedded, {counted(count, 'text')}: {reason}"
     usual = vault.embedder.embedder

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vault_tool.errors import Refused, UsageError
+from vault_tool.consolidation import ledger
+from vault_tool.errors import Refused, UsageError, VaultError
 from vault_tool.files import layout, reader, tombstones
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.inbox import Inbox
@@ -13,6 +14,7 @@ from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.signal_lines import redacted_signals
 from vault_tool.files.turns import Turns
+from vault_tool.generate.escape import link_path
 from vault_tool.index.manifest import discard
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
@@ -46,7 +48,7 @@ class Citing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(Saved):
-    """What was erased: `removed` files (links to the memory too), `redacted` journals, and where the tombstone is.
+    """What was erased: `removed` files (links to the memory too), `redacted` journals and ledgers, and where the tombstone is.
 
     `citing` still names its id. `in_history` says that earlier commits, and clones of them, still hold the text.
     """
@@ -90,27 +92,27 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
     """
     if vault.who.origin != "owner":
         raise Refused(f"only a person may forget, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
+    # All that can be refused is refused before the first byte goes: half a forgotten memory would be the worst of both.
     with writing(vault, "forget") as op:
         identity, entries = _meant(vault, memory_id)
         links = _links(vault, identity)
         traces = _traces(vault, identity, entries, links)
         copies = sorted({*(entry.path for entry in entries), *_returned(vault, identity), *_conflict_copies(vault, traces)})
+        redactions = dict(_redactions(vault, traces))
         shown = Forgotten(
             id=identity, tombstone=tombstones.tombstone(identity), removed=tuple(copies),
-            links_removed=tuple(link.path for link in links), redacted=(),
-            citing=(*_citing(vault, identity), *_quoting(vault, traces, copies)),
+            links_removed=tuple(link.path for link in links), redacted=tuple(redactions),
+            citing=(*_citing(vault, identity), *_quoting(vault, traces, copies, redactions)),
             in_history=vault.repo is not None, dry_run=dry_run,
         )  # fmt: skip
-        redactions = dict(_redactions(vault, traces))
-        shown = replace(shown, redacted=tuple(redactions))
         if dry_run:
             return shown
         saved = _carried_out(op, shown, redactions)
         local = _forget_locally(vault, traces)
-    _forget_derived(vault, traces)
+    unmade = _forget_derived(vault, traces)
     again = ((one_line(old.title, 60), resolve.short(vault, old.id)) for old in _revived(vault, entries))
     revived = [f"`{title}` ({short}) is active again" for title, short in again]
-    return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived)})
+    return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived, *unmade)})
 
 
 def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -156,13 +158,16 @@ def _citing(vault: Context, identity: str) -> Iterator[Citing]:
             yield Citing(id=entry.id, type=entry.type, title=entry.title, path=entry.path, field=field)
 
 
-def _quoting(vault: Context, traces: _Traces, going: Sequence[str]) -> Iterator[Citing]:
-    """The notes that repeat the memory in their own words, or rather in its."""
+def _quoting(
+    vault: Context, traces: _Traces, going: Sequence[str], redactions: Mapping[str, tuple[bytes, bytes]]
+) -> Iterator[Citing]:
+    """The notes that repeat the memory in their own words, or rather in its, and go on doing so."""
     cited = {entry.path for entry in _citing(vault, traces.id)}
     for path in (*vault.index.catalog.of_kind("record"), *vault.index.catalog.of_kind("page")):
         if path in going or path in traces.paths or path in cited:
             continue
-        if traces.told_by(reader.read(vault.root, path).decode("utf-8", "replace")):
+        data = redactions[path][1] if path in redactions else reader.read(vault.root, path)
+        if traces.told_by(data.decode("utf-8", "replace")):
             entry = vault.index.catalog.by_path(path)
             title = entry.title if entry else path
             yield Citing(id=entry.id if entry else "", type=entry.type if entry else "page", title=title, path=path, field="text")
@@ -201,7 +206,7 @@ def _conflict_copies(vault: Context, traces: _Traces) -> Iterator[str]:
 
 
 def _redactions(vault: Context, traces: _Traces) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
-    """The journals that repeat the memory, as they are and as they shall be."""
+    """The journals and ledgers that repeat the memory, as they are and as they shall be."""
     rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
         "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by),
         "signals": lambda path, data: redacted_signals(data, traces.id, traces.told_by),
@@ -211,6 +216,13 @@ def _redactions(vault: Context, traces: _Traces) -> Iterator[tuple[str, tuple[by
             data = reader.read(vault.root, path)
             if (after := redacted(path, data)) != data:
                 yield path, (data, after)
+    for one in vault.index.catalog.of_class(RecordClass.CONSOLIDATION):
+        data = reader.read(vault.root, one.path)
+        # The bytes of a name that is not UTF-8 are kept through the decoding and back.
+        text = data.decode("utf-8", "surrogateescape")
+        after = ledger.redacted(text, traces.id, traces.told_by).encode("utf-8", "surrogateescape")
+        if after != data:
+            yield one.path, (data, after)
 
 
 def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
@@ -247,12 +259,11 @@ def _forget_locally(vault: Context, traces: _Traces) -> int:
     return dropped
 
 
-def _forget_derived(vault: Context, traces: _Traces) -> None:
-    """Make everything derived anew: deleted rows and merged segments may keep a text's bytes for long."""
-    for page in (layout.CORE_FILE, layout.REFLECTION_FILE):
-        path = vault.root / page
-        if path.is_file() and traces.told_by(path.read_text(encoding="utf-8", errors="replace")):
-            (pages.core if page == layout.CORE_FILE else pages.reflection)(vault)
+def _forget_derived(vault: Context, traces: _Traces) -> list[str]:
+    """Make everything derived anew: deleted rows and merged segments may keep a text's bytes for long.
+
+    Returns what is said of pages that could not be made anew.
+    """
     vault.index.refresh(full=True, confirm=True)
     cache = vault.root / layout.CACHE
     if (cache / VECTORS).is_dir():
@@ -261,3 +272,18 @@ def _forget_derived(vault: Context, traces: _Traces) -> None:
         erase(cache, traces.paths, vault.settings.lock_wait)
         discard(vault.root / layout.EMBEDDINGS_FILE)
     vault.standings.settle(changed=True)
+    makers = {layout.CORE_FILE: pages.core, layout.REFLECTION_FILE: pages.reflection}
+    return [said for path, make in makers.items() for said in _page_made_anew(vault, traces, path, make)]
+
+
+def _page_made_anew(vault: Context, traces: _Traces, path: str, make: Callable[[Context], Saved]) -> Iterator[str]:
+    """Make a page without the memory where it shows it; returns what is said where that cannot be."""
+    page = (vault.root / path).read_text(encoding="utf-8", errors="replace") if (vault.root / path).is_file() else ""
+    # A page cuts and escapes what it quotes, but it links to the file of all that it shows.
+    if not (traces.told_by(page) or any(link_path(one) in page for one in traces.paths)):
+        return
+    try:
+        make(vault)
+    except VaultError as fault:
+        # The memory is erased by now; that a merge keeps its page from being made is no reason to call that failed.
+        yield f"{path} may still show it: {fault.message}; `vt {path.removesuffix('.md').lower()}` makes it anew"

@@ -50,6 +50,7 @@ def judged(
     if level is None:
         raise UsageError(f"`{one_line(risk, 40)}` is no risk", f"the risks are {', '.join(risks)}")
     blocked = chosen == "safe_redirect" or level == "high"
+    # A judge that redirects and asks for memory contradicts itself, and the careful half wins.
     candidate = bool(extract) and chosen != "safe_redirect"
     held = chosen == "memory_consent" or level != "low"
     return Gate(

@@ -240,7 +240,13 @@ def _revision(vault: Context, entry: Entry) -> Revision:
     )
 
 
+def no_history(vault: Context) -> GitError:
+    """What is said where the vault has no git: why, and what would change that."""
+    reason, _, advice = vault.git_absence().partition("; ")
+    return GitError(f"this vault has no git history: {reason}", advice or f"`git init {vault.root}` starts one")
+
+
 def _repo(vault: Context) -> git.Repo:
     if vault.repo is None:
-        raise GitError(f"this vault has no git history: {vault.git_absence()}", f"`git init {vault.root}` starts one")
+        raise no_history(vault)
     return vault.repo

@@ -133,7 +133,7 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = None) 
     """
     require_limit(limit)
     freshness = vault.fresh()
-    regions = Regions(vault.index.catalog)
+    regions = Regions(vault.index.catalog, vault.clock.now())
     own = region(vault, regions, subject_name)
     found = regions.neighbours(own)
     near = between(vault, [own], [other for other, _ in found])
@@ -156,7 +156,7 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
     """
     require_limit(limit)
     freshness = vault.fresh()
-    regions = Regions(vault.index.catalog)
+    regions = Regions(vault.index.catalog, vault.clock.now())
     one, other = region(vault, regions, subject_a), region(vault, regions, subject_b)
     if one.key == other.key:
         raise UsageError(f"`{subject_a}` and `{subject_b}` are one subject", "name two")

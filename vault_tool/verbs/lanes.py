@@ -13,7 +13,7 @@ from vault_tool.index.graph import names_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key
-from vault_tool.recall.question import SELF, Question, word_count
+from vault_tool.recall.question import SELF, Question, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name, unwrap_link
@@ -39,10 +39,12 @@ _TAGGED = 60
 _IN_SESSION = 24
 _REACH = 2
 _LETTERS_A_WORD = 6
-_HEAD_LETTERS = 160
+_HEAD_LETTERS = 320
 _WHOLE_PREVIEW = 190
 _ANYWHERE = ("", "global")
-_SPEAKER = re.compile(r'([^:\n"]{1,60}?)(?:: | said, ["“])')
+_SPEAKER = re.compile(r'[*_]{0,2}([^:\n"*_]{1,60})[*_]{0,2}(?::[*_]{0,2} | said, ["“])')
+_PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system"))
+"""Who speaks in the log of a conversation with a machine, tagged or not."""
 
 
 class Filters:
@@ -56,6 +58,10 @@ class Filters:
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
         self._tags = {tag.casefold() for tag in asked.tags}
         self._since, self._until = _moment(asked.since), _moment(asked.until, ends=True)
+
+    def replaced_by(self, identity: str) -> tuple[str, ...]:
+        """The ids of what replaces an understanding; nothing for one that is active."""
+        return self._superseded.get(identity, ())
 
     @property
     def narrow(self) -> bool:
@@ -78,8 +84,7 @@ class Filters:
             return False
         if entry.type in KEPT_TYPES and entry.type not in self._kinds:
             return False
-        expires = parse_time(entry.text("expires")) if entry.head.get("expires") else None
-        return expires is None or expires > self._now
+        return not entry.expired(self._now)
 
     def _wanted(self, entry: Entry) -> bool:
         asked = self._asked
@@ -131,18 +136,19 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     reach = _LANE * (_FILTERED if filters.narrow else 1)
     classes = [record_class.value for record_class in _MEMORIES]
     hits = vault.index.search(question.words, _SCORED * reach, classes, near=True)
+    # What a text with every word would score: as a share of that, short and long questions are judged alike.
     attainable = vault.index.attainable(question.words) or 1.0
     words = {hit.path: hit.score / attainable for hit in hits}
-    pool.meaning, pool.degraded = meaning.ask(vault, question.text, weights)
-    near = pool.meaning.top(reach) if pool.meaning else []
     names = named_subjects(catalog, question)
+    pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights)
+    near = pool.meaning.top(reach) if pool.meaning else []
     paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])
     entries = catalog.by_paths(list(paths))
     _take(pool, [entries[path] for path in paths if path in entries], words, near)
     _beside(pool, words)
     _measure(pool)
     for one in pool.candidates.values():
-        one.named = _named(one.entry, names, question)
+        one.named = _named(one.entry, names)
     return pool
 
 
@@ -179,8 +185,8 @@ def _take(pool: Pool, entries: Iterable[Entry], words: dict[str, float], near: C
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
     """The entry, or what replaced it: who finds the old text is told the new one."""
-    superseded = pool.vault.superseded_by if entry.record_class is RecordClass.UNDERSTANDING else None
-    if superseded is None or not superseded(entry.id):
+    replaced_by = pool.filters.replaced_by
+    if not replaced_by(entry.id):
         return (entry,)
     seen: set[str] = set()
     heads: list[Entry] = []
@@ -189,7 +195,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
         identity = waiting.pop()
         if identity not in seen:
             seen.add(identity)
-            newer = superseded(identity)
+            newer = replaced_by(identity)
             waiting.extend(newer)
             heads.extend(() if newer else pool.catalog.get(identity))
     return heads
@@ -238,6 +244,12 @@ def _measure(pool: Pool, some: Iterable[Candidate] | None = None) -> None:
             one.cosine, one.perspective = likeness.value, likeness.perspective
 
 
+def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
+    """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer."""
+    rest = without(question.text, frozenset[str]().union(*names).intersection(question.names).difference(SELF))
+    return (question.text, rest) if rest else (question.text,)
+
+
 def named_subjects(catalog: Catalog, question: Question) -> list[frozenset[str]]:
     """The subjects that the question names, each by all its names; of names within names the longest.
 
@@ -267,6 +279,7 @@ def _known(catalog: Catalog, names: Sequence[str]) -> set[str]:
 
 def _tagged(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
     """The newest that are tagged with what the question names."""
+    # Numbers grow as files are taken in: the highest are the newest, without sorting all that is tagged.
     for group in names:
         marks = ",".join("?" * len(group))
         query = (
@@ -279,23 +292,27 @@ def _in_session(pool: Pool, asked: Asked) -> tuple[str, ...]:
     return pool.vault.session_order.of(pool.catalog, asked.session) if asked.session else ()
 
 
-def _named(entry: Entry, names: Sequence[frozenset[str]], question: Question) -> float:
+def _named(entry: Entry, names: Sequence[frozenset[str]]) -> float:
     """The part of the subjects that the question names which a memory is tagged with, or which said it."""
     if not names:
         return 0.0
+    about = _about(entry)
+    return sum(not about.isdisjoint(group) for group in names) / len(names)
+
+
+def _about(entry: Entry) -> set[str]:
+    """Who said it, where the text begins as a line of a conversation does (`Name: `); else all that it is tagged with."""
     tagged = {normal_name(name) for name in entry.subjects}
-    speaker = _SPEAKER.match(entry.preview)
-    if speaker and normal_name(speaker[1]) in tagged:
-        tagged = {normal_name(speaker[1])}
-    return sum(not tagged.isdisjoint(group) for group in names) / len(names)
+    begins = _SPEAKER.match(entry.preview)
+    speaker = normal_name(begins[1]) if begins else ""
+    return {speaker} if speaker in tagged or speaker in _PARTS else tagged
 
 
 def _length(entry: Entry) -> int:
     """About how many words a memory has, without reading its file."""
     if len(entry.preview) < _WHOLE_PREVIEW:
         return word_count(entry.preview)
-    head = _HEAD_LETTERS + sum(len(str(value)) for value in entry.head.values())
-    return max(len(entry.preview), entry.size - head) // _LETTERS_A_WORD
+    return max(len(entry.preview), entry.size - _HEAD_LETTERS - len(entry.title)) // _LETTERS_A_WORD
 
 
 def _moment(text: str | None, ends: bool = False) -> datetime | None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
+from vault_tool.errors import VaultError
 from vault_tool.recall.weights import Weights
+from vault_tool.util.text import counted
 from vault_tool.verbs.context import Context
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.exact import Similarities
+    from vault_tool.index.vectors.vectors import Vectors
+
+T = TypeVar("T")
 
 CATCH_UP_SECONDS = 0.3
 """How long an answer may embed what was written just before; the rest is counted as behind."""
+
+_ALL = 20_000
+"""Of so many texts an implicit chain looks at all; in a larger vault at those that bear on the question."""
 
 _SMALL = 50.0
 """So many texts' worth of what is known of the model stands beside a small vault's own spread."""
@@ -36,18 +43,24 @@ class Meaning:
         self._vault = vault
         self._found = found
         self._weights = weights
-        self._scales = {
-            perspective: _scale(vault, perspective, *numbers) for perspective, numbers in found.spread().items() if numbers[0]
-        }
+        self._lacks: list[str] = []
+        spread = found.spread()
+        self._texts = max((count for count, _, _ in spread.values()), default=0)
+        self._scales = {angle: _scale(vault, angle, *numbers) for angle, numbers in spread.items() if numbers[0]}
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What its answers so far fell short of: read it last."""
+        return tuple(dict.fromkeys((*self._lacks, *stand_in(self._vault.vectors))))
 
     def top(self, limit: int) -> list[str]:
         """The paths that are nearest, best first."""
-        return [hit.path for hit in self._found.top(limit)]
+        return [hit.path for hit in self._heard(lambda: self._found.top(limit)) or ()]
 
     def of(self, paths: Collection[str]) -> dict[str, Likeness]:
         """How near each of these is, in its best perspective; those without vectors are left out."""
         found: dict[str, Likeness] = {}
-        for path, perspective, cosines in self._found.passages(paths):
+        for path, perspective, cosines in self._heard(lambda: list(self._found.passages(paths))) or ():
             mean, deviation = self._scales[perspective]
             value = (self._blended(cosines) - mean) / deviation
             if path not in found or value > found[path].value:
@@ -61,38 +74,65 @@ class Meaning:
         weights = self._weights
         return weights.head * cosines.get(0, whole) + weights.passage * best + (1 - weights.head - weights.passage) * whole
 
-    def nearest(self, paths: Collection[str], limit: int) -> dict[str, list[tuple[str, float]]]:
-        """For each of these the nearest others, with standard deviations above what unrelated texts have in common."""
+    def nearest(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[tuple[str, float]]]:
+        """For each of these the nearest others, with standard deviations above what unrelated texts have in common.
+
+        All of a vault are looked at where that takes a few milliseconds, else `among`.
+        """
         background = self._vault.vectors.background()
-        near = self._vault.vectors.nearest_of(paths, limit)
+        every, some = self._vault.vectors.nearest_of, self._found.nearest_of
+        near = self._heard(lambda: every(paths, limit) if self._texts <= _ALL else some(paths, limit, among)) or {}
         return {
             path: [(hit.path, (hit.cosine - background.mean) / max(background.sd, 0.01)) for hit in hits]
             for path, hits in near.items()
         }
 
+    def _heard(self, call: Callable[[], T]) -> T | None:
+        """What the vectors say; None where their files are taken away meanwhile: the words answer, and it is said."""
+        try:
+            return call()
+        except VaultError as fault:
+            self._lacks.append(f"no embeddings: {fault}")
+            return None
 
-def ask(vault: Context, text: str, weights: Weights) -> tuple[Meaning | None, tuple[str, ...]]:
-    """The vectors' answer, or None with the reason, and what they lack. Embeds what was written just now first."""
+
+def ask(vault: Context, ways: Sequence[str], weights: Weights) -> tuple[Meaning | None, tuple[str, ...]]:
+    """The vectors' answer to a question (in one or several ways to put it), or None with the reason, and what they lack.
+
+    Embeds what was written just now first.
+    """
     vectors = vault.vectors
     if vectors.embedder is None:
         return None, ("no embeddings",)
-    from vault_tool.index.vectors.port import StoreUnavailable  # only where there is an embedder
-
     try:
         behind = vectors.behind()
         if behind and (vectors.stored or behind <= _FEW) and not vectors.embedder.remote:
             vectors.catch_up(seconds=CATCH_UP_SECONDS)
             behind = vectors.behind()
         if not vectors.ready:
-            return None, (f"no embeddings: {behind} notes wait for `vt embed`",)
-        found = vectors.similarities(vectors.query(text))
-    except (EmbeddingUnavailable, StoreUnavailable, StorageError, Busy) as fault:
+            return None, (f"no embeddings: {counted(behind, 'note')} to embed; `vt embed`",)
+        asked = Meaning(vault, vectors.similarities(vectors.query(*ways)), weights)
+    except VaultError as fault:
         return None, (f"no embeddings: {fault}",)
-    return Meaning(vault, found, weights), ((f"{behind} notes are not embedded yet",) if behind else ())
+    return asked, waiting(behind)
 
 
 _FEW = 50
 """A vault of so few notes is embedded by its first question."""
+
+
+def waiting(behind: int) -> tuple[str, ...]:
+    """What an answer says while so many notes are not embedded."""
+    return (f"not embedded yet: {counted(behind, 'note')}",) if behind else ()
+
+
+def stand_in(vectors: Vectors) -> tuple[str, ...]:
+    """What an answer says of who proposed its best: Chroma, which may miss some, or the exact store in its place."""
+    if not vectors.approximate:
+        return ()
+    if vectors.fault:
+        return (f"exact search instead of {vectors.store}: {vectors.fault}",)
+    return (f"approximate ({vectors.store})",)
 
 
 def reasons(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

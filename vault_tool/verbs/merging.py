@@ -195,6 +195,7 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
             raise Refused(f"`{name}` is a name of {others[0].path} too", "rename one of them, or merge those first")
     if any(entry.stale for entry in (kept, gone)):
         raise Refused("a subject's file cannot be read now, and what it says would be lost", "see `vt doctor`")
+    # Undo brings back what was committed, and hand edits were not.
     if vault.repo and any(pending.path == gone.path for pending in git.uncommitted(vault.repo, [gone.path])):
         raise Refused(
             f"{gone.path} has changes that are not committed, and it would be removed", f"`vt commit {gone.path}` first"

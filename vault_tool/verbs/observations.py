@@ -1,4 +1,4 @@
-"""Many observations at once: `add_observations`, `delete_observations` and `search_observations`."""
+"""Many observations at once: `add_observations` and `delete_observations`."""
 
 from __future__ import annotations
 

@@ -79,12 +79,16 @@ class Operation:
 
     def create(self, record: Record) -> str:
         """Plan a new record and return its path, relative to the root; UsageError for a text that no note can hold."""
+        return self.create_as_written(record, self.rendered(record))
+
+    def rendered(self, record: Record) -> bytes:
+        """What a new record's file would hold; UsageError for a text that no note can hold."""
         _require_text(record)
         data = render(record, self._as_written(record))
         problems = parse(record.label, data, self.vault.settings.types).problems
         if wrong := [problem for problem in problems if problem.severity is Severity.ERROR]:
             raise UsageError(f"it cannot be kept as a note: {wrong[0].message}", _ADVICE.get(wrong[0].code, "change the text"))
-        return self.create_as_written(record, data)
+        return data
 
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
@@ -149,13 +153,17 @@ class Operation:
         """Plan the day's log entry of a record."""
         tags = getattr(record, "tags", ())
         text = one_line(summary or record.body, 200)
-        self._plan.episodes.append(
-            EpisodeEntry(at=self.vault.now(), title=record.label, type=record.type, tags=tags, path=path, summary=text)
+        # A batch of turns is written for sessions that are not its writer's.
+        session = getattr(record, "session", "")
+        self.log_entry(
+            EpisodeEntry(
+                at=self.vault.now(), title=record.label, type=record.type, tags=tags, path=path, session=session, summary=text
+            )
         )
 
     def log_entry(self, entry: EpisodeEntry) -> None:
-        """Plan an entry of the day's log as it is."""
-        self._plan.episodes.append(entry)
+        """Plan an entry of the day's log; where it names no session it tells of the writer's."""
+        self._plan.episodes.append(replace(entry, session=entry.session or self.vault.who.session))
 
     def signal(self, signal: Signal) -> None:
         """Plan a judgement."""
@@ -299,6 +307,7 @@ def heal(vault: Context) -> tuple[str, ...]:
     A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
     """
     waiting: list[str] = []
+    # In the order in which they were begun: of two changes to one file the later commit must be the later change.
     for pending in vault.local.pending():
         changes = [change for path, known in pending.files if (change := _as_announced(vault, path, known))]
         # What stops one commit (a rebase, a lock, no identity) stops the next: ask git once.
@@ -336,6 +345,7 @@ def _commit(
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
     else:
+        # Announced again, with what the files hold now: so `heal` commits ours, and not what a person makes of it meanwhile.
         known = {w.path: content_hash(w.after) if w.after is not None else None for w in written}
         vault.local.begin(replace(pending, files=tuple(known.items())))
     attention = bool(outcome.reason and vault.repo) or bool(conflicts)

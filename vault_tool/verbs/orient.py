@@ -84,6 +84,7 @@ def orient(vault: Context) -> Orientation:
     `bring_to_mind` starts afresh; without a session there is none, and nothing is kept.
     """
     freshness = vault.fresh()
+    # Kept pages are outside of recall, so this is the one place where an agent meets them.
     heads = {kind: _heads(vault, kind) for kind in KEPT_TYPES}
     pages = {kind: _page(vault, found[-1]) for kind, found in heads.items() if found}
     cleared, kept = _begin(vault, [page.id for page in pages.values()])

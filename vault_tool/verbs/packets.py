@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from vault_tool.consolidation.packets import CHARACTERS_PER_TOKEN, fitted, shortened, tokens_of
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.files import writer
 from vault_tool.files.skipped import pass_over, skipped
 from vault_tool.index.graph import holding_place
 from vault_tool.index.intersections import Regions
@@ -134,7 +135,9 @@ def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = 
     walk = _Walk(vault, open_pass(vault, pass_id))
     named = [plan.keys if isinstance(plan, Plan) else plan for plan in map(walk.labelled, packets)]
     light = [plan.keys for plan in walk.plans if plan.trivial and trivial]
-    pass_over(vault.root, walk.entry.id, [*named, *light])
+    # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
+    with writer.lock(vault.root, vault.settings.lock_wait, "consolidate"):
+        pass_over(vault.root, walk.entry.id, [*named, *light])
     return _Walk(vault, walk.entry).step(None, freshness)
 
 

@@ -80,6 +80,7 @@ def passes(vault: Context) -> Passes:
     """The passes as the catalogue has them. Indexes must be fresh."""
     found = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
     named = {parent for entry in found for parent in entry.texts("parents")}
+    # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
     heads = tuple(entry for entry in found if entry.id not in named) or found
     unended = [entry for entry in heads if not ledger.read(body_of(vault, entry)).ended]
     newest = max(unended, key=lambda e: (e.number("generation") or 0, e.text("created"), e.id), default=None)
@@ -104,6 +105,7 @@ def unread(vault: Context, known: Passes) -> list[Entry]:
     ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
     read = {start for _, kept in ledgers for start in kept.new}
     unlisted = [entry for entry, kept in ledgers if not kept.listed]
+    # Ledgers hold the beginnings of ids, and so are asked for the beginning.
     fresh = entries_of(catalog, [identity for identity in ids if ledger.known(identity) not in read])
     return active(catalog, [e for e in fresh if _counts(e) and not any(_precedes(e, one) for one in unlisted)])
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from vault_tool.belief.gates import withheld
 from vault_tool.index.graph import names_of
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
@@ -17,6 +18,7 @@ from vault_tool.verbs.asked import Answer, Asked, ProfileName, Recalled
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recalling import gather
+from vault_tool.verbs.weighing import beliefs
 
 SUPPORTING = 5
 """At most so many results stand beside the best answer as its support."""
@@ -150,6 +152,7 @@ def recall(
     )  # fmt: skip
     freshness = vault.fresh()
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
+    # A name alone asks who or what that is; any filter makes it a question.
     if subject is not None:
         return _of_subject(vault, query, subject, limit, freshness)
     if problem:
@@ -161,7 +164,9 @@ def recall(
 
 
 def _narrowed(asked: Asked) -> bool:
-    return bool(asked.kinds or asked.subject_names or asked.tags or asked.project or asked.since or asked.until or asked.session)
+    """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
+    filters = (asked.kinds, asked.subject_names, asked.tags, asked.project, asked.since, asked.until, asked.session, asked.user)
+    return any(filters)
 
 
 def _bundle(answer: Answer) -> Bundle:
@@ -193,27 +198,27 @@ def _note(vault: Context, answer: Answer, bundle: Bundle) -> None:
     """Remember that the best answer and its support were used, and what the session has seen."""
     used = {one.id for one in (bundle.best_answer, *bundle.supporting) if one is not None}
     for scope, place in (("repo", vault), ("global", vault.global_vault)):
-        if place is None:
-            continue
-        _use(place, vault, [one.id for one in answer.results if one.id in used and one.scope == scope])
+        if place is not None:
+            count_use(place, [one.id for one in answer.results if one.id in used and one.scope == scope], vault.who.session)
     sessions.note_seen(vault, [one.id for one in answer.results], "recall")
 
 
-def _use(place: Context, vault: Context, used: Sequence[str]) -> None:
-    """Count each as used, once a session; without a session once a day. The answer is not worth less where that fails."""
-    now, session = vault.now(), vault.who.session
+def count_use(home: Context, ids: Sequence[str], session: str) -> None:
+    """Count each as used, once a session, without one once a day; an answer is not worth less where that fails."""
+    now = home.now()
     with suppress(*sessions.UNKEPT):
-        known = {use.target for use in place.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
-        new = [identity for identity in used if identity not in known]
+        known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
+        new = [identity for identity in ids if identity not in known]
         for identity in new:
-            place.local.note_use(Use(at=now, target=identity, session=session))
+            home.local.note_use(Use(at=now, target=identity, session=session))
         if new:
-            place.standings.settle(changed=True)
+            home.standings.settle(changed=True)
 
 
 def _of_subject(vault: Context, query: str, subject: Entry, limit: int, freshness: Freshness) -> SubjectView:
     names = names_of(subject)
-    tagged = vault.index.catalog.tagged([names])
+    now = vault.clock.now()
+    tagged = [entry for entry in vault.index.catalog.tagged([names]) if not entry.expired(now)]
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
     observations.sort(key=lambda entry: (entry.text("observed") or entry.text("created"), entry.id), reverse=True)
     return SubjectView(
@@ -230,10 +235,22 @@ def _of_subject(vault: Context, query: str, subject: Entry, limit: int, freshnes
                 kind=entry.type,
                 observed_at=entry.text("observed") or entry.text("created"),
             )
-            for entry in observations[:limit]
+            for entry in _believed(vault, observations, limit)
         ),
         freshness=freshness,
     )
+
+
+def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entry]:
+    """The first of these that are not held to be false; only as many are judged as it takes."""
+    found: list[Entry] = []
+    for start in range(0, len(entries), 4 * limit):
+        some = entries[start : start + 4 * limit]
+        beliefs_in = beliefs(vault, some)
+        found.extend(entry for entry in some if not withheld(beliefs_in[entry.id]))
+        if len(found) >= limit:
+            break
+    return found[:limit]
 
 
 def _understood(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Understood | None:

@@ -13,6 +13,7 @@ from vault_tool.recall import fusion, question, select
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import match
 from vault_tool.recall.weights import PROFILES, Weights
+from vault_tool.util.text import one_line, tokens
 from vault_tool.verbs import chaining, lanes, weighing
 from vault_tool.verbs.asked import Answer, Asked, Part, Recalled
 from vault_tool.verbs.chaining import Link
@@ -65,7 +66,7 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None) -> Answ
         query=asked.query,
         results=tuple(_within(vault, chosen, asked, used)),
         freshness=freshness,
-        degraded=(*reasons(pool.degraded for pool in pools), *unread),
+        degraded=(*reasons(_lacks(pool) for pool in pools), *unread),
     )
 
 
@@ -93,6 +94,11 @@ def _searched(
                 raise
             return pools, (f"the global vault could not be read: {fault.message}",)
     return pools, ()
+
+
+def _lacks(pool: Pool) -> tuple[str, ...]:
+    """What fell short in one vault: known once everything has been asked of it."""
+    return (*pool.degraded, *(pool.meaning.lacks if pool.meaning is not None else ()))
 
 
 def _rank(pools: Sequence[Pool], weights: Weights) -> None:
@@ -173,7 +179,7 @@ def _within(vault: Context, chosen: Sequence[tuple[_Ranked, int]], asked: Asked,
 
 
 def _cost(found: Recalled) -> int:
-    return select.tokens(found.title) + select.tokens(found.content)
+    return tokens(found.title) + tokens(found.content)
 
 
 def _recalled(each: _Ranked, folded: int, asked: Asked, weights: Weights) -> Recalled | None:
@@ -225,5 +231,7 @@ def _caution(entry: Entry) -> str | None:
     """What is said of a failed tactic, so that nobody tries it again unawares."""
     if entry.type != FAILED_TACTIC:
         return None
-    when = f" when {entry.text('failure_mode')}" if entry.text("failure_mode") else ""
+    mode = one_line(entry.text("failure_mode")).rstrip(".!;")
+    # How it failed may be said as a clause (`the disk is full`) or as a sentence of its own (`The disk was full.`).
+    when = f" when {mode}" if mode[:1].islower() else f": {mode}" if mode else ""
     return f"did not work{when}; reconsider only if that changed"

@@ -281,6 +281,10 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
         remarks.append(f"a {record.type} without a problem: name it with --problem ID, so that it is found from there")
     if record.type == "change" and not record.change_targets:
         remarks.append("a change without targets: name what it changes with --changes ID")
+    for old in record.related_to:
+        if heads := vault.superseded_by(old):
+            newer = ", ".join(resolve.short(vault, head) for head in heads)
+            remarks.append(f"it is evidence for {resolve.short(vault, old)}, which is superseded by {newer}: name that instead")
     if not vault.settings.types.spec(record.type).known:
         remarks.append(f"`{record.type}` is not a type of this vault: it is kept as an observation of weight 0.8")
     return remarks

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError
+from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
@@ -31,6 +32,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         return found[0]
     if not found:
         _require_no_page(vault, wanted)
+        _require_not_shared(vault, wanted)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
     if len({entry.id for entry in found}) == 1:
         raise Ambiguous(
@@ -177,6 +179,19 @@ def _require_no_page(vault: Context, wanted: str) -> None:
     for path, _ in readings(vault, wanted) if wanted.endswith(".md") else ():
         if vault.index.catalog.page(path):
             raise NotFound(f"{path} is a page, not a memory", f"open it in an editor, or `vt adopt '{path}'` makes it one")
+
+
+def _require_not_shared(vault: Context, wanted: str) -> None:
+    """What recall showed from the global vault, and this verb looks for here alone, is said to be there."""
+    shared = vault.global_vault
+    found: Sequence[Entry] = ()
+    # Whatever is wrong over there is no answer to what was asked here.
+    with suppress(VaultError):
+        found = candidates(shared, wanted) if shared is not None else ()
+    if shared is not None and found:
+        title = one_line(found[0].title, 40)
+        message = f"`{one_line(wanted, 60)}` ({title}) is of the global vault, and this is done in one vault alone"
+        raise NotFound(message, f"do it there: `--vault {shared.root}`")
 
 
 def _kinds(classes: Collection[RecordClass] | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
@@ -15,10 +15,10 @@ from vault_tool.files.parse import record as record_in
 from vault_tool.index.graph import holding_place
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
-from vault_tool.model.records import Edge, Remembered, Understanding, from_head
+from vault_tool.model.records import Edge, Record, Remembered, Understanding, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
-from vault_tool.util.text import one_line
+from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -106,10 +106,9 @@ def review(
     with writing(vault, "review") as op:
         notes = _settled(vault, inbox)
         chosen = [_find(notes, named) for named in accept]
-        if everything:
-            chosen += [note for note in notes if not _faults(note)]
         dropped = [_find(notes, named) for named in refuse]
-        accepted, saved = _accept(op, inbox, list({note.id: note for note in chosen}.values()), join)
+        others = [note for note in notes if not _faults(note) and note not in dropped] if everything else []
+        accepted, saved = _accept(op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join)
         for note in dropped:
             inbox.decide(note.id, "refused", vault.now())
             inbox.discard(note.id, note.name)
@@ -167,18 +166,32 @@ def _settled(vault: Context, inbox: Inbox) -> list[_Note]:
     return left
 
 
-def _accept(op: Operation, inbox: Inbox, notes: Sequence[_Note], join: bool) -> tuple[list[Accepted], Saved]:
-    """Move notes into the vault as one operation; nothing is written where one of them cannot be."""
-    accepted, moved = [], []
-    for note in notes:
+def _unique(notes: Iterable[_Note]) -> list[_Note]:
+    return list({note.id: note for note in notes}.values())
+
+
+def _accept(
+    op: Operation, inbox: Inbox, named: Sequence[_Note], others: Sequence[_Note], join: bool
+) -> tuple[list[Accepted], Saved]:
+    """Move notes into the vault as one operation; nothing is written where a `named` one cannot be, `others` go on waiting."""
+    accepted, moved, remarks = [], [], []
+    taken: list[Understanding] = []
+    for note in (*named, *others):
         if faults := _faults(note):
             hint = f"mend it: `vt review --edit {note.name}`"
             raise UsageError(f"{note.path}:{faults[0].line}: {faults[0].message}", faults[0].hint or hint)
-        made, data = _plan(op, note, join)
+        try:
+            replaced = _may_move(op.vault, note, taken, join)
+        except Refused as fault:
+            if note in named:
+                raise
+            remarks.append(fault.message)
+            continue
+        made, data = _plan(op, note, replaced)
         accepted.append(made)
         moved.append((note, data))
-    if not notes:
-        return [], Saved()
+    if not moved:
+        return [], Saved(warnings=tuple(remarks))
     title = accepted[0].title if len(accepted) == 1 else f"{len(accepted)} memories"
     # What the file in the vault will hold is put into the inbox first: after a kill the two are known to be one.
     for note, data in moved:
@@ -190,24 +203,42 @@ def _accept(op: Operation, inbox: Inbox, notes: Sequence[_Note], join: bool) -> 
     for note, data in moved:
         inbox.decide(note.id, "accepted", op.vault.now())
         inbox.discard(note.id, note.name, data)
-    return accepted, saved
+    return accepted, replace(saved, warnings=(*saved.warnings, *remarks))
 
 
-def _plan(op: Operation, note: _Note, join: bool) -> tuple[Accepted, bytes]:
+def _record(note: _Note) -> Record:
+    assert note.parsed.record_class is not None  # `_faults` named a page
+    return from_head(note.parsed.record_class, note.parsed.head, note.parsed.body)
+
+
+def _may_move(vault: Context, note: _Note, taken: list[Understanding], join: bool) -> tuple[str, ...]:
+    """What a note supersedes once it is accepted, after those that are `taken` with it; Refused where it must wait."""
+    _require_new(vault, note)
+    record = _record(note)
+    if not isinstance(record, Understanding):
+        return ()
+    # Those accepted in the same review are in no index yet, and two for one place would both be active.
+    found = _superseded(vault, note, record, [one.id for one in taken if _of_one_place(one, record)], join)
+    taken[:] = [*(one for one in taken if one.id not in found), record]
+    return found
+
+
+def _of_one_place(one: Understanding, other: Understanding) -> bool:
+    if one.type != other.type:
+        return False
+    return one.type in KEPT_TYPES or {*map(normal_name, one.subjects)} == {*map(normal_name, other.subjects)}
+
+
+def _plan(op: Operation, note: _Note, superseded: tuple[str, ...]) -> tuple[Accepted, bytes]:
     """Plan a note's move into the vault; its bytes stay as their person left them, but for the fields that are of today."""
     vault = op.vault
-    _require_new(vault, note)
-    assert note.parsed.record_class is not None  # `_faults` named a page
-    record = from_head(note.parsed.record_class, note.parsed.head, note.parsed.body)
+    record = _record(note)
     changes: list[frontmatter.Change] = []
     generation = vault.index.catalog.generation()
     if isinstance(record, Remembered) and (record.generation or 0) != generation:
         changes.append(Set("generation", generation))
-    superseded: tuple[str, ...] = ()
-    if isinstance(record, Understanding):
-        superseded = _superseded(vault, note, record, join)
-        if superseded != record.supersedes:
-            changes.append(Set("supersedes", list(superseded)))
+    if isinstance(record, Understanding) and superseded != record.supersedes:
+        changes.append(Set("supersedes", list(superseded)))
     data = frontmatter.edit(note.data, changes) if changes else note.data
     names = record.subjects if isinstance(record, Remembered) else ()
     tagging = tag(op, names)
@@ -239,7 +270,7 @@ def _require_new(vault: Context, note: _Note) -> None:
         raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
 
 
-def _superseded(vault: Context, note: _Note, record: Understanding, join: bool) -> tuple[str, ...]:
+def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequence[str], join: bool) -> tuple[str, ...]:
     """What an understanding takes the place of today, which may be more than its writer saw."""
     catalog = vault.index.catalog
     subjects = () if record.type in KEPT_TYPES else record.subjects
@@ -247,7 +278,7 @@ def _superseded(vault: Context, note: _Note, record: Understanding, join: bool) 
     for replaced in record.supersedes:
         if catalog.get(replaced):
             present.update(dict.fromkeys(heads_above(vault, replaced)))
-    unseen = [identity for identity in present if identity not in record.supersedes]
+    unseen = [identity for identity in (*present, *beside) if identity not in record.supersedes]
     if unseen and not join:
         shown = " and ".join(resolve.short(vault, one) for one in unseen)
         message = f"`{one_line(note.parsed.title, 60)}` was written before {shown} took its place"

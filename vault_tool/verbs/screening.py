@@ -53,7 +53,7 @@ def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> I
 
 def log_entry(entry: EpisodeEntry) -> Text:
     """What an entry of the day's log says."""
-    return Text("the log's entry", "\n".join((entry.title, entry.summary, entry.type, *entry.tags)), derived=True)
+    return Text("the log's entry", "\n".join((entry.title, entry.summary, entry.type, entry.session, *entry.tags)), derived=True)
 
 
 def judgement(signal: Signal) -> Text:

@@ -11,7 +11,6 @@ from vault_tool.index.catalog import Page
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.asked import Asked, Recalled
@@ -160,8 +159,7 @@ def _kept(
         tagged = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}
         if any(tagged.isdisjoint(names) for names in subjects):
             continue
-        expires = parse_time(entry.text("expires"))
-        if not everything and ((expires and expires <= now) or vault.superseded_by(entry.id)):
+        if not everything and (entry.expired(now) or vault.superseded_by(entry.id)):
             continue
         yield _found(entry, score)
 

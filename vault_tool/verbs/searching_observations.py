@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.meaning import stand_in, waiting
 from vault_tool.verbs.parameters import require_limit
 
 MODES = ("text", "embedding")
+
+
+class _Ranked(Protocol):
+    """A hit of any index."""
+
+    @property
+    def path(self) -> str:
+        """The file that was hit."""
+
+
+_Hit = TypeVar("_Hit", bound=_Ranked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,53 +74,61 @@ def search_observations(
         raise UsageError("there is nothing to search for: the query is empty", "give a few words")
     freshness = vault.fresh()
     allowed = _tagged(vault, subject_names)
-    scores, degraded = _by_meaning(vault, query, limit, allowed) if mode == "embedding" else (None, ())
-    by_meaning = scores is not None
-    hits = scores if scores is not None else {path: (score, None) for path, score in _by_words(vault, query, limit, allowed)}
-    results = tuple(_found(vault, allowed[path], *hit) for path, hit in hits.items())
-    return FoundObservations(
-        query=query, mode="embedding" if by_meaning else "text", results=results, freshness=freshness, degraded=degraded
-    )
+    by_meaning, degraded = _by_meaning(vault, query, limit, allowed) if mode == "embedding" else (None, ())
+    results = _by_words(vault, query, limit, allowed) if by_meaning is None else by_meaning
+    used = "text" if by_meaning is None else "embedding"
+    return FoundObservations(query=query, mode=used, results=tuple(results), freshness=freshness, degraded=degraded)
 
 
-def _tagged(vault: Context, subject_names: Sequence[str]) -> dict[str, Entry]:
-    """The observations to search, by path."""
-    catalog, now = vault.index.catalog, vault.clock.now()
+def _tagged(vault: Context, subject_names: Sequence[str]) -> dict[str, Entry] | None:
+    """The observations to search, by path; None for all of them, which are too many to be read for one answer."""
     named = [subject_names] if isinstance(subject_names, str) else subject_names
     groups = [resolve.names_for(vault, resolve.existing_subject(vault, name).title) for name in named]
-    found = catalog.tagged(groups) if groups else catalog.of_class(RecordClass.OBSERVATION)
-    ends = ((entry, parse_time(entry.text("expires"))) for entry in found if entry.record_class is RecordClass.OBSERVATION)
-    return {entry.path: entry for entry, end in ends if end is None or end > now}
+    return _current(vault, vault.index.catalog.tagged(groups)) if groups else None
 
 
-def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry]) -> Iterator[tuple[str, float]]:
-    """The best by full text: the index ranks all observations, so it is asked for more until enough are allowed."""
-    reach = limit * 2 + 10
-    while True:
-        hits = vault.index.search(query, reach, (RecordClass.OBSERVATION.value,))
-        kept = [(hit.path, hit.score) for hit in hits if hit.path in allowed]
-        if len(kept) >= limit or len(hits) < reach:
-            yield from kept[:limit]
-            return
-        reach *= 4
+def _current(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
+    """The observations among these that have not expired, by path."""
+    now = vault.clock.now()
+    return {e.path: e for e in entries if e.record_class is RecordClass.OBSERVATION and not e.expired(now)}
+
+
+def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None) -> list[FoundObservation]:
+    """The best by full text, which ranks all observations."""
+    kinds = (RecordClass.OBSERVATION.value,)
+    found = _first(vault, limit, allowed, lambda reach: vault.index.search(query, reach, kinds))
+    return [_found(vault, entry, hit.score, None) for hit, entry in found]
 
 
 def _by_meaning(
-    vault: Context, query: str, limit: int, allowed: dict[str, Entry]
-) -> tuple[dict[str, tuple[float, str | None]] | None, tuple[str, ...]]:
+    vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None
+) -> tuple[list[FoundObservation] | None, tuple[str, ...]]:
     """The best by vectors, or None and why they cannot answer."""
-    from vault_tool.index.vectors.port import StoreUnavailable  # what compares meanings loads slowly
-
     vectors = vault.vectors
     if not vectors.ready:
         return None, ("no embeddings",)
+    within = None if allowed is None else allowed.keys()
     try:
-        hits = vectors.similarities(vectors.query(query)).top(limit, allowed.keys())
-    except (VaultError, StoreUnavailable) as fault:
+        near = vectors.similarities(vectors.query(query))
+        found = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
+    except VaultError as fault:
         return None, (f"no embeddings: {one_line(str(fault), 120)}",)
-    behind = vectors.behind()
-    waiting = (f"{behind} {'note is' if behind == 1 else 'notes are'} not embedded yet",) if behind else ()
-    return {hit.path: (hit.cosine, hit.perspective) for hit in hits}, waiting
+    lacks = (*waiting(vectors.behind()), *stand_in(vectors))
+    return [_found(vault, entry, hit.cosine, hit.perspective) for hit, entry in found], lacks
+
+
+def _first(
+    vault: Context, limit: int, allowed: dict[str, Entry] | None, ask: Callable[[int], Sequence[_Hit]]
+) -> list[tuple[_Hit, Entry]]:
+    """The first hits that may answer: what ranks everything is asked for more until there are enough."""
+    reach = limit * 2 + 10
+    while True:
+        hits = ask(reach)
+        there = _current(vault, vault.index.catalog.by_paths([hit.path for hit in hits]).values()) if allowed is None else allowed
+        kept = [(hit, there[hit.path]) for hit in hits if hit.path in there]
+        if len(kept) >= limit or len(hits) < reach:
+            return kept[:limit]
+        reach *= 4
 
 
 def _found(vault: Context, entry: Entry, score: float, perspective: str | None) -> FoundObservation:

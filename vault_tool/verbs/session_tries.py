@@ -16,7 +16,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
-from vault_tool.util.text import body_hash
+from vault_tool.util.text import body_hash, one_line
 from vault_tool.verbs import sessions
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
@@ -87,12 +87,12 @@ def _is_recorded(attempt: Attempt, crowd: Mapping[str, int], resting: Mapping[st
 
 
 def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_Line]:
-    """The entries about what the session wrote, and those about nothing that this machine wrote while it ran."""
+    """The entries about what the session wrote and those that name it, and nameless ones that this machine wrote meanwhile."""
     own = {entry.path: entry for entry in written}
     since = _began(vault, written)
     if since is None:
         return
-    until = vault.clock.now()
+    until, name = vault.clock.now(), one_line(session)
     for path in _logs(vault, since, until):
         ours = bool(vault.local.journal_states(path))
         entries, _ = journals.read_episode(path, reader.read(vault.root, path))
@@ -100,7 +100,9 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
             if entry.path in own:
                 if own[entry.path].record_class is RecordClass.OBSERVATION:
                     yield _Line(entry, own[entry.path])
-            elif ours and not entry.path and not entry.type.startswith(_TOOLS_OWN) and _within(entry.at, since, until):
+            elif entry.type.startswith(_TOOLS_OWN):
+                continue
+            elif entry.session == name or (ours and not entry.session and not entry.path and _within(entry.at, since, until)):
                 yield _Line(entry, None)
 
 
@@ -182,7 +184,7 @@ def _attempt(vault: Context, tried: Tried, line: _Line) -> Attempt:
         evidence=tuple(evidence),
         memory_id=memory.id if memory else None,
         memory_type=memory.type if memory else None,
-        certain=memory is not None,
+        certain=memory is not None or bool(line.entry.session),
     )
 
 

@@ -32,6 +32,7 @@ def reset_seen(vault: Context) -> Cleared:
     """
     if not vault.who.session:
         return Cleared(cleared=0, warnings=(NO_SESSION,))
+    # Read first, so that a reset of nothing writes no file.
     before = current(vault)
     if before is None or not before.seen:
         return Cleared(cleared=0, session=vault.who.session)

@@ -29,6 +29,7 @@ _SEAMLESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3
 
 
 _GENERAL = "general"
+_IN_THIS_PROCESS = "local"
 _Alike: TypeAlias = tuple[Entry, float, str]
 
 
@@ -52,8 +53,8 @@ def near(vault: Context, text: str, type: str = "", limit: int = 3) -> tuple[Sim
     """The memories that say nearly what `text` says, the likest first; an exact twin is not among them.
 
     Likeness is the share of words and neighbouring pairs of words that both texts have (Dice's coefficient), over what
-    full text finds best. Where this process compares meanings already, and on this machine, paraphrases are found too;
-    no model is loaded for it. Indexes must be fresh.
+    full text finds best. Where this process compares meanings already, by a model of its own, paraphrases are found too.
+    Indexes must be fresh.
     """
     wanted = features(text)
     if not wanted or limit < 1:
@@ -61,6 +62,7 @@ def near(vault: Context, text: str, type: str = "", limit: int = 3) -> tuple[Sim
     said = body_hash(text)
     found: dict[str, Similar] = {}
     for entry, likeness, by in (*_in_words(vault, text, wanted), *_in_meaning(vault, text)):
+        # The same text is no neighbour but a twin, which the caller has looked for already.
         if entry.body_hash != said and entry.id not in found:
             same = entry.type == type or not type
             found[entry.id] = Similar(entry.id, entry.type, entry.title, round(likeness, 3), same, entry.path, by)
@@ -102,7 +104,8 @@ def _in_words(vault: Context, text: str, wanted: frozenset[str]) -> Iterator[_Al
 
 def _in_meaning(vault: Context, text: str) -> Iterator[_Alike]:
     vectors = vault.__dict__.get("vectors")
-    if vectors is None or not vectors.ready or vectors.embedder.remote:
+    # Whoever writes holds the lock now: a server, even one on this machine, may take minutes to load its model.
+    if vectors is None or not vectors.ready or vectors.embedder.provider != _IN_THIS_PROCESS:
         return
     from vault_tool.index.embedding.port import Role  # whoever has vectors has loaded it
 

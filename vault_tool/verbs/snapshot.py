@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.gates import doubtful
@@ -13,7 +12,6 @@ from vault_tool.errors import VaultError
 from vault_tool.files import git
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import parse_time
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.standing import Weighed
@@ -94,7 +92,7 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
     freshness = vault.fresh()
     now = vault.clock.now()
     weighed = vault.standings.present()
-    valid = [one for one in weighed if not _is_over(one.entry, now)]
+    valid = [one for one in weighed if not one.entry.expired(now)]
     chains = _Chains(vault, weighed)
     memories = tuple(_told(vault, valid, chains, progress or _unwatched))
     ids = dict.fromkeys(i for one in memories for i in (one.id, *one.replaces, *(change.id for change in one.changed_by)))
@@ -121,6 +119,7 @@ class _Chains:
 
     def __init__(self, vault: Context, weighed: Sequence[Weighed]) -> None:
         self._vault = vault
+        # Once for all of them: a query for each memory would take minutes for a large vault.
         whole = vault.index.catalog.snapshot()
         self._by_id = whole.by_id
         self._truth = {one.entry.id: one.belief.truth for one in weighed}
@@ -185,8 +184,3 @@ def _text(vault: Context, entry: Entry) -> str:
         return body_of(vault, entry)
     except VaultError:
         return entry.preview
-
-
-def _is_over(entry: Entry, now: datetime) -> bool:
-    expires = parse_time(entry.text("expires"))
-    return expires is not None and expires <= now

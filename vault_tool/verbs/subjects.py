@@ -1,4 +1,4 @@
-"""Subjects: `create_subjects` and `get_subjects`."""
+"""Subjects: `create_subjects`, `get_subjects` and `update_subject_summary`."""
 
 from __future__ import annotations
 

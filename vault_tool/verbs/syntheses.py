@@ -64,7 +64,9 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     named = [subject_names] if isinstance(subject_names, str) else subject_names
     groups = [resolve.names_for(vault, resolve.existing_subject(vault, name).title) for name in named]
     tagged = vault.index.catalog.tagged(groups)
-    active = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not vault.superseded_by(e.id)]
+    now = vault.clock.now()
+    held = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now)]
+    active = [e for e in held if not vault.superseded_by(e.id)]
     results = tuple(_held(vault, entry) for entry in sorted(active, key=_age, reverse=True))
     return Understandings(results=results, freshness=freshness)
 

@@ -98,7 +98,9 @@ def turn(
         raise UsageError("a turn belongs to a session or a user, and neither is named", "pass --session or --user")
     if not text.strip():
         raise UsageError("the turn has no text", "give what was said as the first argument")
+    _require_unicode(session, user, world, text, note, turn, flags, candidates)
     gate = judged(mode, risk, flags, note, extractMemory)
+    # Before anything is recalled or kept: a turn that is refused leaves no trace.
     taken = extracted.checked(vault, candidates)
     recollection = recollect(vault, text, user=user, world=world, session=session, limit=limit, budget=budget)
     queue = Turns(vault.root)
@@ -117,6 +119,14 @@ def turn(
         degraded=recollection.answer.degraded,
         warnings=(consent.WAITS,) if accepted and gate.destination == "inbox" else (),
     )
+
+
+def _require_unicode(*parts: object) -> None:
+    """Half a surrogate pair can be put into the queue and into no note: what holds one would wait there for good."""
+    try:
+        json.dumps(parts, ensure_ascii=False, default=str).encode("utf-8")
+    except UnicodeEncodeError as fault:
+        raise UsageError("the turn is not Unicode: it holds half a character", "pass it as UTF-8") from fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +162,7 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
     counts = {"turns": 0, "held": 0, "known": 0}
     saved = Saved()
     queue = Turns(vault.root)
+    # With an empty queue too: what a writer wrote before it was killed still waits for its commit.
     while queue.count() or vault.local.pending():
         with writer.lock(vault.root, vault.settings.lock_wait, "turn"):
             freshness = vault.fresh()
@@ -184,6 +195,7 @@ def kept_from(vault: Context) -> str:
 
 def _identity(session: str, user: str, world: str, turn: str, text: str, taken: Sequence[Mapping[str, Any]]) -> str:
     """The id of a turn: the same for a repeat of a numbered turn, a new one for a turn without a number."""
+    # Unnumbered turns may well say the same twice, and mean it.
     if not turn:
         return new_id()
     return str(uuid.uuid5(_SPACE, json.dumps([session, user, world, turn, text, taken], sort_keys=True)))
@@ -193,7 +205,9 @@ def _sent(vault: Context, write: Writes | None) -> Literal["child", "later"]:
     """Start the process that writes, unless another write shall do it; one that cannot be started is no fault."""
     if (write or vault.settings.turn_writes) != "child":
         return "later"
+    # Asking a child how it is takes an ended one off the system's list.
     _CHILDREN[:] = [child for child in _CHILDREN if child.poll() is None]
+    # `-P`: a file called vault_tool.py in the current folder must not be what is started.
     command = [sys.executable, "-P", "-m", "vault_tool", "--vault", str(vault.root), "turn", "--drain"]
     flags = getattr(subprocess, "DETACHED_PROCESS", 0)
     nowhere = subprocess.DEVNULL

@@ -13,6 +13,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.history import no_history
 from vault_tool.verbs.operation import Operation, Saved, writing
 
 UNDO = "vault-undo"
@@ -68,7 +69,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     if vault.who.origin != "owner":
         raise Refused(f"only a person may undo, and this is written by {vault.who.origin}", "in a terminal, or --origin owner")
     if vault.repo is None:
-        raise GitError(f"this vault has no git history: {vault.git_absence()}", f"`git init {vault.root}` starts one")
+        raise no_history(vault)
     with writing(vault, "undo") as op:
         if obstacle := git.obstacle(vault.repo):
             raise GitError(f"nothing is undone now: {obstacle}", "finish that first")

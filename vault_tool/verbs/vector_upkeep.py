@@ -3,28 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from vault_tool.errors import Busy
+from vault_tool.errors import Busy, VaultError
+from vault_tool.files.layout import CACHE
 from vault_tool.model.problems import Problem, note
 from vault_tool.verbs.context import Context
 
 
-def keep_vectors(vault: Context, budget_seconds: float) -> int:
-    """Embed what is behind and bring Chroma, where it answers, up to it, for about so many seconds; how many texts and notes.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What one go came to: texts embedded or refused and notes written to Chroma in it, notes still behind, and why.
 
-    To be called again while it returns more than 0. Where there is no embedder, or another process is at it, nothing
-    is done; what failed is in the next answer's and in `vt status`. Texts leave this machine only where a person chose
-    that.
+    `embedder` is empty where nobody embeds; `fault` is empty also where another process is at it.
     """
-    from vault_tool.index.vectors.port import StoreUnavailable  # only what compares meanings needs it
 
+    done: int = 0
+    behind: int = 0
+    embedder: str = ""
+    fault: str = ""
+
+
+def keep_vectors(vault: Context, budget_seconds: float) -> Kept:
+    """Embed what is behind, write `_embeddings.json`, and bring Chroma, where it answers, up to it, for about so many seconds.
+
+    To be called again while something was done and more is behind. Texts leave this machine only where a person chose
+    that. What could not be done is in `fault`, never raised; a process that is at it already is left to it.
+    """
     vectors = vault.vectors
-    done = vectors.catch_up(seconds=budget_seconds).embedded if vectors.embedder is not None else 0
+    chosen = vault.embedder.embedder
+    if chosen is None and not vectors.stored:
+        return Kept()
+    done, behind, fault = 0, 0, ""
+    if chosen is not None:
+        caught = vectors.catch_up(seconds=budget_seconds)
+        done, behind = caught.embedded + caught.refused, caught.behind
+        fault = "" if caught.busy else caught.stopped
     vectors.export()
+    written, unwritten = mirrored(vault, budget_seconds)
+    behind = max(behind, vectors.mirror_behind())
+    return Kept(done=done + written, behind=behind, embedder=chosen.name if chosen else "", fault=fault or unwritten)
+
+
+def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, str]:
+    """Bring Chroma, where it is to answer, up to the vectors: how many notes were written, and what it could not be for."""
     try:
-        return done + vectors.mirror(budget_seconds)
-    except (Busy, StoreUnavailable):
-        return done
+        return vault.vectors.mirror(budget_seconds), ""
+    except Busy:
+        return 0, ""  # whoever is at it does the same
+    except VaultError as fault:
+        return 0, fault.message
+
+
+def outlook(vault: Context) -> tuple[object, ...]:
+    """What changes when there may be something to keep up: as the catalogue does, or what is made of vectors was spoilt.
+
+    Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
+    """
+    from vault_tool.index.vectors.chroma import FOLDER, InFolder  # only where there may be vectors
+    from vault_tool.index.vectors.keeping import exported_well
+
+    catalog = vault.index.catalog
+    settled = InFolder(vault.root / CACHE / FOLDER).settled() is not None
+    return catalog.meta("nonce"), catalog.seq(), exported_well(vault.root), settled
 
 
 def not_embedded(vault: Context) -> Iterator[Problem]:

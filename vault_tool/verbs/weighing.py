@@ -21,7 +21,7 @@ from vault_tool.verbs.lanes import Pool
 from vault_tool.verbs.standing import confidence_of, is_protected
 
 _MANY = 900
-_COVERING = 0.5
+_COVERING = 0.2
 """An understanding that matches less than this does not speak for what it was made of."""
 
 

@@ -1,16 +1,19 @@
-"""What waits for a quiet moment: the JSON exports of large vaults, what turns accepted, and CORE.md once an hour."""
+"""What waits for a quiet moment: exports of large vaults, what turns accepted, vectors, and CORE.md once an hour."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from vault_tool.files import git
-from vault_tool.files.layout import CORE_FILE
+from vault_tool.files.layout import CONFIG_FILE, CORE_FILE
 from vault_tool.files.turns import Turns
+from vault_tool.machine import EXACT
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.standing import SMALL
-from vault_tool.watch.errand import Errand, Task, do
+from vault_tool.verbs.vector_upkeep import outlook
+from vault_tool.watch.errand import Errand, Left, Outcome, Task, do
 
 EXPORT_QUIET = 10.0
 """Seconds without a change before the exports of a large vault are written."""
@@ -27,6 +30,14 @@ TURNS_EVERY = 10.0
 """Seconds between two looks at turns that nobody has written yet: each has a writer of its own, who comes first."""
 
 
+VECTORS_QUIET = 2.0
+VECTORS_AGAIN: Mapping[Left, float] = {Left.MORE: 0.0, Left.REST: 60.0, Left.NOBODY: 300.0}
+"""Seconds after which what could not be embedded is tried again, and somebody who embeds is looked for anew."""
+
+CHROMA_EVERY = 300.0
+"""Seconds between two looks at whether Chroma, where it is to answer, still holds what it held."""
+
+
 class Chores:
     """What one watcher does beside looking at files, one thing at a time. `say` hears what a person should know."""
 
@@ -38,6 +49,9 @@ class Chores:
         self._export_after = 0.0
         self._core_tried = float("-inf")
         self._turns_after = 0.0
+        self._embedded: tuple[object, ...] = ()
+        self._settings: tuple[object, ...] = ()
+        self._embed_after = 0.0
 
     def when_quiet(self, vault: Context, quiet: float) -> None:
         """Begin whatever is due after so many seconds without a change, in another process; and see what has come of it.
@@ -60,7 +74,7 @@ class Chores:
     def now(self, vault: Context) -> None:
         """Do all that is due, here and at once."""
         while (task := self._due(vault, float("inf"))) is not None:
-            self._tell(do(vault, task))
+            self._take(task, do(vault, task))
 
     def stop(self) -> None:
         """End what is under way."""
@@ -73,11 +87,15 @@ class Chores:
         if errand.task is Task.EXPORTS:
             ended = time.monotonic()
             self._export_after = ended + EXPORT_SHARE * (ended - self._begun)
-        self._tell(errand.said())
+        self._take(errand.task, errand.outcome())
 
-    def _tell(self, said: str) -> None:
-        if said:
-            self._say(said)
+    def _take(self, task: Task, outcome: Outcome) -> None:
+        """Tell what came of a task, and note when it is to be done again."""
+        if task is Task.VECTORS and outcome.left is not Left.NOTHING:
+            self._embedded = ()
+            self._embed_after = time.monotonic() + VECTORS_AGAIN[outcome.left]
+        if outcome.said:
+            self._say(outcome.said)
 
     def _due(self, vault: Context, quiet: float) -> Task | None:
         """The first thing that is due; it counts as done from now."""
@@ -89,7 +107,22 @@ class Chores:
         if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
             self._turns_after = time.monotonic() + TURNS_EVERY
             return Task.TURNS
+        if quiet >= VECTORS_QUIET and self._vectors_are_due(vault):
+            return Task.VECTORS
         return None
+
+    def _vectors_are_due(self, vault: Context) -> bool:
+        """Whether search by meaning may be behind, and it is time to try."""
+        settings = _stat(vault.root / CONFIG_FILE), _stat(vault.settings_path)
+        if settings != self._settings:
+            self._settings, self._embed_after = settings, 0.0
+            vault.reconsider()
+        if time.monotonic() < self._embed_after:
+            return False
+        every = () if vault.machine.vectors == EXACT else (time.monotonic() // CHROMA_EVERY,)
+        now = (*settings, *outlook(vault), *every)
+        changed, self._embedded = now != self._embedded, now
+        return changed
 
     def _has_changed(self, vault: Context) -> bool:
         """Whether a large vault changed since its last export; a small one's follows each change without us."""
@@ -107,3 +140,11 @@ class Chores:
         except OSError:
             changed = float("-inf")
         return now - changed >= CORE_EVERY and not (vault.repo is not None and git.obstacle(vault.repo))
+
+
+def _stat(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_size, found.st_mtime_ns

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from enum import StrEnum
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Self
 
@@ -15,27 +16,54 @@ from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
 from vault_tool.verbs import pages, turns
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.vector_upkeep import keep_vectors
 
 _PATIENCE = 0.5
 """Seconds that one which is told to stop gets to end by itself, and again to end at all."""
 
 _POLITE = 5
 
+VECTOR_SECONDS = 20.0
+"""About how long one errand for vectors takes at most: what is due meanwhile waits for it."""
+
 
 class Task(StrEnum):
-    """What there is to do: CORE.md, the JSON exports, or the writing of what turns accepted."""
+    """What there is to do: CORE.md, the JSON exports, the writing of what turns accepted, or what search by meaning needs."""
 
     CORE = "core"
     EXPORTS = "exports"
     TURNS = "turns"
+    VECTORS = "vectors"
 
 
-def do(vault: Context, task: Task) -> str:
-    """Do one thing; returns what a person should know of it, or nothing."""
+class Left(IntEnum):
+    """What an errand leaves, as the exit code of its process; 1 and 2 are Python's own."""
+
+    NOTHING = 0
+    MORE = 10
+    """Something was done, and more is to be done at once."""
+
+    REST = 11
+    """What is left cannot be done now."""
+
+    NOBODY = 12
+    """There is nobody who could do it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an errand: what a person should know, if anything, and what is left."""
+
+    said: str = ""
+    left: Left = Left.NOTHING
+
+
+def do(vault: Context, task: Task) -> Outcome:
+    """Do one thing."""
     try:
         return _DOING[task](vault)
     except VaultError as fault:
-        return f"{_UNDONE[task]}: {fault.message}"
+        return Outcome(f"{_UNDONE[task]}: {fault.message}", Left.REST)
 
 
 class Errand:
@@ -57,10 +85,13 @@ class Errand:
         """Whether it has ended."""
         return self._process.poll() is not None
 
-    def said(self) -> str:
-        """What a person should know of it, once it is over."""
+    def outcome(self) -> Outcome:
+        """What came of it, once it is over."""
         text, _ = self._process.communicate()
-        return text or (f"the errand for {self.task} ended with {self._process.returncode}" if self._process.returncode else "")
+        code = self._process.returncode
+        if code in _LEFT:
+            return Outcome(text, Left(code))
+        return Outcome(text or f"the errand for {self.task} ended with {code}", Left.REST)
 
     def stop(self) -> None:
         """End it soon: what a kill leaves half done is healed by the next command."""
@@ -71,29 +102,45 @@ class Errand:
                 return
 
 
-def _core(vault: Context) -> str:
+def _core(vault: Context) -> Outcome:
     page = pages.core(vault)
     if not page.changed:
-        return ""
-    return f"{CORE_FILE} made anew" + (f", not committed: {page.reason}" if page.reason else "")
+        return Outcome()
+    return Outcome(f"{CORE_FILE} made anew" + (f", not committed: {page.reason}" if page.reason else ""))
 
 
-def _exports(vault: Context) -> str:
+def _exports(vault: Context) -> Outcome:
     vault.index.export()
     vault.standings.keep(vault.standings.present())
-    return ""
+    return Outcome()
 
 
-def _turns(vault: Context) -> str:
+def _turns(vault: Context) -> Outcome:
     held = turns.drain(vault).held
-    return f"memories held for review: {held}; `vt review`" if held else ""
+    return Outcome(f"memories held for review: {held}; `vt review`" if held else "")
 
 
-_DOING: Mapping[Task, Callable[[Context], str]] = {Task.CORE: _core, Task.EXPORTS: _exports, Task.TURNS: _turns}
+def _vectors(vault: Context) -> Outcome:
+    kept = keep_vectors(vault, VECTOR_SECONDS)
+    if kept.fault:
+        return Outcome(f"{_UNDONE[Task.VECTORS]}: {kept.fault}", Left.REST)
+    if kept.behind:
+        return Outcome(left=Left.MORE if kept.done else Left.REST)
+    return Outcome(left=Left.NOTHING if kept.embedder or vault.machine.provider == "none" else Left.NOBODY)
+
+
+_LEFT = frozenset(Left)
+_DOING: Mapping[Task, Callable[[Context], Outcome]] = {
+    Task.CORE: _core,
+    Task.EXPORTS: _exports,
+    Task.TURNS: _turns,
+    Task.VECTORS: _vectors,
+}
 _UNDONE: Mapping[Task, str] = {
     Task.CORE: f"{CORE_FILE} was not made",
     Task.EXPORTS: "the exports were not written",
     Task.TURNS: "what turns accepted was not written",
+    Task.VECTORS: "search by meaning is not up to date",
 }
 
 
@@ -103,9 +150,9 @@ def main(given: Sequence[str]) -> int:
     if hasattr(os, "nice"):
         os.nice(_POLITE)
     with Context.open(root) as vault:
-        said = do(vault, Task(task))
-    sys.stdout.buffer.write(said.encode("utf-8", "replace"))
-    return 0
+        done = do(vault, Task(task))
+    sys.stdout.buffer.write(done.said.encode("utf-8", "replace"))
+    return done.left
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from tests.git_repos import write
 from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
+from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.vectors.port import StoreUnavailable, Where
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
@@ -174,6 +175,20 @@ def test_secrets_do_not_leave_this_machine(tmp_path: Path) -> None:
     assert vectors.catch_up().refused == 1
     assert not any(key in text for text in far.calls)
     assert vectors.refusals()[0].path == "vault/secret.md"
+    with pytest.raises(EmbeddingUnavailable, match="stays here"):
+        vectors.query(f"What is {key} for?")
+    assert not any(key in text for text in far.calls)
+
+
+def test_no_passage_of_a_note_with_a_secret_leaves_this_machine(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 3)
+    lines = [f"Line{n:02}" + "aB3dE5gH7jK9" * 4 for n in range(49)]
+    key = "\n".join(["-----BEGIN RSA PRIVATE KEY-----", *lines, "-----END RSA PRIVATE KEY-----"])
+    write(root, "vault/key.md", note(50, f"In case:\n\n{key}\n\nThat is all."))
+    far = Words(remote=True)
+    vectors = vectors_of(root, far)
+    assert vectors.catch_up().refused > 1
+    assert not any("Line" in text for text in far.calls)
 
 
 def test_the_old_model_answers_until_the_new_one_is_whole(tmp_path: Path) -> None:

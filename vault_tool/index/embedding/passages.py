@@ -40,7 +40,9 @@ def passages(
 
 
 def _head(title: str, body: str, who: str, subjects: Iterable[str], limit: int) -> str:
-    about = ", ".join(dict.fromkeys(name for name in (who.strip(), *map(str.strip, subjects)) if name))
+    names = dict.fromkeys(name for name in (who.strip(), *map(str.strip, subjects)) if name)
+    # A line of a conversation (`Ada: I moved.`) says itself who speaks; the others who are tagged would blur that.
+    about = "" if _flat(body).partition(":")[0] in map(_flat, names) else ", ".join(names)
     named = title.strip().rstrip(".…")
     # A title that was taken from the first words of the body would count twice.
     repeated = _flat(body).startswith(_flat(named))

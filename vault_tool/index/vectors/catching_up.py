@@ -29,12 +29,16 @@ Read = Callable[[Sequence[str]], Iterator[Mapping[bytes, str]]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaughtUp:
-    """What came of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not)."""
+    """What came of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not).
+
+    `busy` says that it ended because another process is at it.
+    """
 
     embedded: int = 0
     refused: int = 0
     behind: int = 0
     stopped: str = ""
+    busy: bool = False
 
     @property
     def whole(self) -> bool:
@@ -62,6 +66,7 @@ class Filling:
         self._left = limit
         self._until = until
         self._now = now
+        self._withheld: set[bytes] = set()
         self.embedded = 0
         self.refused = 0
 
@@ -78,6 +83,7 @@ class Filling:
                     return False
                 self._embed(instruction, number, dict(some[: self._left] if self._left is not None else some))
                 done(self.embedded + self.refused)
+            # What could not be read now is not asked for again in this go, or it would never end.
             passed.update(key for key, _, _ in wanted)
 
     def _may_go_on(self) -> bool:
@@ -87,6 +93,9 @@ class Filling:
         """The wanted texts; a note whose file says something else by now is left to the next comparison."""
         missing = {key for key, _, _ in wanted}
         for found in self._read(list(dict.fromkeys(path for _, path, _ in wanted))):
+            # The lines after the first of a private key look like nothing: what is told by one passage goes for all of a note.
+            if any(self._secret(text) for text in found.values()):
+                self._withheld.update(found)
             for key, text in found.items():
                 if key in missing:
                     missing.discard(key)
@@ -96,7 +105,7 @@ class Filling:
                 ledger.doubt({path for key, path, _ in wanted if key in missing})
 
     def _embed(self, instruction: str, lane: int, texts: Mapping[bytes, str]) -> None:
-        reasons = {key: "it holds what looks like a secret" for key, text in texts.items() if self._secret(text)}
+        reasons = {key: "its note holds what looks like a secret" for key in texts if key in self._withheld}
         keys = [key for key in texts if key not in reasons]
         if keys:
             done = self._embedder.embed([texts[key] for key in keys], Role.DOCUMENT, instruction)

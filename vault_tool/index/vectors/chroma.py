@@ -22,6 +22,7 @@ from vault_tool.util import atomic
 
 FOLDER = "chroma"
 PROBE_SECONDS = 120.0
+_SAVED = "index_metadata.pickle"
 
 
 class Home(Protocol):
@@ -115,11 +116,15 @@ class InFolder:
         found: list[list[Any]] = []
         for file in sorted(self.folder.rglob("*")):
             with suppress(OSError):
-                if file.is_file() and not file.name.endswith(("-wal", "-shm", "-journal")):
+                if file.is_file() and not file.name.endswith(("-wal", "-shm", "-journal")) and self._is_read(file):
                     status = file.stat()
                     times = [] if file.suffix == ".sqlite3" else [status.st_mtime_ns, status.st_ctime_ns]
                     found.append([str(file.relative_to(self.folder)), status.st_size, status.st_ino & (2**63 - 1), *times])
         return found
+
+    def _is_read(self, file: Path) -> bool:
+        """Whether Chroma reads it: an index of under a thousand texts is never saved whole, and each reader writes it anew."""
+        return file.parent == self.folder or (file.parent / _SAVED).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Similarities:
         self._ledger = ledger
         self._angles = angles
         self._candidates = candidates
+        self._keys: dict[str, tuple[bytes, ...]] = {}
 
     def top(self, limit: int, within: Collection[str] | None = None) -> list[VectorHit]:
         """The best files, each by its best passage and perspective, best first; ties in the order of their paths.
@@ -108,7 +109,7 @@ class Similarities:
 
     def _passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
         """For each file and perspective the cosine of each of its passages that has a vector."""
-        parts = self._ledger.note_keys(paths)
+        parts = self._parts(paths)
         every = {key for keys in parts.values() for key in keys}
         for angle in self._angles:
             at = _rows_of(self._ledger, angle.lane, angle.rows, every)
@@ -117,6 +118,28 @@ class Similarities:
                 found = {n: cosine[key] for n, key in enumerate(keys) if key in cosine}
                 if found:
                     yield path, angle.perspective, found
+
+    def nearest_of(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[VectorHit]]:
+        """For each of these files the nearest of the others in `among`, by their heads in the first perspective; best first."""
+        heads = {path: keys[0] for path, keys in self._parts([*paths, *among]).items()}
+        if not self._angles or not heads:
+            return {}
+        angle = self._angles[0]
+        at = _rows_of(self._ledger, angle.lane, angle.rows, heads.values())
+        there = [path for path in dict.fromkeys(among) if heads.get(path) in at]
+        asked = [path for path in paths if heads.get(path) in at]
+        vectors = _readable(angle.rows).vectors
+        table = vectors[[at[heads[path]] for path in asked]] @ vectors[[at[heads[path]] for path in there]].T
+        found = {}
+        for path, cosines in zip(asked, table.tolist(), strict=True):
+            hits = zip(there, cosines, strict=True)
+            found[path] = _ranked([VectorHit(to, cosine, angle.perspective, 0) for to, cosine in hits if to != path], limit)
+        return found
+
+    def _parts(self, paths: Collection[str]) -> dict[str, tuple[bytes, ...]]:
+        """The texts of some files, looked up once; files without texts are left out."""
+        self._keys.update(self._ledger.note_keys([path for path in paths if path not in self._keys]))
+        return {path: keys for path in paths if (keys := self._keys.get(path))}
 
 
 class ExactStore:
@@ -216,6 +239,14 @@ def between(one: Mapping[str, Vector], other: Mapping[str, Vector]) -> Matrix:
     return product
 
 
+def mean_of(vectors: Sequence[Vector]) -> Vector:
+    """What lies between several vectors, of length 1."""
+    import numpy  # as above
+
+    middle: Vector = numpy.mean(vectors, axis=0, dtype=numpy.float32)
+    return middle / max(float(numpy.linalg.norm(middle)), 1e-12)
+
+
 def _best_of(ledger: Ledger, angle: Angle, limit: int) -> list[VectorHit]:
     """The best files of one perspective. Rows of texts that no note has any more are passed over."""
     look = max(_FIRST_LOOK, 2 * limit)
@@ -244,12 +275,10 @@ def _highest(cosines: Vector, count: int) -> list[int]:
 
 
 def _rows_of(ledger: Ledger, lane: int, rows: Rows, keys: Collection[bytes]) -> dict[bytes, int]:
-    """In which of these rows texts are. Another process may have written them anew meanwhile: then the rows are asked too."""
-    found = {key: row for key, row in ledger.row_numbers(lane, keys).items() if row < len(rows)}
-    if ledger.file_of(lane) == rows.name:
-        return found
-    there = rows.keys(list(found.values()))
-    return {key: row for (key, row), seen in zip(found.items(), there, strict=True) if seen == key}
+    """In which of these rows texts are; the rows themselves say, where another process may have written them anew meanwhile."""
+    if rows.asked_before() or ledger.file_of(lane) != rows.name:
+        return rows.numbers(keys)
+    return {key: row for key, row in ledger.row_numbers(lane, keys).items() if row < len(rows)}
 
 
 def _keep_best(best: dict[str, VectorHit], hits: Iterable[VectorHit]) -> None:

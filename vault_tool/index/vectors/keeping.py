@@ -39,7 +39,7 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
 
     `names` gives the perspective of each instruction. What cannot be written now is written later.
     """
-    part = Part(root / EMBEDDINGS_FILE, root / CACHE / "embeddings.seal")
+    part = _export(root)
     ledger = vectors.ledger()
     now = f"{vectors.folder.name} {ledger.meta('nonce')} {ledger.meta('seq')}"
     before = part.nonce().rpartition(" ")
@@ -53,6 +53,15 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
         make_way(part.path)
         atomic.write(part.path, data, durable=False)
         part.close_seal(now, synced=False)
+
+
+def exported_well(root: Path) -> bool:
+    """Whether `_embeddings.json` is as it was left; nothing is read of it."""
+    return _export(root).state() is State.INTACT
+
+
+def _export(root: Path) -> Part:
+    return Part(root / EMBEDDINGS_FILE, root / CACHE / "embeddings.seal")
 
 
 def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from vault_tool.errors import Exit, VaultError
+
 if TYPE_CHECKING:
     import numpy
 
@@ -62,8 +64,10 @@ class VectorStore(Protocol):
         """The best files over all perspectives asked and all passages, best first, each once."""
 
 
-class StoreUnavailable(Exception):
+class StoreUnavailable(VaultError):
     """This store cannot answer now, for the reason it says; another can."""
+
+    exit_code = Exit.IO
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import normal_name
 
-_FORM = "1"
+_FORM = "2"
 _SPECIMEN = "A sentence, then another; a third? Yes!\n\n- a line with `code` and Größe\n" * 200
 
 EMBEDDED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)

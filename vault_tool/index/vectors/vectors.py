@@ -12,28 +12,27 @@ from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultError
-from vault_tool.files import git
+from vault_tool.files import git, secrets
 from vault_tool.files.layout import CACHE
 from vault_tool.index.embedding.port import Embedder, Role
 from vault_tool.index.manifest import lock
 from vault_tool.index.rebuild import Index
 from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.catching_up import PARDON, CaughtUp, DimensionChanged, Filling
-from vault_tool.index.vectors.exact import ExactStore, Similarities, between
+from vault_tool.index.vectors.exact import ExactStore, Similarities, between, mean_of
 from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
 from vault_tool.index.vectors.ledger import Ledger, Refusal
 from vault_tool.index.vectors.noting import Notes
 from vault_tool.index.vectors.port import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.machine import EXACT
 from vault_tool.util.clock import Clock, stamp
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.mirror import ChromaStore
 
 Progress = Callable[[int, int], None]
-
-EXACT = "exact"
 
 _FEW = 200
 """Changed notes that a question looks at itself before it answers; more are left to `catch_up` and counted as behind."""
@@ -157,16 +156,22 @@ class Vectors:
         """The perspectives that are embedded and asked."""
         return tuple(self._instructions(self.embedder))
 
-    def query(self, text: str) -> dict[str, Vector]:
-        """The vector of a question for each perspective; raises EmbeddingUnavailable."""
+    def query(self, text: str, *others: str) -> dict[str, Vector]:
+        """The vector of a question for each perspective, of several ways to ask it their mean; raises EmbeddingUnavailable."""
         embedder = self.embedder
         if embedder is None:
             raise EmbeddingUnavailable("there is no embedder", "`vt status` says what was tried")
+        texts = [text, *others]
+        if embedder.remote and any(map(secrets.scan, texts)):
+            raise EmbeddingUnavailable(
+                "the question holds what looks like a secret and stays here", "it is searched for by its words"
+            )
         found: dict[str, Vector] = {}
         for perspective, instruction in self._instructions(embedder).items():
-            done = embedder.embed([text], Role.QUERY, instruction)
-            if not done.refused and len(done.vectors):
-                found[perspective] = done.vectors[0]
+            done = embedder.embed(texts, Role.QUERY, instruction)
+            made = [done.vectors[at] for at in range(len(done.vectors)) if at not in done.refused]
+            if made:
+                found[perspective] = made[0] if len(made) == 1 else mean_of(made)
         if not found:
             raise EmbeddingUnavailable(f"{embedder.name} makes no vector of this question", "search is by full text for now")
         return found
@@ -199,6 +204,11 @@ class Vectors:
         return exact.search(queries, limit, within)
 
     @property
+    def store(self) -> str:
+        """Who is to propose the best: `exact`, `chroma` or the address of a server."""
+        return self._store
+
+    @property
     def approximate(self) -> bool:
         """Whether the best may be missed, because Chroma proposes them."""
         return self._store != EXACT
@@ -210,6 +220,11 @@ class Vectors:
         """
         store = self._chroma_store()
         return store.equalise(seconds) if store is not None and self.stored else 0
+
+    def mirror_behind(self) -> int:
+        """How many notes Chroma, where it is to answer, does not have as they are, counted up to a few thousand."""
+        store = self._chroma_store()
+        return store.behind() if store is not None else 0
 
     def _chroma_store(self) -> ChromaStore | None:
         found = self._sets.found()
@@ -309,7 +324,7 @@ class Vectors:
             return CaughtUp(behind=self.behind(), stopped="there is no embedder")
         until = None if seconds is None else time.monotonic() + seconds
         filling: Filling | None = None
-        stopped = ""
+        stopped, busy = "", False
         try:
             vectors = self._sets.to_fill(maker)
             with lock(vectors.folder / "fill.lock", _FILL_WAIT, "the embedding of notes"):
@@ -330,10 +345,10 @@ class Vectors:
         except DimensionChanged:
             stopped = f"{maker.name} makes vectors of different lengths"
         except VaultError as fault:
-            stopped = fault.message
+            stopped, busy = fault.message, isinstance(fault, Busy)
         self._sets.look_again()
         count = (filling.embedded, filling.refused) if filling is not None else (0, 0)
-        return CaughtUp(embedded=count[0], refused=count[1], behind=self._behind_of(maker), stopped=stopped)
+        return CaughtUp(embedded=count[0], refused=count[1], behind=self._behind_of(maker), stopped=stopped, busy=busy)
 
     def status(self) -> VectorStatus:
         """How the vault stands by meaning."""
@@ -344,7 +359,6 @@ class Vectors:
             for folder, model, size in vector_set.folders(self._cache)
         ]
         chosen = self._chosen.name if self._chosen is not None else ""
-        mirror = self._chroma_store()
         return VectorStatus(
             store=self._store,
             approximate=self.approximate,
@@ -356,7 +370,7 @@ class Vectors:
             refused=tuple(self.refusals()),
             sets=tuple(sets),
             fault=self.fault,
-            mirror_behind=mirror.behind() if mirror is not None else 0,
+            mirror_behind=self.mirror_behind(),
             mirror_bytes=mirror_bytes(self._cache),
             filling=chosen if chosen and chosen != self.model else "",
         )

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from vault_tool.model.signals import Use
 from vault_tool.verbs import sessions
 from vault_tool.verbs.asked import Answer, Asked, Recalled
 from vault_tool.verbs.context import Context, Freshness
@@ -15,7 +13,7 @@ from vault_tool.verbs.contracts.meaning import Meaning
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.evidence import moved_among
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.recall import SUPPORTING
+from vault_tool.verbs.recall import SUPPORTING, count_use
 from vault_tool.verbs.recalling import gather
 
 _LIMIT = 20
@@ -180,15 +178,3 @@ def _count(vault: Context, found: Answer, mode: str) -> None:
         for scope, home in (("repo", vault), ("global", vault.global_vault)):
             if home is not None:
                 count_use(home, [one.id for one in used if one.scope == scope], vault.who.session)
-
-
-def count_use(home: Context, ids: Sequence[str], session: str) -> None:
-    """Note the use of memories, once a session, without one once a day; an answer is not worth less where that fails."""
-    now = home.now()
-    with suppress(*sessions.UNKEPT):
-        known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
-        fresh = [one for one in ids if one not in known]
-        for identity in fresh:
-            home.local.note_use(Use(at=now, target=identity, session=session))
-        if fresh:
-            home.standings.settle(changed=True)

@@ -71,6 +71,7 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     if request["mode"] == "dry_run":
         return _moves(home, entry, request, _signals(home, entry, request, problem))
     with writing(home, "update") as op:
+        # Made anew under the lock: another judgement may have moved the value since it was looked at.
         signals = _signals(home, entry, request, problem)
         found = _moves(home, entry, request, signals)
         for signal in signals:

@@ -140,6 +140,7 @@ def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
 
 def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
     home = op.vault
+    # Before confidence is looked at: what is a memory already needs no review to be said again.
     twin = twin_of(home, draft)
     if twin is not None:
         return _strengthened(op, twin, draft, memory, dry_run)

@@ -1,0 +1,91 @@
+"""The figures about vectors and turns: what embedding is spared, what a warm process holds, what a turn adds to its recall."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench.bed import Bed
+from bench.figure import Figure, slow_one
+from bench.machine import Failed, child, in_turn, run, vt
+from vault_tool import machine
+from vault_tool.files.layout import CACHE, CONFIG_FILE, EMBEDDINGS_FILE
+from vault_tool.index.embedding.local import folder_in, present, usual_models
+
+_TURNS_A_RUN = 10
+_ASKED = 40
+
+
+def models_here() -> Path | None:
+    """The folder with the local model's files; None, and a word about it, where they are not on this machine."""
+    models = Path(os.environ.get("VAULT_MODELS") or usual_models(Path.home()))
+    if present(folder_in(models)):
+        return models
+    print("skipped, there is no model (VAULT_MODELS names its folder)", file=sys.stderr, flush=True)
+    return None
+
+
+def by_vectors(bed: Bed) -> Iterator[Figure]:
+    """A vault with a vector for everything, made by a stand-in that answers on loopback: see `bench.embedder`."""
+    from bench.embedder import MODEL, ollama  # numpy, for these figures alone
+
+    with ollama() as url, _settings(bed.root, provider="ollama", ollama_host=url, model=MODEL):
+        child("embed", bed.root)
+        held = child("memory", bed.root, bed.query)
+        what = f"memory of a warm process, {held['vectors']:,} notes with vectors, catalogue and full text"
+        yield _figure(bed, "memory-warm", what, [held["now_mb"]], unit="MB")
+        yield _figure(bed, "memory-warm-peak", "the most it ever had", [held["peak_mb"]], unit="MB")
+        taken = child("recall", bed.root, max(bed.runs, _ASKED))
+        if not taken["by_meaning"]:
+            raise Failed("the questions were not answered by meaning")
+        yield _figure(bed, "recall-vectors", "recall by words and meaning, the question embedded before, warm", taken["seconds"])
+        yield _figure(bed, "recall-vectors-p95", "the same, of twenty the slowest but one", [slow_one(taken["seconds"])])
+        again = child("embed-again", bed.root)["texts"]
+        yield _figure(bed, "embed-cached", "texts embedded after a full reindex and without a catalogue", again, unit="texts")
+
+
+def cold_by_meaning(bed: Bed) -> Iterator[Figure]:
+    """One question as people type it, embedded by the real local model; the notes' vectors are made up, which costs no less."""
+    models = models_here()
+    if models is None:
+        return
+    with _settings(bed.root, provider="local", models=str(models)):
+        child("embed-as-local", bed.root, models)
+        (asked,) = in_turn(bed.runs, lambda: _by_meaning(bed), warm=True)
+    yield _figure(bed, "recall-cold-local", "vt recall QUESTION, by the local model", asked)
+
+
+def turns(bed: Bed) -> Iterator[Figure]:
+    """What a turn costs beside the recall that is part of it: accepted candidates are on the disk, and written later."""
+    found = child("turn", bed.root, bed.runs * _TURNS_A_RUN)
+    ours, floor = found["seconds"], found["floor"]
+    yield _figure(bed, "turn", "a turn, its candidate accepted", ours, floor_is="its recall alone", floor=tuple(floor))
+    yield _figure(bed, "turn-adds", "what a turn adds to it: p95 less p95", [max(0.0, slow_one(ours) - slow_one(floor))])
+
+
+def _by_meaning(bed: Bed) -> None:
+    said = json.loads(run([*vt(), "--vault", str(bed.root), "recall", bed.query, "--json"]))
+    if said["degraded"]:
+        raise Failed(f"the question was not answered by meaning: {said['degraded']}")
+
+
+@contextmanager
+def _settings(root: Path, **settings: str) -> Iterator[None]:
+    """Settings of this machine in the vault's folder; they and the vectors go afterwards, for other figures are without."""
+    machine.write(root / CONFIG_FILE, settings)
+    try:
+        yield
+    finally:
+        (root / CONFIG_FILE).unlink()
+        (root / EMBEDDINGS_FILE).unlink(missing_ok=True)
+        shutil.rmtree(root / CACHE / "vectors", ignore_errors=True)
+
+
+def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) -> Figure:
+    return Figure(name=name, what=what, notes=bed.notes, values=tuple(values), **more)
