@@ -332,7 +332,7 @@ class TestTime:
         for title, created in times.items():
             write(root, f"vault/{title}.md", note(title, f"{title}, told by hand.", created=created))
         with Vault.open(root) as vault:
-            assert {found.title for found in vault.search("\"told by hand\"").results} == set(times)
+            assert {found.title for found in vault.search('"told by hand"').results} == set(times)
             named = {problem.path for problem in vault.doctor().problems}
             assert {"vault/No day.md", "vault/Leap second.md"} <= named
             assert not {"vault/Skipped.md", "vault/Leap day.md"} & named

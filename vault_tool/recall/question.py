@@ -17,7 +17,7 @@ SELF = ("user", "me", "owner", "human")
 
 _FRAMING = (
     "a about all also an and any anyone are as at be because been being both but by can cannot could did "
-    "do does doing done each else ever every few for from had has have having he her here hers him his how if "
+    "do does doing done each else ever every never few for from had has have having he her here hers him his how if "
     "in into is it its itself just kind like many may might more most much must no nor not now of off on once "
     "one only or other out over own please same shall she should since so some such tell than that the their "
     "theirs them then there these they this those through to too under until up upon very was were what when "

@@ -26,7 +26,7 @@ from vault_tool.verbs.parameters import require_moment
 Scope = Literal["repo", "global"]
 
 _MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
-_LANE = 120
+_LANE = 96
 """So many of each lane are weighed; the answer is rarely below the fiftieth of any."""
 
 _SCORED = 2
@@ -35,8 +35,8 @@ _SCORED = 2
 _FILTERED = 4
 """With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
-_TAGGED = 60
-_IN_SESSION = 24
+_TAGGED = 24
+_IN_SESSION = 16
 _REACH = 2
 _LETTERS_A_WORD = 6
 _HEAD_LETTERS = 320

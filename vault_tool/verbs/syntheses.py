@@ -75,7 +75,8 @@ def get_understanding_history(vault: Context, understanding_id: str) -> Understa
     """What an understanding replaced, and what those replaced, back to the original; it comes first itself."""
     freshness = vault.fresh()
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
-    older = sorted(_replaced(vault, entry), key=_age, reverse=True)
+    # Stable: of two of one second the one that replaces the other stays before it.
+    older = sorted(_replaced(vault, entry), key=lambda one: one.text("created"), reverse=True)
     return UnderstandingHistory(id=entry.id, results=tuple(_held(vault, one) for one in (entry, *older)), freshness=freshness)
 
 
@@ -83,7 +84,7 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
     """Everything that an understanding supersedes, directly or not, each once."""
     seen, waiting = {entry.id}, [entry]
     while waiting:
-        for identity in waiting.pop().texts("supersedes"):
+        for identity in waiting.pop(0).texts("supersedes"):
             for older in vault.index.catalog.get(identity):
                 if older.id not in seen:
                     seen.add(older.id)
