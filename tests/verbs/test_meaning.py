@@ -60,3 +60,15 @@ def test_vectors_that_are_cut_in_the_middle_of_an_answer_fail_no_answer(root: Pa
                 file.truncate(700)
         assert set(found.of(paths)) == set(paths)
         assert _degraded(vault) == ()  # the next question has them made again
+
+
+def test_what_waits_in_bulk_is_left_to_embed_and_a_few_are_caught_up(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meaning, "_SOME", 2)
+    with FakeOllama() as ollama, _opened(root, ollama, "exact") as vault:
+        vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
+        vault.embed()
+        vault.add_observations([{"content": f"The wall has stone number {n}."} for n in range(3)])
+        assert _degraded(vault) == ("not embedded yet: 3 notes",)
+        vault.embed()
+        vault.remember("The wall has a gate.")
+        assert _degraded(vault) == ()

@@ -106,7 +106,7 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights) -> tuple[Meaning 
         return None, ("no embeddings",)
     try:
         behind = vectors.behind()
-        if behind and (vectors.stored or behind <= _FEW) and not vectors.embedder.remote:
+        if 0 < behind <= (_SOME if vectors.stored else _FEW) and not vectors.embedder.remote:
             vectors.catch_up(seconds=CATCH_UP_SECONDS)
             behind = vectors.behind()
         if not vectors.ready:
@@ -119,6 +119,9 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights) -> tuple[Meaning 
 
 _FEW = 50
 """A vault of so few notes is embedded by its first question."""
+
+_SOME = 1_000
+"""What more waits is for `vt embed` and the watcher: to choose among so many would take longer than the question."""
 
 
 def waiting(behind: int) -> tuple[str, ...]:
