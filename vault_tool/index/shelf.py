@@ -15,6 +15,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.manifest import FORMAT, Part, State, discard, lock, make_way
+from vault_tool.index.schema import TABLES
 
 if TYPE_CHECKING:
     import tempfile
@@ -179,8 +180,8 @@ class Shelf:
 
 
 def settings_print(config: Config) -> str:
-    """A digest of the settings that decide what the indexes hold: types and language."""
-    said = repr((config.language, sorted(config.types.specs.items())))
+    """A digest of what decides what the indexes hold: types, language, and the tables that they are kept in."""
+    said = repr((config.language, sorted(config.types.specs.items()), TABLES))
     return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
 
 
