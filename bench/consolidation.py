@@ -13,9 +13,9 @@ from bench.bed import Bed
 from bench.figure import Figure
 from bench.machine import Failed
 from vault_tool import Vault
-from vault_tool.verbs.consolidating import pending_count, recent_activity
-from vault_tool.verbs.packets import Packet, next_packet, skip_packets
-from vault_tool.verbs.passes import LATE
+from vault_tool.verbs.consolidation.consolidating import pending_count, recent_activity
+from vault_tool.verbs.consolidation.packets import Packet, next_packet, skip_packets
+from vault_tool.verbs.consolidation.passes import LATE
 
 SUBJECTS = 5
 """Changed subjects in each pass, with so many new observations on each and one on each pair of neighbours:"""
@@ -54,9 +54,9 @@ def measured(bed: Bed) -> Iterator[Figure]:
 
 def _settle_what_is_there(vault: Vault) -> None:
     """A first pass over all that is new in the vault as it was made, passed over whole: what follows is the usual case."""
-    begun = vault.begin_consolidation()
-    if begun.id:
-        skip_packets(vault, packets=[one.label for one in begun.packets])
+    if vault.begin_consolidation().id:
+        waiting = vault.get_pending_consolidation(limit=None)
+        skip_packets(vault, packets=[one.label for one in (*waiting.subjects, *waiting.intersections)])
         vault.end_consolidation(core=False)
 
 

@@ -13,11 +13,12 @@ from bench.quality import Conversation
 from bench.questions import Query, QuestionSet, identity
 from vault_tool import Vault
 from vault_tool.files import layout
+from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.model.records import Observation, Record, Subject, Workspace
 from vault_tool.util.text import first_sentence
-from vault_tool.verbs.asked import ProfileName
-from vault_tool.verbs.recalling import Asked, gather
+from vault_tool.verbs.recall.asked import ProfileName
+from vault_tool.verbs.recall.engine import Asked, gather
 
 OWN = Path(__file__).with_name("unanswerable.jsonl")
 """A small vault in our own words: its notes, questions that they answer, and questions that they do not."""
@@ -63,7 +64,7 @@ def make_own_vault(root: Path) -> None:
     (root / layout.SETTINGS_FILE).write_text("", encoding="utf-8")
     used: set[str] = set()
     for record in _records([line for line in _lines() if "note" in line]):
-        path = layout.place(record, {}, lambda place: place.casefold() in used)
+        path = place(record, {}, lambda place: place.casefold() in used)
         used.add(path.casefold())
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(render(record))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.machine import Failed
+from bench.perspectives import tell
 from bench.questions import Query, QuestionSet, Row, identity, make_vault, said, vault_folder
 from bench.ranking import Bm25, Quality, fused, measure
 from vault_tool import Vault
@@ -15,7 +16,7 @@ from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.index.lexical import Analyzer
 from vault_tool.index.vectors.port import Vector
 from vault_tool.recall.weights import TARGETED, Weights
-from vault_tool.verbs.recalling import Asked, gather
+from vault_tool.verbs.recall.engine import Asked, gather
 
 LIMIT = 20
 _DEEP = 200
@@ -107,7 +108,15 @@ def _at(stage: Stage) -> Callable[[Conversation, Query], list[str]]:
     return lambda conversation, query: conversation.recalled(query, stage)
 
 
-def opened(one: QuestionSet, folder: Path, open_vaults: ExitStack, say: Say) -> dict[str, Conversation]:
+def run_told(one: QuestionSet, folder: Path, say: Say) -> Quality:
+    """The quality of recall with all perspectives, their instructions put before the texts of a model that ignores them."""
+    with ExitStack() as open_vaults:
+        asked = opened(one, folder, open_vaults, say, told=True)
+        system = _at(STAGES[0])
+        return measure([(query.evidence, system(asked[query.conv], query)) for query in one.queries if query.evidence])
+
+
+def opened(one: QuestionSet, folder: Path, open_vaults: ExitStack, say: Say, *, told: bool = False) -> dict[str, Conversation]:
     """The conversations of a set as vaults, made and embedded where they are not yet."""
     found = {}
     for conv, rows in one.conversations.items():
@@ -116,6 +125,8 @@ def opened(one: QuestionSet, folder: Path, open_vaults: ExitStack, say: Say) -> 
             make_vault(root, conv, rows)
         vault = open_vaults.enter_context(Vault.open(root))
         vault.fresh()
+        if told:
+            tell(vault)
         say(f"{one.name}: {conv}, {vault.vectors.behind()} notes to embed")
         vault.vectors.catch_up()
         if vault.vectors.embedder is None or not vault.vectors.ready:

@@ -30,6 +30,8 @@ def add_parser(parsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     )
     what.add_argument("--data", type=Path, help="a folder in the form below; without it only our own questions are asked")
     what.add_argument("--quick", action="store_true", help="recall and the plain rankers, without an ablation of each stage")
+    what.add_argument("--perspectives", action="store_true", help="also with all perspectives: every row is embedded five times")
+    what.add_argument("--only", metavar="SET", help="one of the sets in the folder")
     what.add_argument("--folder", type=Path, default=RESULTS / "conversations", help="where the vaults are made and kept")
     what.add_argument("--json", type=Path, default=RESULTS / "quality.json", help="where the JSON goes")
     what.set_defaults(run=main)
@@ -42,7 +44,7 @@ def main(asked: argparse.Namespace) -> int:
     print("| questions | n | ambient gives nothing | all of targeted is weak |\n|---|---:|---:|---:|")
     with ExitStack() as vaults:
         silences = dict(_own(asked.folder, vaults))
-        sets = list(sets_in(asked.data)) if asked.data else []
+        sets = [one for one in sets_in(asked.data) if asked.only in (None, one.name)] if asked.data else []
         for one in sets:
             silences.update(_others(one, asked.folder, vaults))
     for name, found in silences.items():
@@ -64,6 +66,10 @@ def _measured(one: QuestionSet, asked: argparse.Namespace) -> dict[str, object]:
     for name, measured in quality.run(one, asked.folder, _say, quality.STAGES[:1] if asked.quick else quality.STAGES):
         print(_line(name, measured), flush=True)
         found[name] = asdict(measured)
+    if asked.perspectives:
+        told = quality.run_told(one, asked.folder, _say)
+        print(_line("with all perspectives", told), flush=True)
+        found["with all perspectives"] = asdict(told)
     return found
 
 

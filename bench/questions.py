@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.files import layout
+from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.model.records import Observation, Record, Subject, Workspace
 from vault_tool.util.clock import parse_time, stamp
@@ -96,7 +97,7 @@ def make_vault(root: Path, name: str, rows: list[Row]) -> None:
     root.mkdir(parents=True, exist_ok=True)
     used: set[str] = set()
     for record in _records(name, rows):
-        path = layout.place(record, {}, lambda place: place.casefold() in used)
+        path = place(record, {}, lambda place: place.casefold() in used)
         used.add(path.casefold())
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(render(record))

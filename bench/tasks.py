@@ -21,7 +21,7 @@ from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
 from vault_tool.index.vectors.port import Vector
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
-from vault_tool.verbs.recalling import Asked, gather
+from vault_tool.verbs.recall.engine import Asked, gather
 
 _EMBEDDED = 96
 _SHORT_NOTE = 150

@@ -11,6 +11,7 @@ from pathlib import Path
 from bench.prose import Prose
 from vault_tool.files import layout
 from vault_tool.files.episode_text import day_heading, entry_text
+from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.files.signal_lines import signal_line
 from vault_tool.generate.starter import starters
@@ -60,7 +61,7 @@ class VaultMaker:
         self._write(".gitignore", "".join(f"{line}\n" for line in IGNORED).encode())
         self._write(".gitattributes", f"{ATTRIBUTES}\n".encode())
         for record in self._records():
-            path = layout.place(record, {}, self._taken)
+            path = place(record, {}, self._taken)
             self._used.add(path.casefold())
             self._write(path, render(record))
             if isinstance(record, Observation):

@@ -66,7 +66,7 @@ def content(vault: Vault, words: Collection[str] = ()) -> dict[str, Any]:
         "entries": entries,
         "pages": catalog.pages(),
         "names": catalog.subject_names(),
-        "tags": catalog.tag_counts(),
+        "tags": dict(catalog.rows("SELECT normal, count(*) FROM memberships GROUP BY normal")),
         "pointing": {entry.id: catalog.pointing_at(entry.id) for entry in entries},
         "problems": catalog.problems(),
         "signals": catalog.signals(),

@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from vault_tool.config import PERSPECTIVES, Config, load, sentences
+from vault_tool.config import PERSPECTIVES, STRONG_MODELS, Config, load, sentences
 from vault_tool.errors import ConfigError
 from vault_tool.model.types import RecordClass, Section
 from vault_tool.verbs.setup import default_settings
@@ -33,6 +33,12 @@ def test_types_are_extended() -> None:
     assert said.types.spec("fact").importance == 0.9
 
 
+def test_a_vault_names_the_models_that_it_takes_for_strong() -> None:
+    assert load("[recall]").recall.strong_models == STRONG_MODELS
+    assert load('[recall]\nstrong_models = ["Sonnet ", "qwen"]').recall.strong_models == ("Sonnet", "qwen")
+    assert load("[recall]\nstrong_models = []").recall.strong_models == ()
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -47,6 +53,10 @@ def test_types_are_extended() -> None:
         ("[types.x]\nimportance = 2", ["from 0 to 1"]),
         ("[types.x]\ncolour = 2", ["`colour`"]),
         ("perspectives = 3", ["perspectives"]),
+        ('recall = "opus"', ["[recall]"]),
+        ('[recall]\nstrong_models = "opus"', ["[recall] strong_models", "list of texts"]),
+        ('[recall]\nstrong_models = ["opus", " "]', ["empty text"]),
+        ('[recall]\nstrong = ["opus"]', ["strong_models", "`strong`"]),
         ("nonsense", ["vault.toml"]),
         ("a = 1\nb = 2\nlinks = 3", ["`a`", "`b`", "`links`"]),
     ],

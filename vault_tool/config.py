@@ -25,12 +25,22 @@ LANGUAGES = (
 )  # fmt: skip
 """Languages whose word endings the full-text index can ignore."""
 
+STRONG_MODELS = ("opus", "gpt-5", "o3", "fable", "mythos", "ultra")
+"""Words in the names of the models that are strong today. They change faster than the tool, so a vault may name its own."""
+
 
 def _option(default: Any, sentence: str, *choices: str) -> Any:
     metadata = {"sentence": sentence, "choices": choices}
     if isinstance(default, (dict, list)):
         return field(default_factory=lambda: default, metadata=metadata)
     return field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings:
+    """`[recall]` of `vault.toml`; `strong_models` are words in the names of models, in any case."""
+
+    strong_models: tuple[str, ...] = STRONG_MODELS
 
 
 @dataclass(frozen=True)
@@ -56,6 +66,10 @@ class Config:
     skipped_turns_days: int = _option(14, "Days that a turn which wrote nothing is kept on this machine, for a second look.")
     repo_ids: tuple[str, ...] = _option((), "More names under which requests may mean this vault, beside its own id and name.")
     types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")
+    recall: RecallSettings = _option(
+        RecallSettings(),
+        "What recall weighs: `[recall]` with strong_models, words in the names of models whose conclusions sink less with age.",
+    )
     perspectives: Mapping[str, str] = _option(dict(PERSPECTIVES), "Embedding angles: `[perspectives]` with name = instruction.")
     active_perspectives: tuple[str, ...] = _option((), "Those of the perspectives that are embedded and asked; none named: all.")
 
@@ -136,6 +150,19 @@ def _perspectives(name: str, value: Any, faults: list[str]) -> dict[str, str] | 
     return None
 
 
+def _recall(name: str, value: Any, faults: list[str]) -> RecallSettings | None:
+    if not isinstance(value, dict):
+        faults.append('`recall` must be a table: [recall] with strong_models = ["..."]')
+        return None
+    faults.extend(f"[recall] knows strong_models, not `{key}`" for key in sorted(value.keys() - {"strong_models"}))
+    words = _texts("[recall] strong_models", value.get("strong_models", list(STRONG_MODELS)), faults)
+    # An empty word is in every name: all models would be strong.
+    if words is not None and not all(word.strip() for word in words):
+        faults.append("`[recall] strong_models` must not hold an empty text")
+        return None
+    return None if words is None else RecallSettings(tuple(word.strip() for word in words))
+
+
 def _types(name: str, value: Any, faults: list[str]) -> Registry | None:
     if not isinstance(value, dict):
         faults.append("`types` must be tables: [types.<name>]")
@@ -176,4 +203,6 @@ def _member(kind: Any, value: Any, where: str, faults: list[str]) -> Any:
 
 
 _SCALARS: Mapping[type, _Reader] = {str: _text, bool: _flag, int: _whole, float: _number, tuple: _texts}
-_READERS: Mapping[str, _Reader] = {"types": _types, "perspectives": _perspectives}
+_READERS: Mapping[str, _Reader] = {"types": _types, "recall": _recall, "perspectives": _perspectives}
+TABLES = tuple(_READERS)
+"""The options that are tables, and are set in an editor."""

@@ -14,7 +14,8 @@ import pytest
 from tests.cli.typed import VT, on_terminal, vt
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
-from vault_tool.verbs import history, look, memories, pages, search, setup, subjects, understandings, upkeep
+from vault_tool.verbs import history, look, memories, pages, setup, subjects, understandings, upkeep
+from vault_tool.verbs.recall import search
 from vault_tool.verbs.remember import RememberedObservation
 
 HOLD_THE_LOCK = """
@@ -91,6 +92,12 @@ def test_tables_have_short_ids_and_json_whole_ones(person: Person) -> None:
     found = person.gets("get", identity[:6])
     assert found["id"] == identity
     assert identity not in person.types("get", identity)
+
+
+def test_a_search_says_what_is_doubtful(person: Person) -> None:
+    person.remembers("Quartz melts in water.", "--confidence", "0.1", "-s", "Quartz")
+    assert " Quartz melts in water (doubtful) " in person.types("search", "melts")
+    assert " Quartz melts in water (doubtful) " in person.types("search-observations", "melts", "-s", "Quartz")
 
 
 def test_json_has_the_names_of_the_results_fields(person: Person) -> None:

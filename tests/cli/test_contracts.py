@@ -16,7 +16,7 @@ from vault_tool.verbs.contracts.read import Read
 from vault_tool.verbs.contracts.update import Updated
 from vault_tool.verbs.contracts.write import Written
 from vault_tool.verbs.judging import Marked
-from vault_tool.verbs.snapshot import PresentState
+from vault_tool.verbs.recall.snapshot import PresentState
 
 MEMORY = {"text": "Keepalive is off.", "scope": "repo", "kind": "fact", "confidence": 0.8}
 WRITE: dict[str, Any] = {"op": "write", "repo_id": "Lab", "memory": MEMORY}
@@ -86,6 +86,9 @@ def test_each_command_gives_the_fields_of_its_result(root: Path, capsys: pytest.
     assert gets(capsys, *update, "--dry-run").keys() == {field.name for field in fields(Updated)}
     assert gets(capsys, "mark-useful", memory, "so", "--json").keys() == {field.name for field in fields(Marked)}
     assert gets(capsys, "mark-questionable", memory, "or not", "--json")["questions"] == ["or not"]
+    assert gets(capsys, "mark-useful", memory, "--reason", "by name", "--json")["rationale"] == "by name"
+    assert main(["mark-useful", memory, "so", "--reason", "by name"]) == Exit.USAGE
+    assert capsys.readouterr().err == "vt: the reason is given twice; leave out --reason, or the second argument\n"
     assert gets(capsys, "snapshot", "--json").keys() == {field.name for field in fields(PresentState)}
 
 

@@ -45,6 +45,17 @@ def test_a_person_reads_the_answer_its_cautions_and_its_factors(vault_folder: Pa
     assert any(line == "degraded: no embeddings" for line in lines)
 
 
+def test_a_long_memory_does_not_flood_the_terminal(vault_folder: Path) -> None:
+    with Vault.open(vault_folder) as vault:
+        made = vault.remember("The quagga log says: " + "it ran on and on; " * 5000, ["Quagga"])
+    done = vt("recall", "what says the quagga log?", cwd=vault_folder)
+    assert f"more characters: `vt get {made.id[:6]}`" in done.stdout
+    assert len(done.stdout) < 4000
+    assert len(vt("recall", "quagga", cwd=vault_folder).stdout) < 1500
+    said = json.loads(vt("recall", "what says the quagga log?", "--json", cwd=vault_folder).stdout)
+    assert len(said["best_answer"]["content"]) > 80_000
+
+
 def test_a_subject_is_shown_as_a_subject(vault_folder: Path) -> None:
     done = vt("recall", "redis", cwd=vault_folder)
     assert done.stdout.splitlines()[0] == "Redis"

@@ -91,6 +91,8 @@ def test_forgetting_asks_first(root: Path) -> None:
     assert vt("forget", zebra, "--origin", "owner", cwd=root).returncode == Exit.REFUSED
     with Keyboard(root, "forget", zebra) as typed:
         typed.key("n\r")
+    assert "nothing was erased" in typed.shown and "interrupted" not in typed.shown
+    assert " (The zebra" in typed.shown, "who erases sees what"
     assert len(gets(root, "search", "zebra")["results"]) == 1
     with Keyboard(root, "forget", zebra) as typed:
         typed.key("y\r")

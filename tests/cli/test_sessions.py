@@ -9,11 +9,11 @@ import pytest
 
 from tests.cli.test_commands import Person
 from vault_tool.errors import Exit
-from vault_tool.verbs.ambient import Reminder, Reminders
-from vault_tool.verbs.orient import GuardedPage, KeptPage, Orientation
-from vault_tool.verbs.session_context import SessionContext
-from vault_tool.verbs.session_end import SessionEnd
-from vault_tool.verbs.sessions import Cleared
+from vault_tool.verbs.seen import Cleared
+from vault_tool.verbs.sessions.ambient import Reminder, Reminders
+from vault_tool.verbs.sessions.ending import SessionEnd
+from vault_tool.verbs.sessions.orient import GuardedPage, KeptPage, Orientation
+from vault_tool.verbs.sessions.session_context import SessionContext
 
 TOPIC = "redis idle connections"
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_tool.consolidation.packets import (
-    CHARACTERS_PER_TOKEN,
     Due,
     Item,
     due,
@@ -17,6 +16,7 @@ from vault_tool.consolidation.packets import (
     tokens_of,
     worth,
 )
+from vault_tool.util.text import tokens
 
 ITEMS = st.lists(
     st.builds(
@@ -61,21 +61,25 @@ def test_what_is_known_already_is_not_due() -> None:
     assert Due(("a",), {"1": 0.5, "2": 0.25}).without({"1"}) == Due(("a",), {"2": 0.25})
 
 
-@given(texts=st.lists(st.text(max_size=300), max_size=10), tokens=st.integers(1, 200))
-def test_a_packet_keeps_its_budget_and_the_order_of_its_texts(texts: list[str], tokens: int) -> None:
-    found = fitted(texts, tokens)
-    assert sum(len(cut.text) for cut in found) <= tokens * CHARACTERS_PER_TOKEN
-    assert tokens_of(cut.text for cut in found) <= tokens
+@given(texts=st.lists(st.text(max_size=300), max_size=10), room=st.integers(1, 200))
+def test_a_packet_keeps_its_budget_and_the_order_of_its_texts(texts: list[str], room: int) -> None:
+    found = fitted(texts, room)
+    assert tokens_of(cut.text for cut in found) <= room
     for text, cut in zip(texts, found, strict=False):
         assert cut.text == text if cut.whole else text.startswith(cut.text.removesuffix("…"))
 
 
-@given(text=st.text(max_size=200), limit=st.integers(1, 100))
-def test_a_shortened_text_is_a_beginning_within_its_limit(text: str, limit: int) -> None:
-    cut = shortened(text, limit)
-    assert len(cut.text) <= max(limit, 1)
-    assert cut.whole == (len(text) <= limit)
+@given(text=st.text(max_size=200), room=st.integers(0, 50))
+def test_a_shortened_text_is_a_beginning_within_its_room(text: str, room: int) -> None:
+    cut = shortened(text, room)
+    assert tokens(cut.text) <= room
+    assert cut.whole == (tokens(text) <= room)
+    assert text.startswith(cut.text.removesuffix("…"))
 
 
 def test_a_text_is_cut_at_a_word() -> None:
-    assert shortened("one two three four five", 14).text == "one two three…"
+    assert shortened("one two three four five", 4).text == "one two…"
+
+
+def test_a_script_of_more_bytes_takes_more_of_a_budget() -> None:
+    assert len(shortened("天" * 400, 100).text) < 140 < 390 < len(shortened("a" * 500, 100).text)

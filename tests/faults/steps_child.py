@@ -21,7 +21,7 @@ def kill_after(step: str) -> None:
         if event != "return":
             return
         name = f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_qualname}"
-        begun = begun or name == "operation.Operation._announce"
+        begun = begun or name == "pending.announce"
         if begun and name == step:
             os.kill(os.getpid(), signal.SIGKILL)
 

@@ -148,7 +148,7 @@ def run(root: Path, first: int, kills: int) -> None:
 
 
 STEPS = (
-    "operation.Operation._announce",
+    "pending.announce",
     "writer.create",
     "journals.append_episode",
     "rebuild.Index.wrote",

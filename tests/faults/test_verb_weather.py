@@ -13,6 +13,7 @@ import unicodedata
 import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import count, takewhile
 from pathlib import Path
 
 import pytest
@@ -193,7 +194,8 @@ def test_no_verb_writes_through_a_folder_that_is_swapped_for_a_link(root: Path, 
         with subprocess.Popen(command, stdout=subprocess.PIPE) as swapper:
             assert swapper.stdout is not None and swapper.stdout.readline() == b"ready\n"
             try:
-                for number in range(runs_wanted(40)):
+                # On a busy machine the swapping may leave no room for a while.
+                for number in takewhile(lambda number: number < runs_wanted(40) or (not saved and number < 400), count()):
                     acts: tuple[Callable[[], object], ...] = (
                         lambda number=number: saved.append(vault.remember(f"Number {number} was kept.").path),  # type: ignore[misc]
                         lambda number=number: vault.pin(first.id, off=bool(number % 2)),  # type: ignore[misc]

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vault_tool.errors import Refused
-from vault_tool.files.layout import FileKind, conflict_name, file_kind, inside, name_key, path_fault, place
+from vault_tool.files.layout import FileKind, conflict_name, file_kind, inside, name_key, path_fault
+from vault_tool.files.placing import place
 from vault_tool.model.records import Consolidation, Edge, Observation, Record, Subject, Understanding, Workspace
 
 ID = "a1b2c3d4-e5f6-4890-abcd-ef1234567890"

@@ -66,12 +66,45 @@ def test_uses_of_many_threads_are_all_there(tmp_path: Path) -> None:
     assert len(local.uses()) == 200
 
 
+def test_a_use_that_is_noted_while_a_memory_is_forgotten_is_kept(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+
+    def some() -> None:
+        for number in range(200):
+            local.note_use(use("2026-11-20T10:00:00", f"kept-{number}"))
+            local.note_use(use("2026-11-20T10:00:00", "gone"))
+
+    noting = threading.Thread(target=some)
+    noting.start()
+    while noting.is_alive():
+        Local(tmp_path).forget("gone", lambda title: False)
+    Local(tmp_path).forget("gone", lambda title: False)
+    assert sorted(found.target for found in local.uses()) == sorted(f"kept-{number}" for number in range(200))
+    assert b"gone" not in (tmp_path / "_local" / "use" / "2026-11-20.jsonl").read_bytes()
+
+
 def test_a_torn_use_is_passed_over(tmp_path: Path) -> None:
     local = Local(tmp_path)
     local.note_use(use("2026-11-20T10:00:00"))
     log = tmp_path / "_local" / "use" / "2026-11-20.jsonl"
     log.write_bytes(log.read_bytes() + b'{"at": "2026-')
     assert len(local.uses()) == 1
+
+
+def test_what_others_add_or_take_away_is_seen_by_one_that_read_before(tmp_path: Path) -> None:
+    reader, other = Local(tmp_path), Local(tmp_path)
+    other.note_use(use("2026-11-20T08:00:00", "a"))
+    assert [found.target for found in reader.uses()] == ["a"]
+    log = tmp_path / "_local" / "use" / "2026-11-20.jsonl"
+    log.write_bytes(log.read_bytes() + b'{"at": "2026-11-20T09:00:00", "tar')
+    assert [found.target for found in reader.uses()] == ["a"]
+    log.write_bytes(log.read_bytes() + b'get": "b"}\n')
+    assert [found.target for found in reader.uses()] == ["a", "b"]
+    other.forget("a", lambda title: False)
+    other.note_use(use("2026-11-20T10:00:00", "c"))
+    assert [found.target for found in reader.uses()] == ["b", "c"]
+    log.unlink()
+    assert reader.uses() == []
 
 
 def test_days_are_rolled_up_once_and_alike(tmp_path: Path) -> None:

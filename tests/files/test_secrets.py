@@ -55,6 +55,39 @@ def test_ordinary_notes_are_left_in_peace() -> None:
     assert scan(ORDINARY) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "git clone https://user:pass@example.com/a.git",
+        "postgres://app:s3cret@db.example.org:5432/app, or u:pw at https://u:pw@lab.test.",
+        "https://<user>:<password>@host/ or https://user:password@registry.company.io",
+        "https://user:xxxx@host and sshpass -p '<password>' ssh box",
+        'api_key = "your-api-key-here"; {"password": "changeme"}; secret: "xxxxxxxxxxxxxxxx"',
+        "OPENAI_API_KEY=sk-proj-" + "x" * 40 + " GITHUB=ghp_" + "x" * 36,
+    ],
+)
+def test_the_placeholders_of_documents_are_left_in_peace(text: str) -> None:
+    assert scan(text) == []
+    assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://admin:hF83kd9sLq@example.com",
+        "https://admin:correcthorsebatterystaple@example.com",
+        "https://admin:qwer@example.com.evil.io",
+        "https://admin:qwer@myexample.com",
+        "https://admin:qwer@example.com and again https://admin:qwer@company.io",
+        "https://admin:xxxK9d8Fh2@company.io",
+        'password = "hunter2-2026"',
+        'api_key = "K9d8Fh2LkQ7zTr4m-xxxx"',
+    ],
+)
+def test_what_could_be_real_is_found_beside_an_example(text: str) -> None:
+    assert len(scan(text)) == 1
+
+
 def test_this_project_holds_no_secret() -> None:
     files = [*ROOT.glob("docs/*.md"), *(path for path in ROOT.glob("vault_tool/**/*.py") if path.name != "secrets.py")]
     assert len(files) > 50

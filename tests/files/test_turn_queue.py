@@ -3,6 +3,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +53,45 @@ def test_forgetting_looks_at_what_was_said_and_not_at_how_it_is_escaped(tmp_path
     queue.skip(replace(SKIPPED, text='Hé said "so".'), "2026-11-06")
     assert queue.forget(lambda text: 'Hé said "so".' in text) == 2
     assert queue.count() == 0 and list(queue.skipped("2026-11-06")) == []
+
+
+def test_what_is_skipped_while_others_are_settled_or_forgotten_is_kept(tmp_path: Path) -> None:
+    queue, meanwhile = Turns(tmp_path), replace(SKIPPED, id="y", text="Said meanwhile.")
+    queue.skip(SKIPPED, "2026-11-06")
+
+    def tells(text: str) -> bool:
+        if "Said meanwhile." not in text:
+            Turns(tmp_path).skip(meanwhile, "2026-11-06")  # by another process, between the look and the removal
+        return '"x"' in text
+
+    assert queue.forget(tells) == 1
+    assert list(queue.skipped("2026-11-06")) == [meanwhile]
+    assert b"flags" not in (tmp_path / TURNS / "skipped" / "2026-11-20.jsonl").read_bytes().split(b"\n")[0], "it is erased"
+
+
+def test_one_process_skips_while_another_settles(tmp_path: Path) -> None:
+    count = 200
+    code = (
+        "import sys; from pathlib import Path; from vault_tool.files.turns import SkippedTurn, Turns\n"
+        "for n in range(int(sys.argv[2])): Turns(Path(sys.argv[1])).skip(SkippedTurn(id=f'id-{n:04}',"
+        " at='2026-11-20T10:00:00+00:00', session='', user='', world='', turn='', text='T'), '2026-11-06')"
+    )
+    queue, settled, found = Turns(tmp_path), 0, []
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(count)]) as other:
+        while other.poll() is None:
+            found = [turn.id for turn in queue.skipped("2026-11-06")]
+            settled += queue.settle(found[::2])
+        assert other.returncode == 0
+    assert settled > 0
+    assert len(list(queue.skipped("2026-11-06"))) == count - settled
+
+
+def test_a_turn_is_settled_by_its_own_id_and_not_by_what_it_says(tmp_path: Path) -> None:
+    queue, saying = Turns(tmp_path), replace(SKIPPED, id="other", text="What became of x-0001?")
+    for turn in (replace(SKIPPED, id="x-0001"), saying):
+        queue.skip(turn, "2026-11-06")
+    assert queue.settle(["x-0001"]) == 1
+    assert list(queue.skipped("2026-11-06")) == [saying]
 
 
 def test_a_queue_that_leads_elsewhere_is_refused(tmp_path: Path) -> None:

@@ -115,6 +115,15 @@ def test_what_may_not_stand_on_the_page() -> None:
     assert found.left_out == {"doubted": 1, "questionable": 1, "expired": 1, "not listed": 2, "cannot be read now": 1}
 
 
+def test_a_page_that_every_session_reads_is_left_out_once_it_has_expired() -> None:
+    old, new = kept("soul", "I was."), kept("protocol", "We work so.")
+    over = replace(old, entry=entry(905, "soul", "Soul", expires="2026-11-20T09:00:00+00:00"))
+    assert "I was." in page([], kept=(old, new)).text
+    shown = page([], kept=(over, new)).text
+    assert "I was." not in shown
+    assert "We work so." in shown
+
+
 def test_faded_ones_fill_up_to_ten_and_say_so() -> None:
     found = page([item(n, score=0.3) for n in range(4)] + [item(n, "fact", score=0.01 * n) for n in range(10, 19)])
     faded = [line for line in lines(found.text) if line.endswith("(faded)")]

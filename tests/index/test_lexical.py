@@ -114,6 +114,17 @@ def test_attainable_grows_with_rare_words(lexical: Lexical) -> None:
     assert 0 < best.score / lexical.attainable("redis connection") < 5
 
 
+def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) -> None:
+    question = "redis timeouts zebra"  # nothing says anything of zebras
+    covered = lexical.coverage(question, ["redis", "pool", "moscow"])
+    assert covered["redis"] > covered["pool"] > 0
+    assert covered["redis"] < 1
+    assert covered.get("moscow", 0) == 0
+    waiting = {"pool": Text("pool", "Zebra", "Redis", "A timeout.")}
+    assert lexical.coverage(question, ["redis", "pool"], waiting) == {"redis": covered["redis"], "pool": pytest.approx(1)}
+    assert lexical.coverage("redis", []) == lexical.coverage("", ["redis"]) == {}
+
+
 def test_changes_are_applied(tmp_path: Path) -> None:
     builder = Builder(tmp_path / "l", "none")
     builder.add(Text("a", "one", "", ""))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shlex
 import shutil
@@ -11,12 +10,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import orjson
 import pytest
 
+from tests.index.spoiling import FAULTS
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
 from vault_tool.index.manifest import FORMAT, Part, State, lock
@@ -26,54 +25,6 @@ from vault_tool.index.state import Standing, StateFile
 def _contents(root: Path) -> dict[str, bytes]:
     return {str(file): file.read_bytes() for file in sorted((root / "vault").rglob("*")) if file.is_file()}
 
-
-def _each(target: Path, change: Callable[[Path], object]) -> None:
-    """Do it to the file, or to every file of the folder."""
-    for file in [target] if target.is_file() else [file for file in target.rglob("*") if file.is_file()]:
-        change(file)
-
-
-def _delete(target: Path) -> None:
-    if target.is_dir():
-        shutil.rmtree(target)
-    else:
-        target.unlink()
-
-
-def _flip(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    chance = random.Random(1)
-    for _ in range(40 if data else 0):
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    file.write_bytes(data)
-
-
-def _flip_quietly(file: Path) -> None:
-    before = file.stat()
-    _flip(file)
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-def _to_other_kind(target: Path) -> None:
-    was_folder = target.is_dir()
-    _delete(target)
-    if was_folder:
-        target.write_text("a file")
-    else:
-        target.mkdir()
-        (target / "inside").write_text("x")
-
-
-FAULTS: dict[str, Callable[[Path], None]] = {
-    "deleted": _delete,
-    "empty": lambda target: _each(target, lambda file: file.write_bytes(b"")),
-    "cut in place": lambda target: _each(target, lambda file: os.truncate(file, file.stat().st_size // 2)),
-    "random bytes": lambda target: _each(target, lambda file: file.write_bytes(random.Random(2).randbytes(5000))),
-    "json": lambda target: _each(target, lambda file: file.write_bytes(b"{}")),
-    "flipped bits": lambda target: _each(target, _flip),
-    "flipped bits with the time restored": lambda target: _each(target, _flip_quietly),
-    "of the other kind": _to_other_kind,
-}
 
 TARGETS = (
     "_index.json",

@@ -36,6 +36,19 @@ def test_a_neighbour_that_shares_a_long_prefix_is_told_apart() -> None:
     assert shortest_unambiguous("aaaaaaaa-1", ["aaaaaaaa-2"]) == "aaaaaaaa-1"
 
 
+def test_entries_are_ordered_by_the_moment_not_by_the_text_of_their_times() -> None:
+    def dated(identity: str, **head: str) -> Entry:
+        return Entry(f"{identity}.md", identity, RecordClass.OBSERVATION, "fact", identity, head)
+
+    east = dated("east", created="2026-11-20T11:30:00+02:00")
+    utc = dated("utc", created="2026-11-20T10:00:00+00:00")
+    day = dated("day", created="2026-11-20")
+    unsaid, wrong = dated("a"), dated("b", created="yesterday")
+    assert sorted((utc, east, wrong, day, unsaid), key=lambda one: one.by_created) == [unsaid, wrong, day, east, utc]
+    told = dated("told", created="2026-11-21", observed="2026-11-20T09:00:00+01:00")
+    assert sorted((utc, told, east), key=lambda one: one.by_observed) == [told, east, utc]
+
+
 def test_every_built_in_type_is_known_once() -> None:
     assert len({spec.name for spec in BUILT_IN}) == len(BUILT_IN)
     assert all(is_type_name(spec.name) for spec in BUILT_IN)

@@ -16,6 +16,16 @@ def test_a_match_is_on_an_absolute_scale() -> None:
     assert match(candidate("an exact code that no model knows", words=1.0, cosine=0.5)) > TARGETED.weak
 
 
+def test_one_word_that_stands_everywhere_is_still_one_word() -> None:
+    told = candidate("a title that repeats it", words=1.7)
+    told.covered = 0.15
+    assert match(told) < TARGETED.weak < AMBIENT.least
+    told.covered = 1.0
+    assert match(told) > AMBIENT.least
+    told.covered, told.cosine = 0.15, 0.0
+    assert match(told) < TARGETED.weak
+
+
 @given(st.floats(0, 3), st.floats(0, 3), st.floats(-3, 8), st.floats(0, 3))
 def test_a_better_lane_never_matches_worse(words: float, more: float, cosine: float, nearer: float) -> None:
     base = match(candidate("base", words=words, cosine=cosine))

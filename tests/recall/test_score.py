@@ -54,6 +54,15 @@ def test_new_important_and_used_memories_are_lifted(weights: Weights) -> None:
     assert _scored(old, used, weights=weights) > _scored(old, belief, weights=weights)
 
 
+def test_what_a_strong_model_concluded_sinks_less() -> None:
+    def scored(model: str, *words: str) -> float:
+        worth = Worth(Belief(truth=0.8), Registry().spec("fact"), 0.5, 1.0, 4, strong_models=words)
+        return score(_fact(model=model), 2.0, 0.8, worth, NOW, TARGETED)[0]
+
+    assert scored("claude-Opus-4", "opus") == scored("claude-opus-4", "OPUS") > scored("claude-opus-4", "sonnet") == scored("")
+    assert _scored(_fact(model="claude-opus-4"), Belief(truth=0.8)) > _scored(_fact(model="small"), Belief(truth=0.8))
+
+
 def test_asked_for_the_prior_is_gentle() -> None:
     best = _scored(_fact(importance=1.0, confidence=1.0, generation=4), Belief(truth=0.8))
     worst = _scored(entry("old", created="2020-01-01", importance=0.0, confidence=0.1), Belief(truth=0.8))

@@ -84,3 +84,17 @@ def test_a_moved_folder_is_still_the_one_that_was_opened(tmp_path: Path) -> None
         folder.write_new("x", b"text")
     assert os.listdir(outside) == []
     assert (tmp_path / "aside" / "x").read_bytes() == b"text"
+
+
+def test_bytes_are_put_over_others_in_place_and_never_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"one\ntwo\nthree\n")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    inode = (tmp_path / "file").stat().st_ino
+    with opened(tmp_path) as folder:
+        folder.overwrite("file", {0: b"---", 8: b"-----"})
+        with pytest.raises(OSError):
+            folder.overwrite("link", {0: b"x"})
+        with pytest.raises(FileNotFoundError):
+            folder.overwrite("none", {0: b"x"})
+    assert (tmp_path / "file").read_bytes() == b"---\ntwo\n-----\n"
+    assert (tmp_path / "file").stat().st_ino == inode

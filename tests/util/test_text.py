@@ -12,6 +12,7 @@ from vault_tool.util.clock import FixedClock, days_between, parse_time, stamp
 from vault_tool.util.text import (
     body_hash,
     first_sentence,
+    first_tokens,
     normal_name,
     one_line,
     prose_lines,
@@ -146,3 +147,10 @@ def test_a_token_is_about_four_letters_and_an_ideograph_nearly_one() -> None:
     assert tokens("a" * 40) == 10
     assert tokens("天" * 40) == 30
     assert (tokens(""), tokens("a")) == (0, 1)
+
+
+@given(text=st.text(max_size=60) | st.just("half \ud800 a pair"), count=st.integers(-1, 20))
+def test_the_first_tokens_are_the_longest_beginning_of_so_many(text: str, count: int) -> None:
+    found = first_tokens(text, count)
+    assert text.startswith(found) and tokens(found) <= max(0, count)
+    assert found == text or tokens(text[: len(found) + 1]) > count

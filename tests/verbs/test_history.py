@@ -10,6 +10,7 @@ from tests.verbs.looking import assert_committed, fails, head, identity, in_comm
 from vault_tool import Vault
 from vault_tool.errors import GitError, NotFound, Refused, UsageError, VaultError
 from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.history import LISTED
 
 CONFLICT = "<<<<<<< HEAD\nMine.\n=======\nTheirs.\n>>>>>>> other\n"
 
@@ -295,3 +296,10 @@ class TestCommit:
         assert vault.get(good.id).content == "Quartz."
         assert vault.remember("More.").committed
         assert "Mine" not in vault.core(preview=True).text
+
+
+def test_a_commit_of_very_many_files_lists_the_first(vault: Vault) -> None:
+    vault.add_observations([{"content": f"Part {number}."} for number in range(LISTED + 5)])
+    [newest, *_] = vault.log().results
+    assert (len(newest.ids), len(newest.paths)) == (LISTED, LISTED)
+    assert newest.more == 6, "and the episode"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import vt
 from tests.verbs.looking import assert_committed, fails, subjects, untouched
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
@@ -74,3 +75,20 @@ def test_the_line_says_who_judged(vault: Vault, root: Path) -> None:
     assert {key: line[key] for key in ("target", "kind", "rationale", "session", "model", "origin")} == {
         "target": made.id, "kind": "questionable", "rationale": "a b", "session": "s1", "model": "m1", "origin": "agent",
     }  # fmt: skip
+
+
+def test_steps_are_told_without_the_dust_of_binary_fractions(vault: Vault) -> None:
+    made = vault.remember("Redis restarts.", confidence=0.78)
+    truth = {"target": 0.2, "confidence": 0.9, "rationale": "gone", "evidence_refs": ["test:test_redis"]}
+    found = vault.update(made.id, truth=truth, mode="dry_run").truth
+    assert found is not None
+    assert (found.before, found.after, found.step, found.applied) == (0.78, 0.63, -0.261, -0.15)
+
+
+def test_the_same_question_asked_again_is_printed_once(vault: Vault) -> None:
+    made = vault.remember("Redis restarts.")
+    for _ in range(2):
+        vault.mark_questionable(made.id, "is it?")
+    said = vt("--vault", str(vault.root), "mark-questionable", made.id, "is it?").stdout
+    assert said.count("is it?") == 1
+    assert "voted down:  1 session\n" in vt("--vault", str(vault.root), "show", made.id, "--belief").stdout

@@ -93,3 +93,29 @@ def test_without_a_session_nothing_can_be_deleted(vault: Vault) -> None:
     made = vault.remember("Whose?")
     with pytest.raises(UsageError, match="no session is named"):
         vault.delete_observations([made.id])
+
+
+def test_a_batch_says_what_one_alone_would_say(vault: Vault) -> None:
+    vault.remember("It models portfolios.", ["Wealth simulator"])
+    many = [f"Guest {number}" for number in range(5)]
+    made = vault.add_observations(
+        [
+            {"content": "It models decades.", "subject_names": ["wealth_sim"]},
+            {"content": "All of them came.", "subject_names": many},
+            {"content": "It models portfolios.", "subject_names": ["Wealth simulator", "Money"]},
+        ]
+    )
+    assert made.results[0].similar_subjects == {"wealth_sim": ["Wealth simulator"]}
+    assert made.results[2].duplicate_of
+    wide, repeated = made.warnings
+    assert wide.startswith("2: 5 subjects are 10 claims")
+    assert repeated.startswith("3: remembered already, and not tagged with Money")
+
+
+def test_a_field_that_there_is_not_is_named_with_the_one_that_was_meant(vault: Vault) -> None:
+    with pytest.raises(UsageError, match="unknown field `subject`") as refused:
+        vault.add_observations([{"content": "x", "subject": ["Redis"]}])
+    assert refused.value.hint == "did you mean `subject_names`?"
+    with pytest.raises(UsageError) as refused:
+        vault.add_observations([{"content": "x", "zzz": 1}])
+    assert refused.value.hint.startswith("the fields are change_targets, ")

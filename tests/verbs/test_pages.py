@@ -47,6 +47,7 @@ class TestDecay:
 
     def test_limit_and_standings_choose_what_is_returned(self, vault: Vault) -> None:
         vault.remember("One.", importance=0.1)
+        assert len(vault.decay(limit=None).results) == len(vault.decay().results)
         answer = vault.decay(limit=1)
         assert len(answer.results) == 1
         assert sum(answer.counts.values()) == 4
@@ -225,6 +226,14 @@ class TestCore:
 
 
 class TestReflection:
+    def test_what_has_expired_is_no_insight_any_more(self, vault: Vault, clock: FixedClock) -> None:
+        vault.remember("The pump is loud.", kind="insight", title="Loud pump", expires="2026-11-21")
+        vault.remember("The pump is old.", kind="insight", title="Old pump")
+        assert "Loud pump" in vault.reflection(preview=True).text
+        clock.advance(timedelta(days=2))
+        page = vault.reflection(preview=True).text
+        assert "Old pump" in page and "Loud pump" not in page
+
     def test_it_is_written_committed_and_returned(self, vault: Vault, root: Path) -> None:
         vault.remember("Quartz.", kind="insight", tags=["a", "b"], title="Insightful")
         page = vault.reflection()

@@ -293,6 +293,12 @@ def test_what_is_missing_is_remarked_and_stored_all_the_same(vault: Vault, root:
     assert says in made.warnings[0]
 
 
+def test_a_type_in_other_letters_is_the_type_and_a_slip_is_asked_about(vault: Vault) -> None:
+    assert [vault.remember(text, kind=text).type for text in ("Fact", "DECISION")] == ["fact", "decision"]
+    (said,) = vault.remember("Text.", kind="desicion").warnings
+    assert said.endswith("weight 0.8; did you mean decision?")
+
+
 def test_a_type_of_the_vaults_own_is_no_surprise(root: Path) -> None:
     settings = root / "vault.toml"
     settings.write_text(settings.read_text() + '\n[types.recipe]\nclass = "observation"\nweight = 1.2\n')

@@ -105,6 +105,12 @@ class TestInit:
         assert "pushed" in warning
         assert "--separate" in warning
 
+    def test_a_folder_of_obsidian_is_told_where_its_notes_are_looked_for(self, tmp_path: Path) -> None:
+        (tmp_path / "notes/.obsidian").mkdir(parents=True)
+        [warning] = Vault.init(tmp_path / "notes").warnings
+        assert "`vt import markdown FOLDER`" in warning
+        assert Vault.init(tmp_path / "notes").warnings == (), "it may as well have been opened in Obsidian since"
+
     def test_a_vault_that_is_its_own_repository_is_not(self, tmp_path: Path) -> None:
         work = make_repo(tmp_path / "work")
         git(work, "remote", "add", "origin", "https://example.org/x.git")
@@ -206,6 +212,13 @@ class TestConfig:
         with Vault.open(root, clock=clock) as vault:
             vault.config("links", "wikilink")
         assert text(root, "vault.toml") == '# mine\nlinks = "wikilink" # why\n\n[types.recipe]\nclass = "observation"\n'
+
+    @pytest.mark.parametrize("value", ["repo_123, lab", '["repo_123", "lab"]'])
+    def test_a_list_is_given_as_people_or_as_programs_write_it(self, root: Path, value: str) -> None:
+        with Vault.open(root, origin="owner") as vault:
+            vault.config("repo_ids", value)
+        with Vault.open(root) as vault:
+            assert vault.settings.repo_ids == ("repo_123", "lab")
 
     def test_a_new_setting_stands_before_the_first_table(self, root: Path) -> None:
         write(root, "vault.toml", "# mine\n\n[types.recipe]\nweight = 1.2\n")

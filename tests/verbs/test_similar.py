@@ -40,6 +40,13 @@ def test_other_texts_and_the_exact_twin_are_not(vault: Vault) -> None:
     assert near(vault, "...") == () == near(vault, SAID + " x", limit=0)
 
 
+def test_the_same_said_as_another_type_is_no_silent_twin(vault: Vault) -> None:
+    made = vault.remember(SAID, kind="fact")
+    again = vault.remember(SAID, kind="decision")
+    assert [(one.id, one.likeness, one.same_type) for one in again.similar] == [(made.id, 1.0, False)]
+    assert again.duplicate_of is None
+
+
 def test_scripts_without_spaces_are_compared_by_letter(vault: Vault) -> None:
     made = vault.remember("记忆系统使用向量检索来查找笔记。")
     assert [one.id for one in near(vault, "记忆系统使用向量检索来查找旧笔记。")] == [made.id]

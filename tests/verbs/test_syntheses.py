@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.util.clock import FixedClock
 
 
 def test_the_active_understandings_of_all_named_subjects_come_with_their_provenance(vault: Vault) -> None:
@@ -44,6 +46,19 @@ def test_the_history_goes_from_the_one_asked_for_back_to_the_original(vault: Vau
     assert [one.id for one in vault.get_understanding_history(third).results] == [third, second, first]
     assert [one.id for one in vault.get_understanding_history(second[:8]).results] == [second, first]
     assert vault.get_understanding_history(second).results[0].superseded_by == (third,)
+
+
+def test_an_understanding_that_has_expired_is_no_longer_what_is_known_of_a_subject(
+    vault: Vault, root: Path, clock: FixedClock
+) -> None:
+    made = vault.create_understanding(["Redis"], "It is down this week.", "Down.")
+    file = root / made.path
+    file.write_text(file.read_text().replace("origin: agent\n", "origin: agent\nexpires: 2026-11-20T12:00:00+01:00\n"))
+    before = vault.get_subjects(["Redis"]).results[0]
+    assert before.single_subject_understanding and before.understanding_count == 1
+    clock.advance(timedelta(hours=2))
+    after = vault.get_subjects(["Redis"]).results[0]
+    assert (after.single_subject_understanding, after.understanding_count) == (None, 0)
 
 
 def test_a_subjects_summary_changes_its_line_alone(vault: Vault, root: Path) -> None:

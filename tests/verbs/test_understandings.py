@@ -23,6 +23,7 @@ from tests.verbs.looking import (
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.consolidation.consolidating import pending_count
 
 
 def understanding(number: int, names: str = "[Redis]", supersedes: Sequence[int] = (), type: str = "single_subject") -> str:
@@ -76,6 +77,28 @@ def test_every_field_of_a_new_one_is_true_of_the_files(vault: Vault, root: Path)
     assert trailers(root) == {"Vault-Op": "create-understanding", "Vault-Session": "s1", "Vault-Ids": made.id}
     journal = f"vault/episodes/{TODAY}.{vault.local.token()}.md"
     assert in_commit(root) == {made.path: "A", journal: "M"}
+
+
+def test_evidence_that_was_placed_stays_placed_whichever_verb_revises(vault: Vault) -> None:
+    first, second = (vault.remember(text, ["Redis"]).id for text in ("Seen.", "Seen again."))
+    old = vault.create_understanding(["Redis"], "One.", "One.", source_observation_ids=[first])
+    vault.pin(old.id)
+    made = vault.create_understanding(["Redis"], "Two.", "Two.", source_observation_ids=[second])
+    assert made.superseded == (old.id,)
+    head = vault.show(made.id).head
+    assert (head["sources"], head["pinned"]) == ([first, second], True)
+    assert pending_count(vault) == 0
+
+
+def test_joined_heads_bring_their_evidence(vault: Vault, root: Path) -> None:
+    first, second, third = (vault.remember(text, ["Redis"]).id for text in ("Seen.", "Seen again.", "Seen once more."))
+    old = vault.create_understanding(["Redis"], "One.", "One.", source_observation_ids=[first])
+    vault.update_understanding(old.id, "Two.", "Two.", source_observation_ids=[second])
+    [head] = (root / "vault/understandings").glob("two-*.md")
+    other = head.read_text().replace(second, third).replace(head.stem[-6:], "0" * 6, 1)
+    (head.parent / "other.md").write_text(other)
+    joined = vault.update_understanding(old.id, "Three.", "Three.", join=True)
+    assert set(vault.show(joined.new_understanding_id).head["sources"]) == {first, second, third}
 
 
 def test_two_subjects_make_it_a_relationship(vault: Vault) -> None:

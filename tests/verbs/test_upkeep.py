@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,18 @@ class TestStatus:
         assert now.problems["error"] == 1
         assert any("`vt doctor` names 1 error" in line for line in now.next)
         assert any("2 uncommitted files" in line and "`vt commit`" in line for line in now.next)
+
+    def test_what_waits_on_this_machine_alone_is_counted_and_not_shown(self, vault: Vault, root: Path) -> None:
+        asked = partial(vault.turn, "s1", "u1", "tavern", "Call me Ash.", mode="memory_consent", extractMemory=True)
+        asked(candidates=[{"content": "She is called Ash."}], write="later")
+        answer = vault.status()
+        assert (answer.for_review, answer.turns) == (0, 1)
+        assert "`vt turn --drain` writes 1 turn that waits" in answer.next
+        vault.drain()
+        answer = vault.status()
+        assert (answer.for_review, answer.turns) == (1, 0)
+        assert "`vt review` decides on 1 memory that waits for a person" in answer.next
+        assert "Ash" not in str(answer)
 
     def test_an_obstacle_is_named(self, vault: Vault, root: Path) -> None:
         git(root, "bisect", "start")

@@ -17,7 +17,7 @@ from tests.fakes.ollama_server import FakeOllama
 from tests.watch.watched import CAMPAIGN, Watched, eventually, vault
 from vault_tool import Vault
 from vault_tool.index.vectors.keeping import mirror_bytes
-from vault_tool.verbs.recall import Bundle
+from vault_tool.verbs.recall.recall import Bundle
 
 SECONDS = 60.0 if CAMPAIGN else 8.0
 SEEN_WITHIN = 5.0

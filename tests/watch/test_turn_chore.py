@@ -5,7 +5,7 @@ from pathlib import Path
 from tests.watch.watched import eventually, vault
 from vault_tool.files.turns import Turns
 from vault_tool.verbs.context import Context
-from vault_tool.verbs.turns import turn
+from vault_tool.verbs.turns.taking import turn
 from vault_tool.watch.chores import TURNS_QUIET, Chores
 
 

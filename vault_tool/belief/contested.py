@@ -28,7 +28,7 @@ def contested(snapshot: Snapshot) -> tuple[tuple[Entry, ...], ...]:
 
 def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
     """Entries from the newest to the oldest; of equals the one with the larger id counts as newer, on every machine."""
-    return tuple(sorted(entries, key=lambda entry: (entry.text("created"), entry.id, entry.path), reverse=True))
+    return tuple(sorted(entries, key=lambda entry: (entry.by_created, entry.path), reverse=True))
 
 
 def _place(snapshot: Snapshot, entry: Entry) -> _Place | None:

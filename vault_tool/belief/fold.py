@@ -19,6 +19,7 @@ BOUND = 0.15
 FLOOR = 0.4
 MARK_CONFIDENCE = 0.5
 
+# 0.8 and 0.79 are a little more than 0.01 apart in binary.
 _ROUNDING = 1e-9
 _OWNER = "owner"
 
@@ -149,6 +150,7 @@ class Meter:
         floored = self._protected and signal.origin != _OWNER and after < min(before, FLOOR)
         self.value = min(before, FLOOR) if floored else after
         self.votes += 1
+        # What was moved, not what was asked: a step that the floor stopped uses up nothing.
         for key in keys:
             self._moved[key] += self.value - before
         return Move(before, self.value, step, self.value - before, _reason(signal, step, bounded, floored))
@@ -178,6 +180,7 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
     contexts: defaultdict[str, Meter] = defaultdict(lambda: Meter(UTILITY_START, protected))
     against: set[str] = set()
     for signal in ordered:
+        # A journal is a text that anybody may edit, and one `NaN` would be everybody's value from then on.
         if not isfinite(signal.value):
             continue
         if signal.kind is SignalKind.TRUTH:
@@ -186,6 +189,7 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
             if signal.problem:
                 contexts[signal.problem].push(signal)
             if utility.push(signal).step < 0:
+                # By sessions: a hundred marks of one are one opinion.
                 against.add(signal.session or f"{signal.author} {_day(signal.at)}")
     return truth, utility, contexts, against
 

@@ -16,11 +16,11 @@ from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.util.text import counted, one_line
-from vault_tool.verbs import consolidating, consolidation_report, drafting, packets
-from vault_tool.verbs.consolidating import Begun, Ended, PacketHead, Pending
-from vault_tool.verbs.consolidation_report import ConsolidationReport
+from vault_tool.verbs.consolidation import consolidating, drafting, packets, report
+from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
+from vault_tool.verbs.consolidation.packets import Packet, Step
+from vault_tool.verbs.consolidation.report import ConsolidationReport
 from vault_tool.verbs.context import Context
-from vault_tool.verbs.packets import Packet, Step
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
 
@@ -65,13 +65,14 @@ def consolidate(
     with call.open_vault() as vault:
         if done:
             return call.emit(consolidating.end_consolidation(vault), _ended, vault)
-        if listed and not (packet or skip or skip_trivial):
-            return call.emit(consolidating.get_pending_consolidation(vault), partial(_pending, whole=True), vault)
-        step = packets.consolidate(vault, packet=packet, skip=skip, skip_trivial=skip_trivial, tokens=tokens)
-        asks = not (call.json or listed) and sys.stdin.isatty() and sys.stdout.isatty()
+        if not listed or packet or skip or skip_trivial:
+            step = packets.consolidate(vault, packet=packet, skip=skip, skip_trivial=skip_trivial, tokens=tokens)
+        if listed:
+            return call.emit(consolidating.get_pending_consolidation(vault, limit=None), partial(_pending, whole=True), vault)
+        asks = not call.json and sys.stdin.isatty() and sys.stdout.isatty()
         if asks and step.pass_id:
             return _walk(call, vault, step, tokens)
-        return call.emit(step, _listed if listed else _step, vault)
+        return call.emit(step, _step, vault)
 
 
 @command("begin-consolidation", "vt begin-consolidation --json")
@@ -92,11 +93,12 @@ def end_consolidation(call: Call, pass_id: str) -> Exit:
         return call.emit(consolidating.end_consolidation(vault, pass_id), _ended, vault)
 
 
-@command("get-pending-consolidation", "vt get-pending-consolidation")
-def get_pending_consolidation(call: Call) -> Exit:
+@command("get-pending-consolidation", "vt get-pending-consolidation", "vt get-pending-consolidation --limit 5 --json")
+@click.option("--limit", "-n", type=click.IntRange(1), default=consolidating.LISTED, show_default=True, help="Most of each kind.")
+def get_pending_consolidation(call: Call, limit: int) -> Exit:
     """Show what a pass would settle now."""
     with call.open_vault() as vault:
-        return call.emit(consolidating.get_pending_consolidation(vault), _pending, vault)
+        return call.emit(consolidating.get_pending_consolidation(vault, limit=limit), _pending, vault)
 
 
 @command("get-consolidation-report", "vt get-consolidation-report", "vt get-consolidation-report --limit 5 --json")
@@ -104,7 +106,7 @@ def get_pending_consolidation(call: Call) -> Exit:
 def get_consolidation_report(call: Call, limit: int) -> Exit:
     """Show what maintenance would pay, best first."""
     with call.open_vault() as vault:
-        return call.emit(consolidation_report.get_consolidation_report(vault, limit=limit), _report, vault)
+        return call.emit(report.get_consolidation_report(vault, limit=limit), _report, vault)
 
 
 def _walk(call: Call, vault: Context, step: Step, tokens: int) -> Exit:
@@ -148,8 +150,8 @@ def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
 
 
 def _left(step: Step) -> str:
-    light = sum(head.trivial and not head.done for head in step.packets)
-    return f"{counted(step.remaining, 'packet')} left{f', {light} of them trivial' if light else ''}"
+    light = f", {step.trivial} of them trivial" if step.trivial else ""
+    return f"{counted(step.remaining, 'packet')} left{light}"
 
 
 def _step(step: Step, short: Short) -> Iterator[Block]:
@@ -194,13 +196,8 @@ def _title(packet: Packet) -> str:
     return f"{packet.label}: {counted(packet.observation_count, 'observation')}, {new}{trivial}"
 
 
-def _listed(step: Step, short: Short) -> Iterator[Block]:
-    yield f"pass {step.generation}: {_left(step)}" if step.pass_id else "nothing is new since the last pass"
-    yield from _heads(step.packets, whole=True)
-
-
-def _heads(heads: Sequence[PacketHead], *, whole: bool = False) -> Iterator[Block]:
-    """Packets as a table; those that are trivial are only counted unless the `whole` of it is wanted."""
+def _heads(heads: Sequence[PacketHead], more: int = 0, *, whole: bool = False) -> Iterator[Block]:
+    """Packets as a table; those that are trivial are only counted unless the `whole` of it is wanted, like the `more` of them."""
     light = [] if whole else [one for one in heads if one.trivial and not one.done]
     rows = [
         (one.label, str(one.new_count), str(one.observation_count), f"{one.value:.2f}", _state(one))
@@ -209,7 +206,9 @@ def _heads(heads: Sequence[PacketHead], *, whole: bool = False) -> Iterator[Bloc
     ]
     numbers = ("new", "observations", "value")
     yield table(("packet", *numbers, ""), rows, right=numbers, empty="no packets")
-    if light:
+    if more:
+        yield f"and {counted(more + len(light), 'packet')} more: `vt consolidate --list` shows them"
+    elif light:
         yield f"and {counted(len(light), 'trivial pair')}, of one or two shared observations: `vt consolidate --list` shows them"
 
 
@@ -226,7 +225,7 @@ def _begun(begun: Begun, short: Short) -> Iterator[Block]:
         return
     state = "begun" if begun.began else "open already"
     yield f"pass {begun.generation} ({short(begun.id)}) {state}: {begun.new_count} new"
-    yield from _heads(begun.packets)
+    yield from _heads(begun.packets, begun.more)
     yield fields(("about no subject", [short(one) for one in begun.unplaced]), ("path", begun.path), ("commit", commit_of(begun)))
 
 
@@ -258,7 +257,7 @@ def _pending(pending: Pending, short: Short, *, whole: bool = False) -> Iterator
     if pending.pass_id:
         arrived = f", {pending.arrived} came{since}" if pending.arrived else ""
         yield f"pass {short(pending.pass_id)} is open{arrived}: `vt consolidate` goes on"
-    yield from _heads((*pending.subjects, *pending.intersections), whole=whole)
+    yield from _heads((*pending.subjects, *pending.intersections), pending.more, whole=whole)
 
 
 def _nowhere(count: int) -> str:

@@ -11,8 +11,8 @@ from vault_tool.cli.names import SUBJECT
 from vault_tool.cli.options import Call, Short, VaultGroup, command
 from vault_tool.cli.saved import commit_of, problem_table
 from vault_tool.errors import Exit
-from vault_tool.verbs import importing, importing_memory
-from vault_tool.verbs.intake import Imported
+from vault_tool.verbs.importing import markdown_folder, memory_graph
+from vault_tool.verbs.importing.intake import Imported
 
 SHOWN = 20
 """As many problems and attachments are named to a person; `--json` names all."""
@@ -45,7 +45,7 @@ def markdown(
     Its tree and every byte of its notes are kept; lines are added to heads, and what stood under their names is kept.
     """
     with call.open_vault() as vault, call.progress("importing") as progress:
-        done = importing.import_markdown(
+        done = markdown_folder.import_markdown(
             vault, folder, name=name, in_place=in_place, type=type, subject_names=subject_names, project=project,
             folder_tags=folder_tags, attachments=attachments, dry_run=dry_run, progress=progress,
         )  # fmt: skip
@@ -63,9 +63,7 @@ def cognitive_memory(call: Call, folder: str, name: str, project: str, dry_run: 
     Ids are kept, relations become edges, episodes become logs, access counts become use.
     """
     with call.open_vault() as vault, call.progress("importing") as progress:
-        done = importing_memory.import_cognitive_memory(
-            vault, folder, name=name, project=project, dry_run=dry_run, progress=progress
-        )
+        done = memory_graph.import_cognitive_memory(vault, folder, name=name, project=project, dry_run=dry_run, progress=progress)
         return call.emit(done, _imported, vault)
 
 

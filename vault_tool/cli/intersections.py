@@ -12,15 +12,15 @@ from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
-from vault_tool.verbs import intersections, merging
-from vault_tool.verbs.intersections import Intersection, Neighborhood
-from vault_tool.verbs.merging import Merged, SimilarSubjects
+from vault_tool.verbs.consolidation import intersections, merging
+from vault_tool.verbs.consolidation.intersections import Intersection, Neighborhood
+from vault_tool.verbs.consolidation.merging import Merged, SimilarSubjects
 
 
 @command("open-around", "vt open-around Redis", "vt open-around Redis --limit 5 --json")
 @click.argument("subject_name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
-@click.option("--limit", "-n", type=click.IntRange(1), help="Most neighbours; else all.")
-def open_around(call: Call, subject_name: str, limit: int | None) -> Exit:
+@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most neighbours.")
+def open_around(call: Call, subject_name: str, limit: int) -> Exit:
     """Show a subject's neighbours.
 
     They are the subjects that share memories with it, by how many. A large intersection of similar subjects is a documented

@@ -10,36 +10,47 @@ from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, UsageError
 from vault_tool.verbs import judging
+
+_REASON = click.option("--reason", "why", type=TEXT, metavar="TEXT", default="", help="The same, by name.")
 
 
 @command("mark-useful", "vt mark-useful a1b2c3 'It named the setting at once.'")
 @click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
 @click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
+@_REASON
 @click.option("--problem", type=MEMORY, default="", help="The problem that it helped with.")
 @writes
-def mark_useful(call: Call, id: str, reason: str, problem: str) -> Exit:
+def mark_useful(call: Call, id: str, reason: str, why: str, problem: str) -> Exit:
     """Say that a memory paid rent.
 
     Its utility rises a little, it counts as used, and earlier questions about it are settled.
     """
     with call.open_vault() as vault:
-        return call.emit(judging.mark_useful(vault, id, reason, problem=problem), _marked, vault)
+        return call.emit(judging.mark_useful(vault, id, _one_reason(reason, why), problem=problem), _marked, vault)
 
 
 @command("mark-questionable", "vt mark-questionable a1b2c3 'The setting was renamed in 7.2.'")
 @click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
 @click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
+@_REASON
 @click.option("--problem", type=MEMORY, default="", help="The problem that it was no help with.")
 @writes
-def mark_questionable(call: Call, id: str, reason: str, problem: str) -> Exit:
+def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str) -> Exit:
     """Say that a memory may be wrong or stale.
 
     Its utility falls a little and it is reported, until it is superseded, marked as useful or reviewed.
     """
     with call.open_vault() as vault:
-        return call.emit(judging.mark_questionable(vault, id, reason, problem=problem), _marked, vault)
+        return call.emit(judging.mark_questionable(vault, id, _one_reason(reason, why), problem=problem), _marked, vault)
+
+
+def _one_reason(reason: str, why: str) -> str:
+    """The reason, by its place or by its name: other commands take it by name alone, and nobody remembers which."""
+    if reason and why:
+        raise UsageError("the reason is given twice", "leave out --reason, or the second argument")
+    return reason or why
 
 
 def _marked(made: judging.Marked, short: Short) -> Iterator[Block]:
@@ -50,6 +61,6 @@ def _marked(made: judging.Marked, short: Short) -> Iterator[Block]:
         ("utility", f"{made.utility.before:.2f} -> {made.utility.after:.2f}"),
         (f"for {short(made.problem)}" if local else "", f"{local.before:.2f} -> {local.after:.2f}" if local else ""),
         ("because", made.utility.reason),
-        ("open questions", "; ".join(filter(None, made.questions))),
+        ("open questions", "; ".join(dict.fromkeys(filter(None, made.questions)))),
         ("commit", commit_of(made)),
     )

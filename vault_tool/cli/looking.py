@@ -1,21 +1,19 @@
-"""Commands that read memories: one by one, by their links, by their words."""
+"""Commands that read memories: one by one, and by their links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import click
 
 from vault_tool.belief.fold import Belief
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
+from vault_tool.util.text import counted
 from vault_tool.verbs import look
-from vault_tool.verbs.search import MODES, Found, SearchResults
-from vault_tool.verbs.search import search as search_verb
 
 
 @command("get", "vt get a1b2c3", "vt get a1b2c3 --json")
@@ -45,23 +43,6 @@ def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
     """
     with call.open_vault() as vault:
         return call.emit(look.related(vault, memory_id, types=types), _relations, vault)
-
-
-@command("search", "vt search redis timeout", """vt search '"socket keepalive"' --kind solution --limit 5""")
-@click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood.')
-@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
-@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
-@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
-@click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
-@click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")
-def search(call: Call, words: tuple[str, ...], **given: Any) -> Exit:
-    """Find memories, subjects and pages.
-
-    Memories by meaning and words, subjects and pages by their words; superseded and expired ones only with --everything.
-    """
-    with call.open_vault() as vault:
-        return call.emit(search_verb(vault, " ".join(words), **given), _found, vault)
 
 
 def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
@@ -120,8 +101,8 @@ def _belief(belief: Belief, short: Short) -> Block:
         ("utility", belief.utility),
         *((f"utility for {short(problem)}", value) for problem, value in belief.by_problem.items()),
         ("useful", belief.useful),
-        ("voted down", f"{belief.against} sessions" if belief.against else ""),
-        ("questioned", "; ".join(signal.rationale or signal.at for signal in belief.questionable)),
+        ("voted down", counted(belief.against, "session") if belief.against else ""),
+        ("questioned", "; ".join(dict.fromkeys(signal.rationale or signal.at for signal in belief.questionable))),
         ("last used", belief.last_accessed),
         ("reviewed", belief.reviewed_at),
     )
@@ -140,16 +121,3 @@ def _relations(found: look.Relations, short: Short) -> Iterator[Block]:
 def _links(relations: Sequence[look.Relation], short: Short) -> Block:
     rows = [(short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why) for r in relations]
     return table(("id", "link", "title", "why"), rows, empty="no links")
-
-
-def _found(found: SearchResults, short: Short) -> Iterator[Block]:
-    rows = [_hit(hit, short) for hit in found.results]
-    yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
-    yield from degraded(found.degraded)
-    if found.results:
-        yield found.notice
-
-
-def _hit(hit: Found, short: Short) -> tuple[str, ...]:
-    title = f"{hit.title} (as last committed)" if hit.stale else hit.title
-    return short(hit.id) if hit.id else hit.path, hit.type, title, ", ".join(hit.subjects), f"{hit.score:.2f}"

@@ -12,7 +12,8 @@ from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit
-from vault_tool.verbs import observations, searching_observations, subjects, syntheses
+from vault_tool.verbs import observations, subjects, syntheses
+from vault_tool.verbs.recall import searching_observations
 
 
 @command(
@@ -92,13 +93,16 @@ def update_subject_summary(call: Call, name: str, summary: str) -> Exit:
 
 
 def _added(made: observations.AddedObservations, short: Short) -> Iterator[Block]:
-    rows = [
-        (short(one.id), "known" if one.duplicate_of else "new", one.type, ", ".join(one.subject_names), one.path)
-        for one in made.results
-    ]
+    rows = [(short(one.id), _became(one), one.type, ", ".join(one.subject_names), one.path) for one in made.results]
     yield table(("id", "", "type", "subjects", "path"), rows)
     minted = [name for one in made.results for name in one.subjects_created]
     yield fields(("new subjects", minted), ("commit", commit_of(made)))
+    near = {name: others for one in made.results for name, others in one.similar_subjects.items()}
+    yield from (f"{name} is new, and there is: {', '.join(others)}" for name, others in near.items())
+
+
+def _became(one: observations.AddedObservation) -> str:
+    return "known" if one.duplicate_of else "waits" if one.pending_review else "new"
 
 
 def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[Block]:
@@ -107,7 +111,11 @@ def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[B
 
 
 def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
-    rows = [(short(one.id), one.kind, one.title, ", ".join(one.subject_names), f"{one.score:.2f}") for one in found.results]
+    titles = [f"{one.title} (doubtful)" if one.doubtful else one.title for one in found.results]
+    rows = [
+        (short(one.id), one.kind, title, ", ".join(one.subject_names), f"{one.score:.2f}")
+        for one, title in zip(found.results, titles, strict=True)
+    ]
     yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
     yield from degraded(found.degraded)
     yield from [found.notice] if found.results else []

@@ -19,9 +19,9 @@ from vault_tool.verbs import pages
 
 
 @command("decay", "vt decay --limit 20", "vt decay --standing fading --standing dormant")
-@click.option("--limit", "-n", type=click.IntRange(1), help="Most memories to show; else all.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most memories to show.")
 @click.option("--standing", "standings", type=click.Choice([each.value for each in Standing]), multiple=True, help="Only these.")
-def decay(call: Call, limit: int | None, standings: tuple[str, ...]) -> Exit:
+def decay(call: Call, limit: int, standings: tuple[str, ...]) -> Exit:
     """Show how far memories have faded, best first."""
     with call.open_vault() as vault, call.progress("scoring") as progress:
         return call.emit(pages.decay(vault, limit=limit, standings=standings, progress=progress), _decay, vault)

@@ -12,11 +12,14 @@ from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs.asked import Recalled
-from vault_tool.verbs.recall import Bundle, SubjectView, Understood
-from vault_tool.verbs.recall import recall as recall_verb
+from vault_tool.verbs.recall.asked import Recalled
+from vault_tool.verbs.recall.recall import Bundle, SubjectView, Understood
+from vault_tool.verbs.recall.recall import recall as recall_verb
 
 _BRIEF = 160
+_SEEN = 400
+_LONGEST = 2000
+"""Most characters of a memory that a person is shown here: the rest is one command away, and JSON carries it whole."""
 
 
 @command(
@@ -67,7 +70,7 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
     if found.best_answer is not None:
         best = found.results[0]
         yield Heading(best.title)
-        yield Body(found.best_answer.content)
+        yield from _text(found.best_answer.content, short(best.id) if best.scope == "repo" else best.id)
         source = ", ".join(part for part in (best.type, best.model, best.created) if part)
         yield fields(("id", short(best.id)), ("subjects", best.subjects), ("from", source), ("caution", best.caution))
         yield ""
@@ -116,7 +119,7 @@ def _subject(found: SubjectView, short: Short) -> Iterator[Block]:
     ):
         yield from _understood(title, one, short)
     yield ""
-    rows = [(short(one.id), one.kind, one.observed_at[:10], one.content) for one in found.recent_observations]
+    rows = [(short(one.id), one.kind, one.observed_at[:10], one_line(one.content, _SEEN)) for one in found.recent_observations]
     yield table(("id", "type", "observed", "what was seen"), rows, empty="nothing was observed of it yet")
     yield found.notice
 
@@ -125,4 +128,13 @@ def _understood(title: str, one: Understood | None, short: Short) -> Iterator[Bl
     if one is not None:
         yield ""
         yield Heading(f"{title} ({short(one.id)})")
-        yield Body(one.content or one.summary)
+        yield from _text(one.content or one.summary, short(one.id))
+
+
+def _text(content: str, name: str) -> Iterator[Block]:
+    """A memory's text, its beginning alone where it is long."""
+    if len(content) <= _LONGEST:
+        yield Body(content)
+        return
+    yield Body(f"{content[:_LONGEST].rstrip()}…")
+    yield f"{len(content) - _LONGEST} more characters: `vt get {name}`"

@@ -64,7 +64,9 @@ def forget(call: Call, memory_id: str, yes: bool, dry_run: bool) -> Exit:
             if not (sys.stdin.isatty() and sys.stdout.isatty()) or call.json:
                 raise Refused(f"{meant.id} would be erased, and nobody can be asked", "say --yes, or look with --dry-run")
             call.emit(meant, _forgotten, vault)
-            click.confirm("Erase it?", abort=True, err=True)
+            if not click.confirm("Erase it?", err=True):
+                output.say("nothing was erased")
+                return Exit.DONE
         return call.emit(forgetting.forget(vault, memory_id, dry_run=dry_run), _forgotten, vault)
 
 
@@ -130,7 +132,8 @@ def _waiting(one: Waiting, short: Short) -> Iterator[Block]:
 
 
 def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
-    yield f"{done.id}: {'would be erased' if done.dry_run else 'erased'}"
+    title = f" ({done.title})" if done.title else ""
+    yield f"{done.id}{title}: {'would be erased' if done.dry_run else 'erased'}"
     yield fields(
         ("files", done.removed), ("links", done.links_removed), ("redacted", done.redacted), ("commit", commit_of(done)),
     )  # fmt: skip

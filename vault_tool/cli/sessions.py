@@ -13,10 +13,11 @@ from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs import ambient, session_context, session_end, sessions
-from vault_tool.verbs.orient import KeptPage, Orientation
-from vault_tool.verbs.orient import orient as orient_verb
-from vault_tool.verbs.session_tries import Attempt
+from vault_tool.verbs import seen
+from vault_tool.verbs.sessions import ambient, ending, session_context
+from vault_tool.verbs.sessions.orient import KeptPage, Orientation
+from vault_tool.verbs.sessions.orient import orient as orient_verb
+from vault_tool.verbs.sessions.tries import Attempt
 
 _PARTS = (("Soul", "soul"), ("Protocol", "protocol"), ("Orientation", "orientation"))
 
@@ -66,7 +67,7 @@ def reset_seen(call: Call) -> Exit:
     After that bring-to-mind may show again what it has shown: for a context that was cut short in mid-conversation.
     """
     with call.open_vault() as vault:
-        return call.emit(sessions.reset_seen(vault), _cleared, vault)
+        return call.emit(seen.reset_seen(vault), _cleared, vault)
 
 
 @command("get-session-context", "vt get-session-context --session k3f9")
@@ -91,7 +92,7 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--problem", type=MEMORY, default="", help="What these attempts were for, if not what is offered.")
 @click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as a list of {id, value, reason}.")
 @click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=session_end.LIMIT, show_default=True, help="Most of each.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=ending.LIMIT, show_default=True, help="Most of each.")
 @writes
 def end_session(call: Call, **given: Any) -> Exit:
     """Vote on what was shown, keep what was tried.
@@ -101,18 +102,18 @@ def end_session(call: Call, **given: Any) -> Exit:
     """
     votes, attempts = _votes(given), _attempts(given)
     with call.open_vault() as vault:
-        found = session_end.end_session(vault, votes=votes, attempts=attempts, limit=given["limit"])
+        found = ending.end_session(vault, votes=votes, attempts=attempts, limit=given["limit"])
         return call.emit(found, _end, vault)
 
 
 def _votes(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = [{"id": name, "value": value, "reason": given["reason"]} for value in session_end.VALUES for name in given[value]]
+    found = [{"id": name, "value": value, "reason": given["reason"]} for value in ending.VALUES for name in given[value]]
     return [*found, *objects(given["more_votes"], "id")]
 
 
 def _attempts(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     problem = {"problem": given["problem"]} if given["problem"] else {}
-    found = [{"key": key, "outcome": outcome, **problem} for outcome in session_end.OUTCOMES for key in given[outcome]]
+    found = [{"key": key, "outcome": outcome, **problem} for outcome in ending.OUTCOMES for key in given[outcome]]
     return [*found, *objects(given["more_attempts"], "key")]
 
 
@@ -158,7 +159,7 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
         yield found.notice
 
 
-def _cleared(found: sessions.Cleared, short: Short) -> Iterator[Block]:
+def _cleared(found: seen.Cleared, short: Short) -> Iterator[Block]:
     yield f"{found.cleared} {'memory' if found.cleared == 1 else 'memories'} may be shown again"
 
 
@@ -182,7 +183,7 @@ def _context(found: session_context.SessionContext, short: Short) -> Iterator[Bl
     yield found.notice
 
 
-def _end(found: session_end.SessionEnd, short: Short) -> Iterator[Block]:
+def _end(found: ending.SessionEnd, short: Short) -> Iterator[Block]:
     for voted in found.votes:
         yield f"{short(voted.id)}  {voted.title}: {voted.value}{' (said already)' if voted.already else ''}"
     for kept in found.recorded:
@@ -199,5 +200,6 @@ def _end(found: session_end.SessionEnd, short: Short) -> Iterator[Block]:
 
 
 def _tried(one: Attempt, short: Short) -> tuple[str, ...]:
-    problem = f"{short(one.problem_id)} (by {one.tied_by})" if one.problem_id else "?"
+    tie = "" if one.tied_by == "said" else f" (by {one.tied_by})"
+    problem = f"{short(one.problem_id)}{tie}" if one.problem_id else "?"
     return one.key, one.at[:16].replace("T", " "), one.outcome, problem, one_line(one.text, 60)

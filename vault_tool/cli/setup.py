@@ -132,7 +132,8 @@ def _settings(found: setup.Settings, short: Short) -> Iterator[Block]:
 
 def _said(value: object) -> str:
     if isinstance(value, dict):
-        return ", ".join(value)
+        # A perspective's text would fill the table; its name says enough.
+        return ", ".join(name if isinstance(said, str) else f"{name} = {_said(said)}" for name, said in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

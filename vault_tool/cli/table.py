@@ -53,7 +53,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
     ),
     "Look": (
         Listed("recall", "recalling", "Ask the memory a question, or for a subject."),
-        Listed("search", "looking", "Find memories, subjects and pages."),
+        Listed("search", "searching", "Find memories, subjects and pages."),
         Listed("search-observations", "observing", "Search within the evidence on subjects."),
         Listed("get", "looking", "Read one memory whole; it counts as used."),
         Listed("show", "looking", "Look at a memory without counting it as used."),

@@ -12,9 +12,9 @@ from vault_tool.cli.json_input import objects
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
-from vault_tool.verbs import backstop as second_look
-from vault_tool.verbs import linking, turns
-from vault_tool.verbs.gate import Mode, Risk
+from vault_tool.verbs.turns import backstop as second_look
+from vault_tool.verbs.turns import linking, taking
+from vault_tool.verbs.turns.gate import Mode, Risk
 
 SHOWN = 80
 
@@ -50,13 +50,13 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
     """
     with call.open_vault() as vault:
         if drain:
-            return call.emit(turns.drain(vault), _drained, vault)
+            return call.emit(taking.drain(vault), _drained, vault)
         if link:
             return call.emit(linking.link_beats(vault), _linked, vault)
         who = vault.who
         taken = objects(candidates, "content")
-        write: turns.Writes | None = "later" if later else None
-        found = turns.turn(
+        write: taking.Writes | None = "later" if later else None
+        found = taking.turn(
             vault, who.session, who.user, world or who.project, text, candidates=taken, write=write, **given
         )  # fmt: skip
         return call.emit(found, _turned, vault)
@@ -77,7 +77,7 @@ def backstop(call: Call, **given: Any) -> Exit:
         return call.emit(second_look.backstop(vault, **given), _missed)
 
 
-def _turned(found: turns.Turned, short: Short) -> Iterator[Block]:
+def _turned(found: taking.Turned, short: Short) -> Iterator[Block]:
     gate = found.gate
     rows = [(short(beat.id), beat.created[:10], beat.why, beat.content) for beat in found.recalled]
     yield table(("id", "day", "why", "remembered"), rows, empty="nothing is remembered of this")
@@ -89,7 +89,7 @@ def _turned(found: turns.Turned, short: Short) -> Iterator[Block]:
     yield found.notice
 
 
-def _drained(done: turns.Drained, short: Short) -> Iterator[Block]:
+def _drained(done: taking.Drained, short: Short) -> Iterator[Block]:
     yield f"turns: {done.turns}; memories written: {len(done.written)}, held for review: {done.held}, known already: {done.known}"
     yield fields(("links", done.linked or ""), ("waiting", done.waiting or ""), ("commit", commit_of(done)))
 

@@ -15,7 +15,7 @@ from vault_tool.util.text import counted
 from vault_tool.verbs import upkeep
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.vectors import VectorStatus  # for its fields alone
+    from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
 
 
 @command("status", "vt status", "vt status --json")
@@ -62,6 +62,8 @@ def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
         ("git", git.absence or f"{git.branch or 'no branch'} {git.commit[:10] if git.commit else 'without commits'}"),
         ("uncommitted", git.uncommitted),
         ("waiting", f"{git.waiting} to be committed by the next write" if git.waiting else ""),
+        ("for review", found.for_review or ""),
+        ("turns", f"{found.turns} to be written" if found.turns else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
         ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),

@@ -115,7 +115,7 @@ def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry,
         if entry.type in KEPT_TYPES or keys:
             groups[entry.type, frozenset() if entry.type in KEPT_TYPES else keys].append(entry)
     found = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
-    ordered = [tuple(sorted(group, key=lambda e: (e.text("created"), e.id, e.path), reverse=True)) for group in found]
+    ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in found]
     return sorted(ordered, key=lambda group: group[0].path)
 
 

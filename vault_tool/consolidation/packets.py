@@ -7,15 +7,15 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from vault_tool.util.text import first_tokens, tokens
+
 TRIVIAL = 2
 """Up to so many shared observations an intersection may be incidental: it is listed, and flagged."""
-
-CHARACTERS_PER_TOKEN = 4
-"""The usual length of a token of English text, as budgets are given in tokens and texts measured in characters."""
 
 MOST_TAGS = 12
 """Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation."""
 
+_ELLIPSIS = "…"
 _UNSYNTHESISED = 1.5
 _PAIR = 0.8
 _TRIVIAL_WORTH = 0.1
@@ -92,34 +92,36 @@ def worth(one: Due, observations: int, understood: bool) -> float:
     return round(value, 3)
 
 
-def fitted(texts: Sequence[str], tokens: int) -> list[Cut]:
-    """As many of `texts`, in their order, as fit `tokens`; one that would take over a third of it is cut at a word."""
-    room = tokens * CHARACTERS_PER_TOKEN
+def fitted(texts: Sequence[str], room: int) -> list[Cut]:
+    """As many of `texts`, in their order, as fit `room` tokens; one that would take over a third of it is cut at a word."""
     longest = max(1, room // 3)
     found: list[Cut] = []
     for text in texts:
         cut = shortened(text, longest)
-        if len(cut.text) > room:
+        cost = tokens(cut.text)
+        if cost > room:
             break
-        room -= len(cut.text)
+        room -= cost
         found.append(cut)
     return found
 
 
-def shortened(text: str, characters: int) -> Cut:
-    """The beginning of `text` in at most `characters`, ending at a word."""
-    if len(text) <= characters:
+def shortened(text: str, room: int) -> Cut:
+    """The beginning of `text` in at most `room` tokens, ending at a word."""
+    if tokens(text) <= room:
         return Cut(text, True)
-    head = text[: max(0, characters - 1)]
+    if room <= 0:
+        return Cut("", False)
+    head = first_tokens(text, room - tokens(_ELLIPSIS))
     if text[len(head)].isspace():
-        return Cut(head.rstrip() + "…", False)
+        return Cut(head.rstrip() + _ELLIPSIS, False)
     at = max(head.rfind(" "), head.rfind("\n"))
-    return Cut((head[:at] if at > len(head) // 2 else head).rstrip() + "…", False)
+    return Cut((head[:at] if at > len(head) // 2 else head).rstrip() + _ELLIPSIS, False)
 
 
 def tokens_of(texts: Iterable[str]) -> int:
-    """About how many tokens some texts are."""
-    return -(-sum(map(len, texts)) // CHARACTERS_PER_TOKEN)
+    """About how many tokens some texts are together."""
+    return sum(map(tokens, texts))
 
 
 def best_first(worths: Mapping[tuple[str, ...], float], names: Mapping[tuple[str, ...], str]) -> list[tuple[str, ...]]:

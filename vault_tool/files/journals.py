@@ -55,6 +55,7 @@ def _append(
         added = mended + addition(path, before or b"")
         after = (before or b"") + added
         was = None if before is None else content_hash(before)
+        # Both states before the first byte: after a kill either is ours. Half an entry is neither, and a new file is begun.
         local.expect_journal(path, was, content_hash(after))
         *folders, name = real_parts(root, path)
         with storage(path, len(added)), opened(root, folders, create=True) as folder:
@@ -72,6 +73,7 @@ def _own_journal(root: Path, local: Local, path_of: Callable[[str], str]) -> tup
     A copied folder, another branch and a hand edit all show as bytes that we did not write last.
     """
     path = path_of(local.token())
+    # Once under our token, once under a new one, which names a file that nobody has yet.
     for _ in range(2):
         before = _bytes(root, path)
         states = local.journal_states(path) or (None,)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path, PurePosixPath
 
 from vault_tool.errors import Refused
-from vault_tool.model.records import Consolidation, Edge, Observation, Record, Subject, Understanding, Workspace
-from vault_tool.util.clock import parse_time
-from vault_tool.util.text import one_line, slug
+from vault_tool.util.text import one_line
 
 VAULT = "vault"
 CACHE = "_cache"
@@ -38,7 +34,6 @@ UNTRACKED = (*DERIVED, CONFIG_FILE, LOCAL)
 NAME_BYTES = 200
 LONGEST_PART = 255
 
-_END_BYTES = 56
 _EPISODE = re.compile(rf"{VAULT}/episodes/(\d{{4}}-\d{{2}}-\d{{2}})\.([A-Za-z0-9_-]+)\.md", re.ASCII)
 _SIGNALS = re.compile(rf"{VAULT}/signals/(\d{{4}}-\d{{2}})\.([A-Za-z0-9_-]+)\.jsonl", re.ASCII)
 _CONFLICT = re.compile(r".*\.conflict-\d{8}T\d{6}Z-[^/]+\.md", re.IGNORECASE | re.ASCII | re.DOTALL)
@@ -46,7 +41,6 @@ _IGNORED_FOLDERS = frozenset({"node_modules"})
 _IGNORED_ENDS = (".swp", ".swx", ".swo", ".tmp", "~")
 _DRIVE = re.compile(r"[A-Za-z]:", re.ASCII)
 _DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE | re.ASCII)
-_NOT_TYPE = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -105,56 +99,8 @@ def journal_date(path: str) -> str:
     return match.group(1) if match else ""
 
 
-def place(record: Record, names: Mapping[str, str], taken: Callable[[str], bool]) -> str:
-    """The path for a new record: its class's folder, a file name of at most 200 bytes made of its title and id.
-
-    `names` gives the names of an edge's ends by id (its own `from_title` and `to_title` are asked next). `taken`
-    says whether a path exists, comparing without case; while it does, more of the id and then a number is added.
-    """
-    folder, stem = _folder_and_stem(record, names)
-    named_by_title = isinstance(record, (Subject, Workspace))
-    for suffix in _suffixes(record.id, bare=named_by_title):
-        path = f"{folder}/{_fit(stem, suffix)}{suffix}.md"
-        if not taken(path):
-            return path
-    raise AssertionError("unreachable: the suffixes never end")
-
-
-def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str]:
-    match record:
-        case Subject():
-            return f"{VAULT}/subjects", slug(record.name, "subject")
-        case Observation():
-            made = parse_time(record.created or "") or parse_time(record.observed or "")
-            months = f"/{made:%Y/%m}" if made else ""
-            return f"{VAULT}/observations{months}", slug(record.title)
-        case Understanding():
-            return f"{VAULT}/understandings", slug(record.title or record.summary)
-        case Edge():
-            ends = (names.get(record.from_id) or record.from_title, names.get(record.to_id) or record.to_title)
-            start, end = (_cut(slug(name, "memory"), _END_BYTES) for name in ends)
-            return f"{VAULT}/edges", f"{start}--{_cut(_NOT_TYPE.sub('_', record.type), _END_BYTES) or 'LINK'}--{end}"
-        case Consolidation():
-            made = parse_time(record.created or "")
-            return f"{VAULT}/consolidations", f"{made:%Y%m%dT%H%M%SZ}" if made else "pass"
-        case Workspace():
-            return VAULT, "workspace"
-    return VAULT, slug(record.label)
-
-
-def _suffixes(record_id: str, bare: bool) -> Iterator[str]:
-    letters = slug(record_id, "note")
-    if bare:
-        yield ""
-    yield from (f"-{letters[:length]}".rstrip("-") for length in (6, 8, 13, 36))
-    yield from (f"-{letters[:6].rstrip('-')}-{number}" for number in itertools.count(2))
-
-
-def _fit(stem: str, suffix: str) -> str:
-    return _cut(stem, NAME_BYTES - len(suffix.encode()) - len(".md"))
-
-
-def _cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int) -> str:
+    """A text cut to so many bytes of UTF-8, without a dash at its end."""
     return text.encode("utf-8", "ignore")[:limit].decode("utf-8", "ignore").rstrip("-")
 
 
@@ -162,7 +108,7 @@ def conflict_name(name: str, utc: str, who: str, number: int = 1) -> str:
     """The name beside `name` for a text that was kept (`utc` like `20261120T100000Z`); `number` from 2 avoids a taken one."""
     stem = name[:-3] if name.lower().endswith(".md") else name
     tail = f".conflict-{utc}-{who}{f'-{number}' if number > 1 else ''}.md"
-    return _cut(stem, LONGEST_PART - len(tail.encode())) + tail
+    return cut(stem, LONGEST_PART - len(tail.encode())) + tail
 
 
 def name_key(name: str) -> str:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.util.atomic import storage, write_temporary
@@ -52,6 +52,7 @@ class Local:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._read_uses: dict[str, tuple[bytes, list[Use]]] = {}
 
     def token(self) -> str:
         """The writer token of this folder, by which its journals are named; made at random the first time.
@@ -63,6 +64,8 @@ class Local:
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
+        import secrets  # 4 ms, and a folder needs one token in its life
+
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
         self._write(_TOKEN_FILE, f"{token}\n".encode())
         self._write(_PLACE_FILE, self._place(), durable=False)
@@ -118,12 +121,8 @@ class Local:
         """Drop the uses of one memory, and from announced operations titles that are `told` of it; returns how many."""
         dropped = 0
         for day in self._days():
-            kept = [use for use in self._uses_of(day) if use.target != target]
-            gone = sum(1 for _ in self._uses_of(day)) - len(kept)
-            if gone:
-                lines = (json.dumps({"at": use.at, "target": use.target, "session": use.session}) for use in kept)
-                self._write(f"{day}.jsonl", "".join(f"{line}\n" for line in lines).encode(), _USE)
-            dropped += gone
+            with self._folder(_USE) as folder:
+                dropped += blank(folder, f"{day}.jsonl", lambda line: _target_of(line) == target)
         for operation in self.pending():
             if told(operation.title):
                 self.begin(replace(operation, title="forgotten"))
@@ -154,11 +153,16 @@ class Local:
         days = (name.removesuffix(".jsonl") for name in self._names(_USE) if name.endswith(".jsonl"))
         return sorted(day for day in days if _DAY.fullmatch(day))
 
-    def _uses_of(self, day: str) -> Iterator[Use]:
-        for line in (self._read(f"{day}.jsonl", _USE) or b"").split(b"\n"):
-            found = _json(line)
-            if isinstance(found, dict) and isinstance(found.get("at"), str) and isinstance(found.get("target"), str):
-                yield Use(at=found["at"], target=found["target"], session=str(found.get("session") or ""))
+    def _uses_of(self, day: str) -> list[Use]:
+        """The uses of one day; a day is only ever added to, so what was read before is not parsed again."""
+        data = self._read(f"{day}.jsonl", _USE) or b""
+        known, uses = self._read_uses.get(day, (b"", []))
+        if not data.startswith(known):
+            known, uses = b"", []
+        whole = data[: data.rfind(b"\n") + 1]
+        uses = [*uses, *_uses_in(whole[len(known) :])]
+        self._read_uses[day] = whole, uses
+        return [*uses, *_uses_in(data[len(whole) :])]
 
     @contextmanager
     def _folder(self, *below: str) -> Iterator[Folder]:
@@ -189,7 +193,14 @@ class Local:
                 folder.sync()
 
 
-def _day_sums(day: str, uses: Iterator[Use]) -> Iterator[Signal]:
+def _uses_in(data: bytes) -> Iterator[Use]:
+    for line in data.split(b"\n"):
+        found = _json(line)
+        if isinstance(found, dict) and isinstance(found.get("at"), str) and isinstance(found.get("target"), str):
+            yield Use(at=found["at"], target=found["target"], session=str(found.get("session") or ""))
+
+
+def _day_sums(day: str, uses: Iterable[Use]) -> Iterator[Signal]:
     moments: dict[str, list[str]] = defaultdict(list)
     sessions: dict[str, Counter[str]] = defaultdict(Counter)
     for use in uses:
@@ -209,6 +220,11 @@ def _day_sums(day: str, uses: Iterator[Use]) -> Iterator[Signal]:
 
 def _only(sessions: Mapping[str, int]) -> str:
     return next(iter(sessions)) if len(sessions) == 1 else ""
+
+
+def _target_of(line: bytes) -> str:
+    found = _json(line)
+    return str(found.get("target")) if isinstance(found, dict) else ""
 
 
 def _operation(data: bytes | None) -> PendingOperation | None:

@@ -6,18 +6,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.files import frontmatter
 from vault_tool.files.frontmatter import Plain, Raw
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, error, note, warning
-from vault_tool.model.records import Head, Record, from_head
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
+
+if TYPE_CHECKING:
+    from vault_tool.model.records import Head, Record
 
 PREVIEW_LENGTH = 200
 
@@ -69,6 +71,8 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
 
 def record(path: str, data: bytes, registry: Registry) -> Record | None:
     """The record in a file's bytes, or None for a page or what cannot be read."""
+    from vault_tool.model.records import from_head  # 5 ms: only what goes on to change a record needs its class
+
     parsed = parse(path, data, registry)
     return from_head(parsed.record_class, parsed.head, parsed.body) if parsed.record_class else None
 

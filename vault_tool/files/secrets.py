@@ -14,6 +14,18 @@ MARKER = "<!-- vt: allow-secret -->"
 """At the end of a line it says that what looks like a secret there is none, or is meant to be kept."""
 
 _ALLOWED = re.compile(r"(?:vt: ?allow-secret|pragma: ?allowlist[ -]secret)[ \t]*(?:-->|\*/)?[ \t\r\"']*$")
+_PLACEHOLDER = re.compile(
+    r"(?i:pass(?:word|wd)?|pwd?|secret|token|changeme|change[-_]me|replace[-_]me|placeholder|redacted|your[-_][a-z_-]{2,40}"
+    r"|<[\w .-]+>|\[[\w .-]+\]|(?:[a-z]{2,7}[-_]){0,3}(?:x{3,}|\*{3,}|\.{3}|…))"
+)
+"""What documents write where a password belongs: no value that ever opened anything of worth."""
+
+_RESERVED = re.compile(r"(?i:(?:[\w-]+\.)*(?:example\.(?:com|net|org)|[\w-]+\.(?:example|test|invalid)))(?![\w-]|\.\w)")
+"""Hosts that are kept for examples (RFC 2606): no password opens anything there."""
+
+_LONGEST_EXAMPLE = 16
+"""A longer password of such a host may be a real one of which only the host was changed."""
+
 _SHOWN = 4
 _LONGEST_LINE = 20_000
 """Longer lines are looked at in pieces of this many characters, which overlap by more than a key is long."""
@@ -158,7 +170,7 @@ def scan(text: str, allowed: Sequence[str] = ()) -> list[Secret]:
 
 def rules() -> str:
     """What changes when the rules do: a text is clean under the rules that it was searched by."""
-    return content_hash(repr((_RULES, _DETECTORS, _ALLOWED.pattern)).encode())
+    return content_hash(repr((_RULES, _DETECTORS, *(one.pattern for one in (_ALLOWED, _PLACEHOLDER, _RESERVED)))).encode())
 
 
 def marked_lines(text: str) -> list[str]:
@@ -209,7 +221,21 @@ def _hits(rules: Sequence[tuple[str, _Find]], number: int, line: str) -> Iterato
     for piece in (line[start : start + _LONGEST_LINE] for start in starts):
         for kind, find in rules:
             for value in find(piece):
+                if _is_example(value, piece):
+                    continue
                 yield Secret(number, kind, f"{value[: min(_SHOWN, len(value) // 4)]}…", value)
+
+
+def _is_example(value: str, line: str) -> bool:
+    """Whether a hit is plainly a placeholder, or a plain word as the password of a host that is kept for examples."""
+    if not value.startswith("://"):
+        said = re.sub(r"^(?i:bearer|sshpass +-p) *", "", value).strip("'\"")
+        return bool(_PLACEHOLDER.fullmatch(said))
+    password = value[3:-1].rpartition(":")[2]
+    if _PLACEHOLDER.fullmatch(password):
+        return True
+    plain = len(password) <= _LONGEST_EXAMPLE and not _is_random(password)
+    return plain and all(_RESERVED.match(line, found.end()) for found in re.finditer(re.escape(value), line))
 
 
 @cache

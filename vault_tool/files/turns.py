@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage, write_temporary
 from vault_tool.util.folder import Folder, opened
@@ -25,8 +26,8 @@ _PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedTurn:
-    """One turn whose candidates were accepted; `held` says that they go to the inbox and not into the vault."""
+class Said:
+    """Who said what, when (ISO 8601, UTC), where, and in which turn."""
 
     id: str
     at: str
@@ -35,6 +36,12 @@ class QueuedTurn:
     world: str
     turn: str
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueuedTurn(Said):
+    """One turn whose candidates were accepted; `held` says that they go to the inbox and not into the vault."""
+
     note: str = ""
     mode: str = ""
     risk: str = ""
@@ -46,16 +53,9 @@ class QueuedTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedTurn:
+class SkippedTurn(Said):
     """One turn that wrote nothing, and why."""
 
-    id: str
-    at: str
-    session: str
-    user: str
-    world: str
-    turn: str
-    text: str
     reason: str = ""
     flags: tuple[str, ...] = field(default=())
 
@@ -130,24 +130,25 @@ class Turns:
 
     def settle(self, identities: Sequence[str]) -> int:
         """Drop kept turns by their ids: they were judged a second time. Returns how many there were."""
-        return self.forget(lambda text: any(identity in text for identity in identities), queue=False)
+        judged = frozenset(identities)
+        return self._blank(lambda line: (one := _skipped(line)) is not None and one.id in judged)
 
-    def forget(self, tells: Callable[[str], bool], *, queue: bool = True) -> int:
+    def forget(self, tells: Callable[[str], bool]) -> int:
         """Drop every kept turn, and every waiting one, whose text `tells`; returns how many there were."""
-        dropped = 0
-        for name in self._names(_SKIPPED):
-            lines = (self._read(name, _SKIPPED) or b"").split(b"\n")
-            kept = [line for line in lines if not line.strip() or not tells(_spelt(line))]
-            if len(kept) < len(lines):
-                dropped += len(lines) - len(kept)
-                with self._folder(_SKIPPED) as folder:
-                    folder.rename(write_temporary(folder, name, b"\n".join(kept), mode=_PRIVATE_FILE), name)
-        for name in self._names(_QUEUE) if queue else ():
+        dropped = self._blank(lambda line: tells(_spelt(line)))
+        for name in self._names(_QUEUE):
             if tells(_spelt(self._read(name, _QUEUE) or b"")):
                 dropped += 1
                 with self._folder(_QUEUE) as folder:
                     folder.discard(name)
         return dropped
+
+    def _blank(self, drops: Callable[[bytes], bool]) -> int:
+        names = self._names(_SKIPPED)
+        if not names:
+            return 0
+        with self._folder(_SKIPPED) as folder:
+            return sum(blank(folder, name, drops) for name in names)
 
     def _entries(self) -> list[str]:
         return sorted(name for name in self._names(_QUEUE) if name.endswith(".json") and not name.startswith("."))

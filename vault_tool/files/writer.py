@@ -102,6 +102,7 @@ def create(root: Path, path: str, data: bytes, many: Many | None = None) -> Writ
         _refuse_twin(folder, path, name, {} if many is None else many.names)
         temporary = atomic.write_temporary(folder, name, data)
         try:
+            # One step of the system's, not a look and then a rename: a file made in between would be overwritten.
             folder.rename_to_free(temporary, name)
         except FileExistsError as fault:
             folder.discard(temporary)
@@ -148,6 +149,7 @@ def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
     with lock(root):
         before = read(root, path)
         for _ in range(ATTEMPTS):
+            # Made anew on what somebody else just saved, so that neither of the two is lost.
             wanted = change(before)
             try:
                 return replace(root, path, before, wanted)
@@ -155,6 +157,7 @@ def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
                 if changed.current is None:
                     break
                 before = changed.current
+        # Also where the folder is gone by now: what somebody wanted written is kept somewhere.
         with _place(root, path, len(wanted), create=True) as (folder, name):
             copy = _beside(root, path, keep_text(folder, name, wanted, Local(root).token()))
     raise StaleEdit(f"{path} changed while it was edited; the edited text is kept in {copy}", "compare the two by hand")
@@ -169,6 +172,7 @@ def remove(root: Path, path: str, old: bytes) -> Written:
         current = folder.read(name)
         if current != old:
             raise Changed(path, current)
+        # Moved aside and looked at there: what an editor saves between a look and an unlink would be lost.
         aside = _marked(name, old, old)
         folder.rename(name, aside)
         taken = folder.read(aside)
@@ -197,6 +201,7 @@ def _publish(folder: Folder, path: str, name: str, old: bytes, new: bytes) -> st
     try:
         folder.sync()
     except OSError:
+        # The new text may not outlive a power cut, so it is not acknowledged, and the old one goes back.
         if folder.exchange(temporary, name):
             folder.discard(temporary)
         raise
@@ -210,6 +215,7 @@ def _swap(folder: Folder, path: str, name: str, old: bytes, new: bytes) -> str |
     temporary = _marked(name, old, new)
     swapped = False
     try:
+        # Whole before it bears the hashes: half a text under them would be kept by a sweep as somebody else's.
         folder.rename(whole, temporary)
         swapped = folder.exchange(temporary, name)
         if not swapped:

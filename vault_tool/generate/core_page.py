@@ -76,13 +76,14 @@ def core_page(
 ) -> CorePage:
     """The page as of a UTC date in at most `budget` characters; equal values give an equal page on every machine.
 
+    Of several `kept` of one type the first is shown: give the newest first, as `orient` serves it.
     `active` and `total` are the counts of its header; `live` says that use of this machine alone is counted too.
     """
     header = _header(as_of, active, total, live)
     if len(header) > budget:
         return CorePage(cut(header, budget), (), {})
     head = f"{header}\n{_HOW}" if len(header) + 1 + len(_HOW) <= budget else header
-    texts = _kept_texts(kept, min(budget // 2, budget - len(head)))
+    texts = _kept_texts([one for one in kept if not _expired(one.entry, as_of)], min(budget // 2, budget - len(head)))
     left_out: Counter[str] = Counter()
     ranked = _ranked(items, registry, as_of, left_out)
     sections, shown = _fill(ranked, registry, budget - len(head) - len(texts), section_limit, left_out)
@@ -156,8 +157,13 @@ def _barred(item: CoreItem, registry: Registry, as_of: date) -> str:
         return "questionable"
     if item.truth < LEAST_TRUTH:
         return "doubted"
+    return "expired" if _expired(entry, as_of) else ""
+
+
+def _expired(entry: Entry, as_of: date) -> bool:
+    """Whether its time is over on that day: the page is read all day long, so its last day counts as over."""
     expires = parse_time(entry.text("expires")) if entry.text("expires") else None
-    return "expired" if expires and expires.date() <= as_of else ""
+    return expires is not None and expires.date() <= as_of
 
 
 def _order(item: CoreItem) -> tuple[float, float, str, str]:

@@ -16,7 +16,7 @@ _ORIGINS = frozenset({"owner", "agent", "import"})
 
 def origin(entry: Entry) -> str:
     """Who wrote it: `owner` (also a file that does not say), `agent`, `import`, or `unknown` for any other word."""
-    said = entry.text("origin") or "owner"
+    said = entry.origin
     return said if said in _ORIGINS else "unknown"
 
 

@@ -67,9 +67,10 @@ def reflection_page(
     number of entries (of a note with more than 16 tags only 16 are read), the page does not.
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
-    memories.sort(key=_age, reverse=True)
+    memories.sort(key=lambda entry: entry.by_created, reverse=True)
     tagged = _tagged(memories)
-    passes = sorted((e for e in entries if e.record_class is RecordClass.CONSOLIDATION), key=_age, reverse=True)
+    passes = [entry for entry in entries if entry.record_class is RecordClass.CONSOLIDATION]
+    passes.sort(key=lambda entry: entry.by_created, reverse=True)
     insights = [entry for entry in memories if entry.type == "insight"][:INSIGHTS]
     dates = f"Last updated: {as_of.isoformat()} | Last reflection: {last_reflection or 'never'}"
     parts = (
@@ -82,10 +83,6 @@ def reflection_page(
         _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
     )
     return "\n".join(parts)
-
-
-def _age(entry: Entry) -> tuple[str, str]:
-    return entry.text("created"), entry.id
 
 
 def _section(title: str, intro: str, lines: Iterable[str]) -> str:

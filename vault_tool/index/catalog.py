@@ -25,6 +25,8 @@ from vault_tool.util.collecting import no_collection
 _E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
 _BUSY_SECONDS = 5.0
 _MANY = 900
+_MOST_KEPT = 20_000
+"""So many entries take about 40 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Catalog:
         self._snapshot: tuple[str, Snapshot] | None = None
         self._known: tuple[str, dict[str, Listing]] | None = None
         self._counts: tuple[str, Counts] | None = None
+        self._lately: tuple[str, dict[str, Entry]] = ("", {})
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -129,6 +132,15 @@ class Catalog:
             found.update((entry.path, entry) for entry in self._entries(f"path IN ({_marks(some)})", some))
         return found
 
+    def by_paths_kept(self, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of several files, from memory for as long as the catalogue is the same. Not for the middle of a write."""
+        seq = self.seq()
+        if self._lately[0] != seq or len(self._lately[1]) > _MOST_KEPT:
+            self._lately = seq, {}
+        kept = self._lately[1]
+        kept.update(self.by_paths([path for path in paths if path not in kept]))
+        return {path: kept[path] for path in paths if path in kept}
+
     def by_body(self, body_hash: str) -> tuple[Entry, ...]:
         """The entries with exactly this body after normalisation."""
         return self._entries("body_hash = ? AND body_hash <> '' ORDER BY path", (body_hash,))
@@ -168,10 +180,6 @@ class Catalog:
             return ()
         within = " AND ".join(f"e.n IN (SELECT n FROM memberships WHERE normal IN ({_marks(names)}))" for names in groups)
         return self._joined(f"(SELECT 1) j ON {within} ORDER BY e.path", [name for names in groups for name in names])
-
-    def tag_counts(self) -> dict[str, int]:
-        """How many records are tagged with each normalised subject name."""
-        return dict(self.rows("SELECT normal, count(*) FROM memberships GROUP BY normal"))
 
     def pointing_at(self, record_id: str, fields: Collection[str] | None = None) -> tuple[tuple[str, Entry], ...]:
         """The records that name this id in their heads: pairs of the field and the record, in the order of their paths."""

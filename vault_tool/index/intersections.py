@@ -80,7 +80,7 @@ class Regions:
         touching = self.touching(next(iter(wanted.values())))
         of_type = [entry for entry in touching if not type or entry.type == type]
         exact = [entry for entry in of_type if {region.key for region in self.of(entry)} == wanted.keys()]
-        return sorted(exact, key=lambda e: (e.text("created"), e.id, e.path), reverse=True)
+        return sorted(exact, key=lambda e: (e.by_created, e.path), reverse=True)
 
     def touching(self, region: Region) -> list[Entry]:
         """The active understandings tagged with a region, among others or alone."""

@@ -50,6 +50,7 @@ class Part:
         kept = self.kept()
         if kept is None or (nonce is not None and kept.get("nonce") != nonce):
             return State.SPOILT
+        # Written in an earlier boot without waiting for the disk: pages may be missing that no stat tells of.
         if kept.get("boot") not in (None, _boot()):
             return State.SPOILT
         if kept.get("open"):
@@ -73,6 +74,7 @@ class Part:
         """The stats of the file, or of the files of the folder (locks aside); nothing where there is none."""
         try:
             if self.path.is_dir():
+                # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
                 with os.scandir(self.path) as found:
                     return sorted([item.name, *_stat(item.stat())] for item in found if not item.name.endswith(".lock"))
             return [["", *_stat(self.path.stat())]]
@@ -96,6 +98,7 @@ class Part:
     def writing(self, nonce: str, *, synced: bool = True) -> Iterator[None]:
         """Break the seal, write, and renew it; a failed write leaves it broken. `synced` as for `close_seal`."""
         self._say({"version": FORMAT, "nonce": nonce, "open": True, "boot": None if synced else _boot()})
+        # No `finally`: what failed half-way must be found broken.
         yield
         self.close_seal(nonce, synced=synced)
 
@@ -106,6 +109,7 @@ class Part:
             descriptor = os.open(self.seal, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
             try:
                 said = orjson.dumps(seal)
+                # Of one size always: the end of a longer seal never stands behind a shorter one, however early we are killed.
                 os.write(descriptor, said.ljust(_SEAL_BYTES))
                 os.ftruncate(descriptor, max(len(said), _SEAL_BYTES))
             finally:
@@ -182,10 +186,11 @@ def clear_temporaries(path: Path) -> None:
 
 @cache
 def _boot() -> str:
-    """What is the same until the machine starts anew: the kernel's own word for it, else the minute of its start."""
+    """What is the same until the machine starts anew: the kernel's own word for it, else about when it started."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
+        # Coarse: clocks are set by seconds now and then, and that must not look like another boot.
         return str(round((time.time() - time.monotonic()) / 600))
 
 

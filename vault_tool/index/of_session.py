@@ -18,7 +18,7 @@ def written_in(catalog: Catalog, session: str) -> tuple[Entry, ...]:
     # The second term is the index's own: without it SQLite cannot know that the index will do.
     query = f"SELECT {ENTRY} FROM entries WHERE {SESSION} = ? AND {SESSION} <> ''"
     found = map(entry_of, catalog.rows(query, (session,)))
-    return tuple(sorted(found, key=lambda entry: (entry.text("created"), entry.path)))
+    return tuple(sorted(found, key=lambda entry: (entry.by_created[0], entry.path)))
 
 
 def signals_in(catalog: Catalog, session: str) -> list[Signal]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
@@ -32,6 +33,8 @@ __all__ = ["Index", "Progress", "Refresh"]
 
 _SMALL = 2000
 _EXPORT_SHARE = 0.05
+T = TypeVar("T")
+
 _ATTEMPTS = 5
 _NOTHING = Tally()
 
@@ -106,6 +109,7 @@ class Index:
             try:
                 return _timed(self._refreshed(full, confirm, glance, progress), begun)
             except Replaced:
+                # The other's build is of the files as it saw them; the answer must be of the files after the question.
                 continue
         raise Busy("other processes keep building the index", "try again in a moment")
 
@@ -118,6 +122,7 @@ class Index:
         catalog = self._shelf.ready()
         if catalog is None:
             return self.refresh()
+        # Taken before the stats are: what changed within a tick of this moment is read once more (`settled`).
         started = time.time_ns()
         paths = [path for path in paths if file_kind(path) not in (None, FileKind.OTHER)]
         head = catalog.meta("head")
@@ -153,30 +158,31 @@ class Index:
         together as they do in the text count more. With `waiting`, a few changes that wait are answered for from beside
         the index and not written first: for what is asked in the middle of a write. Raises Busy and StorageError.
         """
-        for _ in range(_ATTEMPTS):
-            try:
-                return self._search.search(self.catalog, text, limit, classes, types, near, waiting)
-            except Spoilt:
-                self._mend_lexical()
-        raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
+        found = self._lexically(lambda: self._search.search(self.catalog, text, limit, classes, types, near, waiting))
+        if found is None:
+            raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
+        return found
 
     def settle(self) -> None:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
-        for _ in range(_ATTEMPTS):
-            try:
-                self._search.caught_up(self.catalog)
-                return
-            except Spoilt:
-                self._mend_lexical()
+        self._lexically(lambda: self._search.caught_up(self.catalog))
 
     def attainable(self, text: str) -> float:
         """The full-text score that a note with every word of `text` once in its body would have: a scale for `match`."""
+        return self._lexically(lambda: self._search.attainable(self.catalog, text)) or 0.0
+
+    def coverage(self, text: str, paths: Collection[str]) -> dict[str, float]:
+        """The part of a question's words, weighted by their rarity, that each of these notes has: a scale for `match`."""
+        return self._lexically(lambda: self._search.coverage(self.catalog, text, paths)) or {}
+
+    def _lexically(self, ask: Callable[[], T]) -> T | None:
+        """What the full-text index says, built anew where it is spoilt; None where that does not help."""
         for _ in range(_ATTEMPTS):
             try:
-                return self._search.attainable(self.catalog, text)
+                return ask()
             except Spoilt:
                 self._mend_lexical()
-        return 0.0
+        return None
 
     def export(self) -> None:
         """Write `_index.json` as of the last refresh."""
@@ -202,11 +208,13 @@ class Index:
         self._shelf.borrow_if_unwritable()
         catalog = self._shelf.ready()
         scan = reader.scan(self._root, self._trusted(catalog) if glance and catalog and not full else None)
+        # After a walk that failed in part no folder's times are trusted: the next look goes everywhere.
         self._looks = {} if scan.partial else scan.looks
         if catalog is None:
             return self._rebuild(scan, progress)
         changes = compare(catalog.known(), scan)
         where = updating.tip(self._repo, catalog)
+        # With more than half of the files in doubt, filling new tables in bulk beats changing the old ones row by row.
         if not full and len(changes.suspects) <= max(_SMALL, scan.count // 2):
             known = catalog.files([*changes.suspects, *changes.gone]) if changes else {}
             return self._walked(catalog, scan, changes, known, where, confirm)
@@ -230,6 +238,7 @@ class Index:
     ) -> Refresh:
         digests = {"faults": faults_digest(scan.faults), "forgotten": updating.graves_digest(tombstones.forgotten(self._root))}
         news = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
+        # The usual case: no lock is taken and nothing is written, but for an export that is due.
         if not (changes or news or where.facts):
             self._export_if_due(catalog)
             return self._report(catalog)
@@ -278,6 +287,7 @@ class Index:
             return replace(self._report(catalog), withheld=reason, behind=found.vanished)
         before = catalog.files([*(one.path for one in seen), *gone])
         stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
+        # Counted since the build: by it the export knows how far it is behind.
         facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone))
         with self._shelf.writing(catalog):
             apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts))
@@ -296,9 +306,11 @@ class Index:
         graves = updating.graves_digest(tombstones.forgotten(self._root))
         facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature, "forgotten": graves}
         with self._shelf.building():
+            # Asked again under the lock: of several that found the index missing one builds, and the others use its work.
             ready = self._shelf.ready() if before is None else None
             if ready is not None and self._search.usable(ready):
                 raise Replaced
+            # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
             self._shelf.sweep()
             built = build(self._root, self._shelf.cache, scan, self._config, self._repo, facts, progress)
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.

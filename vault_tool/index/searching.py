@@ -63,6 +63,10 @@ class Search:
         """See `Lexical.attainable`."""
         return self._index(catalog).attainable(text)
 
+    def coverage(self, catalog: Catalog, text: str, paths: Collection[str]) -> dict[str, float]:
+        """See `Lexical.coverage`."""
+        return self._index(catalog).coverage(text, paths, catalog.pending())
+
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""
         try:

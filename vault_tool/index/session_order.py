@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 
 from vault_tool.index.catalog import Catalog
@@ -59,10 +60,20 @@ def _in_order(rows: Iterable[Any]) -> list[Any]:
     """By turn where all say one, else by when it was observed or written; files of one moment in the order they were written."""
     listed = list(rows)
     if all(row[1] for row in listed):
-        return sorted(listed, key=lambda row: (_natural(row[1]), row[2] or row[3] or "", _natural(row[0])))
-    return sorted(listed, key=lambda row: (row[2] or row[3] or "", row[3] or "", row[4], _natural(row[0])))
+        return _sorted(listed, lambda row: (_natural(row[1]), row[2] or row[3] or ""))
+    return _sorted(listed, lambda row: (row[2] or row[3] or "", row[3] or "", row[4]))
+
+
+def _sorted(rows: Sequence[Any], key: Callable[[Any], Any]) -> list[Any]:
+    """In the order of the keys, and those of one key in the order of their paths; most sessions need no path for it."""
+    keys = [key(row) for row in rows]
+    if len(set(keys)) < len(keys):
+        keys = [(found, _natural(row[0])) for found, row in zip(keys, rows, strict=True)]
+    return [row for _, row in sorted(zip(keys, rows, strict=True), key=itemgetter(0))]
 
 
 def _natural(text: object) -> tuple[tuple[int, str], ...]:
     """A text with numbers in it, so that 10 comes after 9."""
+    if isinstance(text, str) and text.isdecimal():
+        return ((0, ""), (int(text), ""), (0, ""))
     return tuple((int(part), "") if part.isdecimal() else (0, part) for part in _NUMBER.split(str(text)))

@@ -81,6 +81,7 @@ class Shelf:
         """Write to the catalogue: other processes wait, and the seal is broken meanwhile. Raises Busy, Replaced."""
         part = self.part
         with self.locked():
+            # While we waited another build may have been put there: we would write into a file that has no name any more.
             if self._opened(part) is not catalog:
                 raise Replaced
             with part.writing(catalog.meta("nonce"), synced=False):
@@ -107,6 +108,7 @@ class Shelf:
             make_way(part.path)
             with part.writing(nonce, synced=False):
                 self._unsynced = True
+                # A journal that a killed writer left is the old file's; SQLite would roll it back into the new one.
                 discard(part.path.with_name(part.path.name + "-journal"))
                 made.replace(part.path)
 
@@ -155,6 +157,7 @@ class Shelf:
 
     def _settled(self, part: Part) -> State:
         """The state once no other process is between a write and its seal; what a crash interrupted is examined."""
+        # Where nothing can be written there is no lock to take, and nobody to wait for.
         if part.kept() is None or not os.access(self.cache, os.W_OK):
             return part.state()
         with self.locked():
@@ -190,4 +193,5 @@ def _identity(path: Path) -> tuple[int, int] | None:
         found = path.stat()
     except OSError:
         return None
+    # Not by name: a new catalogue is renamed into the place of the old one, which stays open and readable.
     return found.st_dev, found.st_ino

@@ -86,6 +86,7 @@ def apply(catalog: Catalog, difference: Difference) -> None:
         had = catalog.files([*(one.path for one in difference.seen), *difference.gone])
         for path in difference.gone:
             _forget(connection, path)
+            # In the transaction of the entries: after a kill the two stores may differ, but the catalogue knows in what.
             if path in had and had[path].kind in _SEARCHED:
                 connection.execute(_WAIT, (path, None, seq))
         for one in difference.seen:
@@ -112,6 +113,7 @@ _SEARCHED = frozenset({"record", "page", "unreadable"})
 def _forget(connection: sqlite3.Connection, path: str) -> None:
     for number, *row in connection.execute(f"SELECT n, {schema.ENTRY} FROM entries WHERE path = ?", (path,)).fetchall():
         old = entry_of(row)
+        # By the names that the old row had: these trees are keyed by name, and finding a number in them reads them whole.
         for table, of in _NAMES.items():
             rows = ((name, number) for name in of(old))
             connection.executemany(f"DELETE FROM {table} WHERE normal = ? AND n = ?", rows)
@@ -176,6 +178,7 @@ class Bulk:
 
     def __init__(self, path: Path) -> None:
         self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        # Nothing to protect: a build that fails or is killed is thrown away whole.
         for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -65536"):
             self._connection.execute(f"PRAGMA {pragma}")
         schema.make(self._connection)

@@ -58,6 +58,7 @@ def tip(repo: git.Repo | None, catalog: Catalog) -> Tip:
     before = catalog.meta("head")
     if repo is None:
         return Tip(before, before)
+    # Two stats cost microseconds, asking git costs a process, and this stands before every answer.
     signature = head_signature(repo)
     if signature and signature == catalog.meta("head_signature"):
         return Tip(before, before)
@@ -77,6 +78,7 @@ def head_now(repo: git.Repo | None) -> str:
 def head_signature(repo: git.Repo) -> str:
     """What changes whenever HEAD moves: the stats of HEAD and of its log. Empty where git keeps no such log."""
     try:
+        # A commit rewrites the branch's ref and leaves HEAD as it is; the log of HEAD is written either way.
         found = [(repo.git_dir / name).stat() for name in ("HEAD", "logs/HEAD")]
     except OSError:
         return ""
@@ -129,6 +131,7 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
 
     Notes that stand elsewhere now have not vanished, nor have those whose absence is git's doing.
     """
+    # So few are never a loss in bulk, and most comparisons end here without a query.
     if len(gone) < _FEW:
         return ""
     known = catalog.files(gone)
@@ -166,6 +169,7 @@ def _deleted(repo: git.Repo, old: str, new: str) -> set[str]:
     try:
         return {path for path, change in git.changed_between(repo, old, new).items() if change == "D"}
     except (GitError, NotFound, Refused):
+        # A commit that git no longer has (pruned, or beyond a shallow clone) explains nothing.
         return set()
 
 
@@ -176,6 +180,7 @@ def tally(seen: Iterable[Seen], gone: Collection[str], before: Mapping[str, Know
     lost = [before[path] for path in gone if path in before and before[path].kind in NOTES]
     appeared = {one.hash for one in new if one.hash}
     moved = sum(was.hash in appeared for was in lost)
+    # Two copies of one text that went may both answer to a single new file: no count falls below zero.
     moved = min(moved, len(new))
     return Tally(len(new) - moved, len(notes) - len(new) + moved, len(lost) - moved)
 

@@ -12,7 +12,7 @@ from typing import Any
 from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import parse_time
+from vault_tool.util.clock import moment, parse_time
 from vault_tool.util.text import normal_name
 
 
@@ -63,6 +63,32 @@ class Entry:
     def pinned(self) -> bool:
         """Whether a person keeps it from fading."""
         return self.head.get("pinned") is True
+
+    @property
+    def origin(self) -> str:
+        """Who wrote it, as a channel: an agent, a person's turn, an import; what says nothing is its owner's."""
+        return self.text("origin") or "owner"
+
+    @property
+    def observed(self) -> str:
+        """When it was so, as written: the time of what is told, else the time of its writing."""
+        return self.text("observed") or self.text("created")
+
+    @property
+    def by_created(self) -> tuple[datetime, str]:
+        """Orders memories by when they were written, whatever zones they name; of one moment the larger id counts as newer."""
+        return moment(self.text("created")), self.id
+
+    @property
+    def by_observed(self) -> tuple[datetime, str]:
+        """Orders memories by when they were so, as `by_created` does by their writing."""
+        return moment(self.observed), self.id
+
+    @property
+    def generation(self) -> int | None:
+        """The consolidation cycle that it was written in, or None for what was written before counting began."""
+        number = self.number("generation")
+        return None if number is None else int(number)
 
     def expired(self, moment: datetime) -> bool:
         """Whether its time is over at `moment`: from then on it is history and no answer."""

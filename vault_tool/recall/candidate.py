@@ -14,8 +14,9 @@ Key: TypeAlias = tuple[str, str]
 
 @dataclass(slots=True)
 class Candidate:
-    """One memory in the running. `words` is its full-text score as a share of what is attainable, `cosine` is in
-    standard deviations above what the question has in common with any memory (None: it has no vector yet).
+    """One memory in the running. `words` is its full-text score as a share of what is attainable, `covered` the part of the
+    question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
+    question has in common with any memory (None: it has no vector yet).
 
     `factors` is kept of everything that made the score, for `explain`.
     """
@@ -23,6 +24,7 @@ class Candidate:
     key: Key
     entry: Entry
     words: float = 0.0
+    covered: float | None = None
     cosine: float | None = None
     perspective: str | None = None
     named: float = 0.0
@@ -33,6 +35,15 @@ class Candidate:
     score: float = 0.0
     why: list[str] = field(default_factory=list)
     factors: dict[str, float] = field(default_factory=dict)
+
+    def worded(self, breadth: float) -> float:
+        """How well the question's words are there: their score and the part of them that it is made of, as a geometric mean.
+
+        One word that stands in a title and often can score more than all the others would: it is still one word. `breadth`
+        (0..1) is the weight of the part.
+        """
+        covered = self.words if self.covered is None else self.covered
+        return float(self.words ** (1 - breadth) * covered**breadth)
 
 
 Neighbours: TypeAlias = Mapping[Key, tuple[tuple[Key, ...], tuple[Key, ...]]]

@@ -6,29 +6,32 @@ from math import exp
 
 from vault_tool.recall.candidate import Candidate
 
-BOTH = 2.0
+BREADTH = 2 / 3
+"""How much it counts that many of a question's words are there, against how much those say that are."""
+
+BOTH = 2.8
 """What the whole of a question's words counts, in standard deviations of cosine, where meaning speaks too."""
 
-WORDS_ALONE = (2.2, 4.6)
+WORDS_ALONE = (2.4, 4.0)
 """Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together."""
 
-CAREFUL = 1.5
-"""By so much stricter are words that stand against a meaning which does not agree: exact names and codes still pass."""
+WORDS_AGAINST = (1.4, 4.8)
+"""The same of words that stand against a meaning which does not agree: stricter, but exact names and codes still pass."""
 
-MIDDLE, WIDTH = 4.0, 0.5
-"""Where a match is a half, and how fast it grows from there. Of questions asked of the wrong conversation about a fifth come
-this far; of those asked of the right one, four fifths."""
+MIDDLE, WIDTH = 4.2, 0.5
+"""Where a match is a half, and how fast it grows from there. Of questions asked of the wrong conversation about one in seven
+comes this far; of those asked of the right one, three quarters."""
 
 
 def match(candidate: Candidate) -> float:
-    """0..1 from the two lanes: the rarity-weighted part of the question's words that it has, and by how much its meaning
-    stands out from what the question has in common with any memory. Either can carry a match, together they are stricter.
+    """0..1 from the two lanes: how well the question's words are there, and by how much the meaning stands out from what the
+    question has in common with any memory. Either can carry a match, together they are stricter.
     """
-    nothing, whole = WORDS_ALONE
-    alone = nothing + whole * candidate.words
+    words = candidate.worded(BREADTH)
     if candidate.cosine is None:
-        return squash(alone, MIDDLE, WIDTH)
-    return squash(max(BOTH * candidate.words + candidate.cosine, alone - CAREFUL), MIDDLE, WIDTH)
+        return squash(WORDS_ALONE[0] + WORDS_ALONE[1] * words, MIDDLE, WIDTH)
+    against = WORDS_AGAINST[0] + WORDS_AGAINST[1] * words
+    return squash(max(BOTH * words + candidate.cosine, against), MIDDLE, WIDTH)
 
 
 def squash(value: float, middle: float, width: float) -> float:

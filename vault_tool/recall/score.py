@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import exp, log2
 
 from vault_tool.belief.fold import Belief
+from vault_tool.config import STRONG_MODELS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.recall.weights import Weights
@@ -17,14 +19,13 @@ FADES_IN = 90.0
 
 _OFTEN = 5.0
 _DEFAULT_CONFIDENCE = 0.8
-_STRONG = ("opus", "gpt-5", "o3", "fable", "mythos", "ultra")
-"""Words in the names of models whose conclusions sink less."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worth:
     """What is known of a memory beside how it fits: what is believed of it, how useful it was for the like of this question
-    (`local`, 0..1), its consolidation cycle against the vault's, and whether a recalled understanding covers it.
+    (`local`, 0..1), its consolidation cycle against the vault's, whether a recalled understanding covers it, and which
+    words tell a strong model by its name.
     """
 
     belief: Belief
@@ -33,6 +34,7 @@ class Worth:
     gate: float
     generation: int
     covered: bool = False
+    strong_models: tuple[str, ...] = STRONG_MODELS
 
 
 def score(
@@ -64,7 +66,7 @@ def _prior(entry: Entry, context: float, worth: Worth, now: datetime, weights: W
         weights.frequency * frequency,
         weights.context * (context - 0.5),
         weights.newness * (1.0 if _is_new(entry, worth.generation) else 0.0),
-        weights.standing * (founded(entry, worth.belief) - 0.5),
+        weights.standing * (founded(entry, worth.belief, worth.strong_models) - 0.5),
     )
     return max(0.1, 1 + sum(parts))
 
@@ -75,14 +77,15 @@ def recency(entry: Entry, belief: Belief, now: datetime) -> float:
     return exp(-max(0.0, days_between(max(moments), now)) / FADES_IN) if moments else 0.5
 
 
-def founded(entry: Entry, belief: Belief) -> float:
+def founded(entry: Entry, belief: Belief, strong_models: Sequence[str]) -> float:
     """0..1: confidence, who concluded it, and use: what sinks less with age."""
     confidence = entry.number("confidence")
-    strong = any(word in entry.text("model").casefold() for word in _STRONG)
+    model = entry.text("model").casefold()
+    strong = any(word.casefold() in model for word in strong_models)
     used = min(1.0, log2(1 + belief.access_count) / _OFTEN)
     return 0.5 * (_DEFAULT_CONFIDENCE if confidence is None else confidence) + 0.2 * strong + 0.3 * used
 
 
 def _is_new(entry: Entry, generation: int) -> bool:
-    written = entry.number("generation")
+    written = entry.generation
     return written is not None and written >= generation

@@ -80,6 +80,7 @@ def within_budget(found: Sequence[_One], budget: int | None, cost: Callable[[_On
     for one in found:
         spent += cost(one)
         if kept and spent > budget:
+            # And no shorter one after it: a worse answer must not win by being brief.
             break
         kept.append(one)
     return kept

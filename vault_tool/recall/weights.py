@@ -19,6 +19,8 @@ class Weights:
     their own, so the best of each answer sets it."""
     least_words: float = 0.35
     """The share of the question's words that the best hit must have to count in full: one chance word is no evidence."""
+    breadth: float = 0.25
+    """How much it counts that a hit has many of the question's words, against one of them often."""
     meaning: float = 0.5
     """One standard deviation of cosine above what the question has in common with any memory."""
     head: float = 0.8
@@ -56,7 +58,7 @@ class Weights:
     """What remains of an observation that a recalled understanding covers: the synthesis speaks for it."""
 
     weak: float = 0.58
-    """Below this match a result is flagged: of five questions to the wrong memory about one does better."""
+    """Below this match a result is flagged: of six questions to the wrong memory about one does better."""
     least: float = 0.0
     """Below this match nothing is returned."""
     preference: float = 0.15

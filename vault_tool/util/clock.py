@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
 class Clock:
@@ -50,6 +51,11 @@ def parse_time(text: str) -> datetime | None:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def moment(text: str) -> datetime:
+    """The moment that `text` names, for sorting: texts of two zones compare wrongly, and what names none is the oldest."""
+    return parse_time(text) or _BEFORE_ALL
 
 
 def days_between(earlier: datetime, later: datetime) -> float:

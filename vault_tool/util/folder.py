@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -107,6 +107,19 @@ class Folder:
                 if new:
                     self.discard(name)
                 raise
+        finally:
+            os.close(descriptor)
+
+    def overwrite(self, name: str, pieces: Mapping[int, bytes]) -> None:
+        """Put bytes over those at the offsets of a regular file, on the disk; a crash may leave a part of them."""
+        descriptor = os.open(self._at(name), os.O_WRONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY, dir_fd=self.descriptor)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise self._not_a_file(name)
+            for offset, data in pieces.items():
+                os.lseek(descriptor, offset, os.SEEK_SET)
+                write_all(descriptor, data)
+            os.fsync(descriptor)
         finally:
             os.close(descriptor)
 

@@ -40,6 +40,15 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // _BYTES_A_TOKEN)
 
 
+def first_tokens(text: str, count: int) -> str:
+    """The longest beginning of `text` that is at most `count` tokens."""
+    if tokens(text) <= count:
+        return text
+    # What cannot be encoded became one `?` each: the two have as many characters.
+    data = text.encode("utf-8", "replace")[: max(0, count) * _BYTES_A_TOKEN]
+    return text[: len(data.decode("utf-8", "ignore"))]
+
+
 def normal_body(text: str) -> str:
     """The form in which bodies are compared for being the same: NFC, white space folded, ends trimmed."""
     return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())

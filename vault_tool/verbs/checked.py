@@ -1,4 +1,4 @@
-"""Checks of the kinds of a program's parameters: a list where a text belongs is said in a line, before anything is done."""
+"""The boundary of a program's calls: parameters of the wrong kind and faults of the system are each said in a line."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
 
 from vault_tool.errors import UsageError
+from vault_tool.util.atomic import storage_error
 
 Checked = TypeVar("Checked", bound=type)
 
@@ -33,7 +34,8 @@ def checked_parameters(vault: Checked) -> Checked:
 
     One text where a list of texts belongs is the list of that text: letter by letter is never meant.
 
-    Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check.
+    Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A fault of the system
+    that no verb expected (a folder taken away between two looks at it) comes out as StorageError.
     """
     for name, verb in list(vars(vault).items()):
         if isinstance(verb, FunctionType) and not name.startswith("_"):
@@ -56,7 +58,10 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
             elif kind and not any(_KINDS[one][0](value) for one in kind):
                 wanted = " or ".join(_KINDS[one][1] for one in kind if one != "None")
                 raise UsageError(f"{name} must be {wanted}, not {_called(value)}", f"see help(Vault.{verb.__name__})")
-        return verb(*bound.args, **bound.kwargs)
+        try:
+            return verb(*bound.args, **bound.kwargs)
+        except OSError as fault:
+            raise storage_error(str(fault.filename or "the vault"), fault, doing="use") from fault
 
     return with_checks
 

@@ -10,6 +10,7 @@ from typing import Literal
 from vault_tool.files import layout, tombstones
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import record as record_in
+from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.model.records import Edge, Record, Remembered
 from vault_tool.model.types import RecordClass
@@ -83,7 +84,7 @@ def hold(
     if screen and not vault.allow_secrets:
         screening.refuse_secrets(vault, [screening.new_note(data)])
     taken = {layout.name_key(name) for name, _ in inbox.notes()}
-    placed = layout.place(record, {}, lambda path: layout.name_key(PurePosixPath(path).name) in taken)
+    placed = place(record, {}, lambda path: layout.name_key(PurePosixPath(path).name) in taken)
     notes = tuple(render(edge).decode("utf-8") for edge in edges)
     about = About(vault.now(), verb, reason, dict(context or {}), notes)
     return Held(record.id, inbox.put(record.id, PurePosixPath(placed).name, data, about), reason)

@@ -72,6 +72,7 @@ class Context:
         self.vouching: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
+        self._machine_file: tuple[int, ...] = ()
         self.environ: Mapping[str, str] = os.environ
         """What the environment says; read here alone."""
 
@@ -181,10 +182,19 @@ class Context:
     @cached_property
     def machine(self) -> Machine:
         """The settings of this machine; where they cannot be read, ones that send nothing anywhere and say why."""
+        self._machine_file = self._stamp_of_machine()
         try:
             return self.machine_settings()
         except VaultError as fault:
             return machine.unusable(str(fault))
+
+    def _stamp_of_machine(self) -> tuple[int, ...]:
+        """What changes when somebody changes this machine's settings."""
+        try:
+            found = os.lstat(self.root / layout.CONFIG_FILE)
+        except OSError:
+            return ()
+        return found.st_size, found.st_mtime_ns, found.st_ino
 
     def machine_settings(self) -> Machine:
         """The settings of this machine, read now; raises ConfigError, naming all faults, where they cannot be used.
@@ -258,8 +268,11 @@ class Context:
     def fresh(self, progress: Progress | None = None) -> Freshness:
         """Compare the files with the indexes and take in what changed: before every answer.
 
-        Nothing is compared when a watcher in this process vouches that it took in every change made so far.
+        Nothing is compared when a watcher in this process vouches that it took in every change made so far. Who embeds
+        is chosen anew where this machine's settings changed: an agent's process lives for days.
         """
+        if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
+            self.reconsider()
         if self.vouching is not None and self.vouching():
             return self.freshness(self.index.recheck(()))
         found = self.freshness(self.index.refresh(progress=progress or self.progress))

@@ -18,11 +18,12 @@ from vault_tool.model.problems import Problem, warning
 from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import UNKNOWN_WEIGHT, RecordClass, is_type_name
+from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Saved, writing
+from vault_tool.verbs.parameters import unknown_type
 from vault_tool.verbs.subjects import require_free
 
 Editor = Callable[[Path], None]
@@ -81,7 +82,7 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
         op.log(record, path, parsed.title)
         saved = op.carry_out(parsed.title, [record.id])
     writer.remove(vault.root, draft, text)
-    outcome = asdict(saved) | {"warnings": (*saved.warnings, *_strange(vault, record.type))}
+    outcome = asdict(saved) | {"warnings": (*saved.warnings, *unknown_type(vault.settings.types, record.type))}
     return Written(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
@@ -153,7 +154,7 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
             results.append(Written(id=identity, type=given, title=title, path=path, changed=True))
         names = ", ".join(r.title for r in results[:3]) + (f" and {len(results) - 3} more" if len(results) > 3 else "")
         saved = op.carry_out(names, [r.id for r in results if r.id])
-    strange = dict.fromkeys(said for one in results for said in _strange(vault, one.type))
+    strange = dict.fromkeys(said for one in results for said in unknown_type(vault.settings.types, one.type))
     return Adopted(**asdict(saved) | {"warnings": (*saved.warnings, *strange)}, results=tuple(results))
 
 
@@ -188,17 +189,6 @@ def _edited(vault: Context, draft: str, editor: Editor, drafted: bytes) -> None:
             raise
         advice = f"the draft is kept in {draft}; move it below {layout.VAULT}/ to make it a note"
         raise UsageError(fault.message, advice) from fault
-
-
-def _strange(vault: Context, type: str) -> tuple[str, ...]:
-    """What to say of a type that the vault does not know: it may be meant, or mistyped."""
-    if vault.settings.types.spec(type).known:
-        return ()
-    from difflib import get_close_matches  # 3 ms, and only a slip needs it
-
-    near = get_close_matches(type.casefold(), list(vault.settings.types.specs))
-    meant = f"; did you mean {', '.join(near)}?" if near else ""
-    return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)
 
 
 def _draft_text(vault: Context, type: str, identity: str, title: str, subject_names: Sequence[str]) -> bytes:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vault_tool.index.embedding.ollama import Ollama
     from vault_tool.index.embedding.port import Embedder
     from vault_tool.index.vectors.catching_up import CaughtUp
-    from vault_tool.index.vectors.vectors import VectorStatus
+    from vault_tool.index.vectors.status import VectorStatus
 
 _SHOWN_REASONS = 3
 _PROBE = 5.0

@@ -50,10 +50,12 @@ class Citing:
 class Forgotten(Saved):
     """What was erased: `removed` files (links to the memory too), `redacted` journals and ledgers, and where the tombstone is.
 
-    `citing` still names its id. `in_history` says that earlier commits, and clones of them, still hold the text.
+    `title` is told beforehand alone (`dry_run`). `citing` still names its id. `in_history` says that earlier commits, and
+    clones of them, still hold the text.
     """
 
     id: str
+    title: str = ""
     tombstone: str
     removed: tuple[str, ...]
     links_removed: tuple[str, ...]
@@ -100,7 +102,8 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
         copies = sorted({*(entry.path for entry in entries), *_returned(vault, identity), *_conflict_copies(vault, traces)})
         redactions = dict(_redactions(vault, traces))
         shown = Forgotten(
-            id=identity, tombstone=tombstones.tombstone(identity), removed=tuple(copies),
+            id=identity, title=one_line(entries[0].title, 60) if dry_run and entries else "",
+            tombstone=tombstones.tombstone(identity), removed=tuple(copies),
             links_removed=tuple(link.path for link in links), redacted=tuple(redactions),
             citing=(*_citing(vault, identity), *_quoting(vault, traces, copies, redactions)),
             in_history=vault.repo is not None, dry_run=dry_run,

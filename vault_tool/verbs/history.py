@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_tool.errors import GitError, NotFound, Refused
@@ -17,9 +17,12 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.operation import Saved, heal
 from vault_tool.verbs.pages import settle_pages
 from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.pending import Saved, heal
+
+LISTED = 50
+"""So many ids and paths of one commit `log` lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     if memory_id:
         vault.fresh()
         paths = [resolve.find(vault, memory_id).path]
-    return Log(results=tuple(git.log(repo, paths=paths, limit=limit, follow=bool(memory_id))))
+    return Log(results=tuple(map(_brief, git.log(repo, paths=paths, limit=limit, follow=bool(memory_id)))))
 
 
 def history(vault: Context, memory_id: str) -> History:
@@ -135,6 +138,11 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         paths=tuple(change.path for change in changes) if outcome.committed else (),
         left=tuple(left),
     )
+
+
+def _brief(one: git.LogEntry) -> git.LogEntry:
+    """A commit with the first of its ids and paths: an import has thousands."""
+    return replace(one, ids=one.ids[:LISTED], paths=one.paths[:LISTED], more=len(one.paths[LISTED:]))
 
 
 _WHOLE = [
@@ -212,7 +220,7 @@ def _relative(vault: Context, path: str | Path) -> str:
 
 def _newest_first(chain: Sequence[Entry]) -> list[Entry]:
     """A chain with each revision before what it supersedes, whatever their clocks said; else by time."""
-    left = {entry.id: entry for entry in sorted(chain, key=lambda e: (e.text("created"), e.id), reverse=True)}
+    left = {entry.id: entry for entry in sorted(chain, key=lambda e: e.by_created, reverse=True)}
     waits = Counter(old for entry in left.values() for old in entry.texts("supersedes") if old in left)
     ordered: list[Entry] = []
     while left:
@@ -231,7 +239,7 @@ def _revision(vault: Context, entry: Entry) -> Revision:
         title=entry.title,
         summary=entry.text("summary") or entry.preview,
         created=entry.text("created"),
-        origin=entry.text("origin") or "owner",
+        origin=entry.origin,
         model=entry.text("model"),
         reason=entry.text("reason"),
         path=entry.path,

@@ -10,7 +10,6 @@ from vault_tool.errors import UsageError
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
@@ -63,16 +62,6 @@ def judged(vault: Context, named: str) -> Entry:
     return entry
 
 
-def problem_named(vault: Context, named: str) -> str:
-    """The id of the problem that `named` means, or nothing for nothing; UsageError for what is none."""
-    if not named:
-        return ""
-    entry = resolve.find(vault, named, (RecordClass.OBSERVATION,))
-    if entry.type != "problem":
-        raise UsageError(f"{resolve.short(vault, entry.id)} is of type {entry.type}, not a problem", "name the problem's own id")
-    return entry.id
-
-
 def mark_signal(vault: Context, target: str, kind: SignalKind, reason: str = "", problem: str = "") -> Signal:
     """A judgement by who is asking, now; it counts after all that was said of the memory before."""
     return Signal(
@@ -93,15 +82,17 @@ def _later_id(vault: Context, target: str) -> str:
 
 
 def moved(vault: Context, entry: Entry, proposal: Signal) -> Move:
-    """What a signal would do to its memory as things stand."""
-    return preview(vault.index.catalog.signals(entry.id), proposal, start=confidence_of(entry), protected=is_protected(entry))
+    """What a signal would do to its memory as things stand, to six digits: more are none of belief's, and are read aloud."""
+    found = preview(vault.index.catalog.signals(entry.id), proposal, start=confidence_of(entry), protected=is_protected(entry))
+    before, after, step, applied = (round(value, 6) for value in (found.before, found.after, found.step, found.applied))
+    return replace(found, before=before, after=after, step=step, applied=applied)
 
 
 def _mark(vault: Context, named: str, kind: SignalKind, reason: str, problem: str) -> Marked:
     vault.fresh()
     home = resolve.home_of(vault, named)
     # A problem of this vault may be what a global memory helped with.
-    about = problem_named(vault if resolve.candidates(vault, problem) else home, problem)
+    about = resolve.problem(vault if resolve.candidates(vault, problem) else home, problem)
     with writing(home, f"mark-{kind.value}") as op:
         entry = judged(home, named)
         return _marked(op, entry, mark_signal(home, entry.id, kind, reason, about))

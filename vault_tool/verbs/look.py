@@ -20,6 +20,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
+from vault_tool.verbs.headline import Headline, headline_of
 from vault_tool.verbs.standing import confidence_of
 
 PAGE = "page"
@@ -44,19 +45,13 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
+class Memory(Headline):
     """One memory, whole: its text, its head, its relations and what is believed of it.
 
     `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
     A page, a file that is no record, has no id (the empty text).
     """
 
-    id: str
-    kind: str
-    type: str
-    title: str
-    subjects: tuple[str, ...]
-    summary: str | None
     content: str
     path: str
     head: Mapping[str, Any]
@@ -110,15 +105,9 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
     entry = resolve.find(vault, memory_id)
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
-    generation = entry.number("generation")
     evidence = evidence_of(vault, entry)
     return Memory(
-        id=entry.id,
-        kind=entry.record_class.value,
-        type=entry.type,
-        title=entry.title,
-        subjects=entry.subjects,
-        summary=entry.text("summary") or None,
+        **headline_of(entry),
         content=body_of(vault, entry),
         path=entry.path,
         head=entry.head,
@@ -130,9 +119,9 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         last_accessed=judged.last_accessed,
         decay_score=score,
         standing=standing(score).value,
-        generation=None if generation is None else int(generation),
+        generation=entry.generation,
         created=entry.text("created"),
-        origin=entry.text("origin") or "owner",
+        origin=entry.origin,
         stale=entry.stale,
         evidence=evidence,
         evidence_moved=evidence_moved(evidence),

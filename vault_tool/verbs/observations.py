@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from difflib import get_close_matches
 from typing import Any
 
 from vault_tool.errors import NotFound, UsageError
@@ -17,7 +18,7 @@ from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.remember import draft_of, remarks_on, tag, twin_of
+from vault_tool.verbs.remember import draft_of, not_tagged, remarks_on, tag, twin_of
 
 DELETED = "vault-delete"
 """The type of a deletion's entry in the day's log: with its hyphen no memory can have it."""
@@ -34,6 +35,7 @@ class AddedObservation:
     content: str
     subject_names: tuple[str, ...]
     subjects_created: tuple[str, ...] = ()
+    similar_subjects: dict[str, list[str]] = field(default_factory=dict)
     type: str
     path: str
     duplicate_of: str | None = None
@@ -80,7 +82,11 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
         title = f"{len(new)} observations" if len(new) != 1 else drafts[0].title
         # What waits for a person makes no subjects either.
         saved = Saved(warnings=(consent.WAITS,)) if held else op.carry_out(title, [one.id for one in new])
-    remarks = tuple(f"{number + 1}: {remark}" for number, draft in enumerate(drafts) for remark in remarks_on(vault, draft))
+    remarks = tuple(
+        f"{number + 1}: {remark}"
+        for number, (draft, made, given) in enumerate(zip(drafts, results, observations, strict=True))
+        for remark in _remarks(vault, draft, made, given)
+    )
     return AddedObservations(**{**asdict(saved), "warnings": (*saved.warnings, *remarks)}, results=tuple(results))
 
 
@@ -113,14 +119,18 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
     if not isinstance(given, Mapping):
         raise UsageError(f"{where} is not an object", 'write it like {"content": "..."}')
     if unknown := sorted(str(key) for key in given.keys() - FIELDS):
-        raise UsageError(
-            f"{where} has an unknown field `{one_line(unknown[0], 40)}`", f"the fields are {', '.join(sorted(FIELDS))}"
-        )
+        raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _meant(unknown[0]))
     values = {key: value for key, value in given.items() if key != "subject_names" and value is not None}
     try:
         return draft_of(vault, **{"content": "", **values})
     except (UsageError, NotFound) as fault:
         raise type(fault)(f"{where}: {fault.message}", fault.hint) from fault
+
+
+def _meant(name: str) -> str:
+    """What to type instead of a field that there is not: a near name before the whole list, which is long."""
+    near = get_close_matches(name, FIELDS, n=1, cutoff=0.5) or [field for field in sorted(FIELDS) if field.startswith(name)]
+    return f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(sorted(FIELDS))}"
 
 
 def _add(
@@ -152,10 +162,19 @@ def _add(
         content=record.body.rstrip("\n"),
         subject_names=tagging.names,
         subjects_created=tagging.created,
+        similar_subjects=tagging.similar,
         type=record.type,
         path=path,
     )
     return said[key]
+
+
+def _remarks(vault: Context, draft: Observation, made: AddedObservation, given: Mapping[str, Any]) -> Iterator[str]:
+    """What a careful reader would say of one of a batch; of a repeat, which subjects it did not gain."""
+    if not made.duplicate_of:
+        yield from remarks_on(vault, replace(draft, subjects=made.subject_names))
+    elif not made.pending_review and (remark := not_tagged(vault, made.id, made.subject_names, given.get("subject_names") or ())):
+        yield remark
 
 
 def _held(vault: Context, record: Observation) -> AddedObservation:
@@ -179,7 +198,7 @@ def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Reje
         return
     if entry.text("session") != vault.who.session:
         rejected.append(Rejected(entry.id, "session mismatch: another session wrote it, and evidence stays"))
-    elif entry.pinned or (entry.text("origin") or "owner") == "owner" != vault.who.origin:
+    elif entry.pinned or entry.origin == "owner" != vault.who.origin:
         rejected.append(Rejected(entry.id, "a person wrote or pinned it: only a person takes it away, with `vt forget`"))
     elif cited := _citing(vault, entry):
         rejected.append(Rejected(entry.id, f"{resolve.short(vault, cited.id)} ({one_line(cited.title, 40)}) stands on it"))

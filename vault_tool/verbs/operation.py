@@ -1,54 +1,36 @@
-"""One logical operation: planned under the lock, then written, logged, indexed and committed as one."""
+"""One logical operation: planned under the lock, then written, logged and indexed as one, and committed (`pending`)."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
 from vault_tool.errors import Busy, EditRefused, StorageError, UsageError, VaultError
-from vault_tool.files import frontmatter, git, journals, layout, writer
+from vault_tool.files import frontmatter, journals, layout, writer
 from vault_tool.files.layout import FileKind
-from vault_tool.files.local import PendingOperation
 from vault_tool.files.parse import parse
+from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.files.turns import Turns
-from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.verbs import beats, screening
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.pending import UNKNOWN, Saved, announce, commit, heal
+
+__all__ = ["Operation", "Saved", "put", "settle_turns", "writing"]
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 
 _FEW = 20
 """From so many new files on their folders are synced once for all of them."""
-
-_UNKNOWN = ""
-"""Stands for the hash of an edit that is announced but not made."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """What became of an operation's writes.
-
-    `committed` false with a `reason` means: saved, but not in git's history yet. `attention` says that a person is
-    needed for that (exit code 4); without git at all nobody is. `conflicts` are copies kept of texts that could not
-    be put where they belong.
-    """
-
-    committed: bool = False
-    commit: str | None = None
-    reason: str = ""
-    attention: bool = False
-    conflicts: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -92,7 +74,7 @@ class Operation:
 
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
-        path = layout.place(record, {}, self._taken)
+        path = place(record, {}, self._taken)
         self._plan.created[path] = data
         folder, _, name = path.rpartition("/")
         self._plan.names[folder].add(layout.name_key(name))
@@ -175,11 +157,12 @@ class Operation:
         What was written before a failure stays, is indexed, and waits as pending for the next operation's commit.
         """
         plan = self._plan
+        # Names of folders are read in while places are looked for; that alone is nothing to write.
         if plan == _Plan(names=plan.names):
             return Saved()
         if not self.vault.allow_secrets:
             self._screen()
-        pending = self._announce(title, ids)
+        pending = announce(self.vault, self.verb, title, ids, self._announced())
         written: list[writer.Written] = []
         try:
             written.extend(self._write())
@@ -191,7 +174,7 @@ class Operation:
                     self.vault.index.wrote(changed)
                 self.vault.standings.settle(changed=True)
         conflicts = tuple(w.conflict for w in written if w.conflict)
-        return _commit(self.vault, pending, written, conflicts, plan.edited)
+        return commit(self.vault, pending, written, conflicts, plan.edited)
 
     def _screen(self) -> None:
         """Refuse what looks like a secret before anything of it is written, announced or logged."""
@@ -203,19 +186,13 @@ class Operation:
         texts += [screening.log_entry(entry) for entry in plan.episodes]
         screening.refuse_secrets(self.vault, [*texts, *map(screening.judgement, plan.signals)])
 
-    def _announce(self, title: str, ids: Sequence[str]) -> PendingOperation:
-        """Say what will be written before the first byte is: a kill then leaves nothing uncommitted for good."""
+    def _announced(self) -> dict[str, str | None]:
+        """The paths that will be written, each with the hash that it will have."""
         plan = self._plan
         news = plan.created | plan.replaced | {path: new for path, (_, new) in plan.rewritten.items()}
         hashes: dict[str, str | None] = {path: content_hash(data) for path, data in news.items()}
-        hashes |= dict.fromkeys(plan.edited, _UNKNOWN) | dict.fromkeys(plan.removed, None)
-        hashes |= dict.fromkeys(self._journals(), _UNKNOWN)
-        vault = self.vault
-        # To the microsecond: what waits is committed in the order in which it was written.
-        at = vault.clock.now().isoformat()
-        pending = PendingOperation(_next_id(vault), self.verb, title, vault.who.session, tuple(ids), tuple(hashes.items()), at)
-        vault.local.begin(pending)
-        return pending
+        hashes |= dict.fromkeys(plan.edited, UNKNOWN) | dict.fromkeys(plan.removed, None)
+        return hashes | dict.fromkeys(self._journals(), UNKNOWN)
 
     def _journals(self) -> set[str]:
         """The journals that will be appended to, unless they turn out not to be as this machine left them."""
@@ -240,12 +217,14 @@ class Operation:
             yield put(vault, path, data)
         for path in plan.removed:
             yield writer.remove(vault.root, path, writer.read(vault.root, path))
+        # After the notes: a note that no log names is only unlogged, an entry that names no note misleads.
         for entry in plan.episodes:
             yield journals.append_episode(vault.root, vault.local, entry)
         today = vault.now()[:10]
         shared = vault.local.roll_up(today) if vault.settings.share_use else []
         if plan.signals or shared:
             yield from journals.append_signals(vault.root, vault.local, [*plan.signals, *shared])
+        # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
         if shared:
             vault.local.drop_uses(today)
 
@@ -253,8 +232,10 @@ class Operation:
         """Whether a path is in use, case aside: two names that differ in case only are one file on many disks."""
         folder, _, name = path.rpartition("/")
         if folder not in self._plan.names:
-            here = self.vault.root / folder
-            self._plan.names[folder] = {layout.name_key(other) for other in os.listdir(here)} if here.is_dir() else set()
+            try:
+                self._plan.names[folder] = {layout.name_key(other) for other in os.listdir(self.vault.root / folder)}
+            except (FileNotFoundError, NotADirectoryError):
+                self._plan.names[folder] = set()
         return path in self._plan.created or layout.name_key(name) in self._plan.names[folder]
 
     def _as_written(self, record: Record) -> list[str] | None:
@@ -296,93 +277,10 @@ def settle_turns(vault: Context, freshness: Freshness) -> tuple[beats.Batch, Sav
     op = Operation(vault, "turn", freshness)
     batch = beats.planned(op)
     saved = op.carry_out(batch.title, batch.written) if batch.written else Saved()
+    # Last: after a kill they are taken up again, under the same ids, and found to be written.
     if batch.turns:
         Turns(vault.root).strike_off(batch.turns)
     return batch, saved
-
-
-def heal(vault: Context) -> tuple[str, ...]:
-    """Commit what earlier operations wrote and could not commit; returns the paths that still wait.
-
-    A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
-    """
-    waiting: list[str] = []
-    # In the order in which they were begun: of two changes to one file the later commit must be the later change.
-    for pending in vault.local.pending():
-        changes = [change for path, known in pending.files if (change := _as_announced(vault, path, known))]
-        # What stops one commit (a rebase, a lock, no identity) stops the next: ask git once.
-        outcome = git.Commit(False, None, "waits") if waiting else _published(vault, pending, changes)
-        if outcome.reason and vault.repo:
-            waiting.extend(change.path for change in changes)
-        else:
-            vault.local.done(pending.id)
-    return tuple(waiting)
-
-
-def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | None:
-    """The change as the operation made it, or None where it was not made or somebody changed the file since."""
-    file = vault.root / path
-    if not file.is_file():
-        return git.Change(path, None) if known is None else None
-    if known is None:
-        return None
-    data = file.read_bytes()
-    if known == _UNKNOWN:
-        # Perhaps it was never made, and a person is in the middle of saving the note, or of a merge.
-        return git.Change(path, data) if parse(path, data, vault.settings.types).readable else None
-    return git.Change(path, data) if known == content_hash(data) else None
-
-
-def _commit(
-    vault: Context,
-    pending: PendingOperation,
-    written: Sequence[writer.Written],
-    conflicts: tuple[str, ...],
-    edited: Mapping[str, Sequence[frontmatter.Change]],
-) -> Saved:
-    changes = [git.Change(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
-    outcome = _published(vault, pending, changes)
-    if not outcome.reason or vault.repo is None:
-        vault.local.done(pending.id)
-    else:
-        # Announced again, with what the files hold now: so `heal` commits ours, and not what a person makes of it meanwhile.
-        known = {w.path: content_hash(w.after) if w.after is not None else None for w in written}
-        vault.local.begin(replace(pending, files=tuple(known.items())))
-    attention = bool(outcome.reason and vault.repo) or bool(conflicts)
-    return Saved(
-        committed=outcome.committed, commit=outcome.commit, reason=outcome.reason, attention=attention, conflicts=conflicts
-    )
-
-
-def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontmatter.Change]) -> bytes | None:
-    """What the commit of an edited file holds: our change alone, on what the last commit had; hand edits are their person's.
-
-    A file that was never committed, or where our change does not fit the committed text, is committed as it is.
-    """
-    if not changes or vault.repo is None:
-        return written.after
-    committed = git.show(vault.repo, "HEAD", written.path)
-    if committed is None or committed == written.before:
-        return written.after
-    try:
-        return frontmatter.edit(committed, changes)
-    except EditRefused:
-        return written.after
-
-
-def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.Change]) -> git.Commit:
-    if not changes:
-        return git.Commit(False, None)
-    if vault.repo is None:
-        return git.Commit(False, None, vault.git_absence())
-    message = git.message(f"{pending.verb}: {pending.title}", pending.verb, pending.session or None, pending.ids)
-    return git.commit(vault.repo, changes, message, lock_wait=vault.settings.lock_wait)
-
-
-def _next_id(vault: Context) -> str:
-    """An operation's id: numbered, because several of one second are healed in the order in which they were begun."""
-    numbers = (int(one.id[:6]) for one in vault.local.pending() if one.id[:6].isdecimal())
-    return f"{1 + max(numbers, default=0):06}-{new_id()}"
 
 
 def _require_text(record: Record) -> None:

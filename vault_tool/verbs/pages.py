@@ -88,7 +88,7 @@ class Reflection(Saved):
     freshness: Freshness
 
 
-def decay(vault: Context, *, limit: int | None = None, standings: Sequence[str] = (), progress: Progress | None = None) -> Decay:
+def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = (), progress: Progress | None = None) -> Decay:
     """Compute every memory's decay score now, local use included, and write `_state.json`.
 
     `limit` and `standings` (active, fading, dormant, archived) choose what is returned, not what is computed.
@@ -220,7 +220,7 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
 def _core(vault: Context, budget: int, seen: _Seen) -> CorePage:
     kept = [one for one in seen.weighed if one.entry.type in KEPT_TYPES]
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
-    newest = sorted(kept, key=lambda one: (one.entry.text("created"), one.entry.id))
+    newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
         [_core_item(one) for one in listed],
         [Kept(one.entry, body_of(vault, one.entry), one.belief.reviewed) for one in newest],
@@ -244,8 +244,9 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
     today = seen.moment.date().isoformat()
     beliefs = {one.entry.id: one.belief for one in seen.weighed}
     days, merges = _reflection_days(vault)
+    current = [one.entry for one in seen.weighed if not one.entry.expired(seen.moment)]
     return reflection_page(
-        [*(one.entry for one in seen.weighed), *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
+        [*current, *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
         {identity: belief.access_count for identity, belief in beliefs.items()},
         _concerns(seen.snapshot, seen.weighed),
         as_of=seen.moment.date(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from vault_tool.errors import UsageError
+from vault_tool.model.types import UNKNOWN_WEIGHT, Registry
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
 
@@ -30,3 +31,14 @@ def require_moment(text: str, *, ends: bool = False) -> datetime:
     if moment is None:
         raise UsageError(f"`{one_line(text, 40)}` is not a time", "write it like 2026-11-20 or 2026-11-20T10:00:00+00:00")
     return moment + timedelta(days=1, microseconds=-1) if ends and len(text.strip()) == _DATE_LENGTH else moment
+
+
+def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
+    """What to say of a type that a vault does not know: it may be meant, or mistyped."""
+    if types.spec(type).known:
+        return ()
+    from difflib import get_close_matches  # 3 ms, and only a slip needs it
+
+    near = get_close_matches(type.casefold(), list(types.specs))
+    meant = f"; did you mean {', '.join(near)}?" if near else ""
+    return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)

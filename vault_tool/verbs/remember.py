@@ -18,7 +18,7 @@ from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_units
+from vault_tool.verbs.parameters import require_units, unknown_type
 from vault_tool.verbs.similar import Similar, near
 
 MANY_SUBJECTS = 4
@@ -85,6 +85,7 @@ def remember(
     that this is direct evidence for, `problem` the problem that a solution or failed tactic is for; ids may be
     unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
     """
+    _check(content, kind, importance, confidence)  # before the vault is locked, and before anything is healed
     with writing(vault, "remember", appends=True) as op:
         draft = draft_of(
             vault, content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence,
@@ -132,7 +133,7 @@ def draft_of(
         tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
         created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
         related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
-        problem=_problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
+        problem=resolve.problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
         evidence=tuple(evidence), rationale=one_line(rationale), steps=tuple(steps), preconditions=tuple(preconditions),
         postconditions=tuple(postconditions), pinned=pinned, turn=turn, **provenance(vault),
     )  # fmt: skip
@@ -184,7 +185,10 @@ def _check(content: str, kind: str, importance: float | None, confidence: float 
 
 
 def _observation_type(vault: Context, kind: str) -> str:
-    record_class = vault.settings.types.spec(kind).record_class
+    types = vault.settings.types
+    if not types.spec(kind).known and types.spec(kind.lower()).known:
+        kind = kind.lower()
+    record_class = types.spec(kind).record_class
     if record_class is not RecordClass.OBSERVATION:
         verb = {
             RecordClass.UNDERSTANDING: "create-understanding",
@@ -213,15 +217,6 @@ def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] 
     return tuple(entry.id for entry in resolve.find_all(vault, named, classes))
 
 
-def _problem(vault: Context, named: str) -> str:
-    if not named:
-        return ""
-    entry = resolve.find(vault, named, (RecordClass.OBSERVATION,))
-    if entry.type != "problem":
-        raise UsageError(f"{resolve.short(vault, entry.id)} is of type {entry.type}, not a problem", "name the problem's own id")
-    return entry.id
-
-
 def twin_of(vault: Context, draft: Observation) -> Entry | None:
     """The memory that says exactly this already: same normalised body, type, project and user."""
     catalog, said = vault.index.catalog, body_hash(draft.body)
@@ -236,13 +231,20 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
 
 def _repeated(vault: Context, twin: Entry, subject_names: Sequence[str]) -> RememberedObservation:
     """The result for a text that is remembered already: nothing is written, not even its subjects."""
-    tagged = {normal for name in twin.subjects for normal in resolve.names_for(vault, name)}
-    left_out = [name for name in map(one_line, subject_names) if normal_name(name) not in tagged]
-    remark = f"remembered already, and not tagged with {', '.join(left_out)}: `vt edit {resolve.short(vault, twin.id)}` adds that"
+    remark = not_tagged(vault, twin.id, twin.subjects, subject_names)
     return RememberedObservation(
         id=twin.id, content=body_of(vault, twin), subject_names=twin.subjects, type=twin.type, title=twin.title,
-        path=twin.path, duplicate_of=twin.id, warnings=(remark,) if left_out else (),
+        path=twin.path, duplicate_of=twin.id, warnings=(remark,) if remark else (),
     )  # fmt: skip
+
+
+def not_tagged(vault: Context, twin: str, has: Sequence[str], subject_names: Sequence[str]) -> str:
+    """What is said where a repeat names subjects that the memory known already has not; empty where it has them all."""
+    tagged = {normal for name in has for normal in resolve.names_for(vault, name)}
+    given = [subject_names] if isinstance(subject_names, str) else subject_names
+    left_out = [name for name in (one_line(unwrap_link(name)) for name in given) if normal_name(name) not in tagged]
+    adds = f"`vt edit {resolve.short(vault, twin)}` adds that"
+    return f"remembered already, and not tagged with {', '.join(left_out)}: {adds}" if left_out else ""
 
 
 def _held(vault: Context, draft: Observation, tagging: Tagging) -> RememberedObservation:
@@ -285,6 +287,4 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
         if heads := vault.superseded_by(old):
             newer = ", ".join(resolve.short(vault, head) for head in heads)
             remarks.append(f"it is evidence for {resolve.short(vault, old)}, which is superseded by {newer}: name that instead")
-    if not vault.settings.types.spec(record.type).known:
-        remarks.append(f"`{record.type}` is not a type of this vault: it is kept as an observation of weight 0.8")
-    return remarks
+    return [*remarks, *unknown_type(vault.settings.types, record.type)]

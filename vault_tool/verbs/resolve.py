@@ -59,6 +59,16 @@ def subject(vault: Context, name: str) -> Entry | None:
     return found[0] if found else None
 
 
+def problem(vault: Context, named: str) -> str:
+    """The id of the problem that `named` means, or nothing for nothing; UsageError for what is none."""
+    if not named:
+        return ""
+    entry = find(vault, named, (RecordClass.OBSERVATION,))
+    if entry.type != "problem":
+        raise UsageError(f"{short(vault, entry.id)} is of type {entry.type}, not a problem", "name the problem's own id")
+    return entry.id
+
+
 def home_of(vault: Context, named: str) -> Context:
     """The vault that a memory lives in, as who is asking: this one, else the global one that is read beside it."""
     # Asked for last: where the global vault is costs an import to know, and few need it.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -88,7 +89,7 @@ def init(
             saved = op.carry_out(name or vault.root.name)
         first_pages(vault)
         title = _workspace_name(vault) or name or vault.root.name
-    warnings = (*saved.warnings, *filter(None, [absence]), *_pushed_with(repo))
+    warnings = (*saved.warnings, *filter(None, [absence]), *_pushed_with(repo), *_beside(root, created))
     repository = str(repo.work_tree) if repo else None
     return Initialised(
         **{**asdict(saved), "warnings": warnings}, root=str(vault.root), name=title, created=tuple(created), repository=repository
@@ -141,13 +142,17 @@ def default_settings() -> str:
     default = settings.Config()
     lines = ["# Settings of this vault. It is tracked: never put a secret, an address or a provider here.", ""]
     for option, sentence in settings.sentences().items():
-        if option not in ("types", "perspectives"):
+        if option not in settings.TABLES:
             lines += [f"# {sentence}", f"# {option} = {_toml(getattr(default, option))}", ""]
     lines += [
         "# More types, or other weights for the built-in ones:",
         "# [types.recipe]",
         '# class = "observation"',
         "# weight = 1.2",
+        "",
+        f"# {settings.sentences()['recall']}",
+        "# [recall]",
+        f"# strong_models = {_toml(default.recall.strong_models)}",
         "",
     ]
     lines += [f"# {settings.sentences()['perspectives']}", "[perspectives]"]
@@ -214,19 +219,28 @@ def _pushed_with(repo: git.Repo | None) -> list[str]:
     return [f"{where}; `vt init --separate` gives it a repository of its own"]
 
 
+def _beside(root: Path, created: Sequence[str]) -> Iterator[str]:
+    """What to do with the notes of a folder that Obsidian knew before: they stand beside `vault/`, outside the memory."""
+    if layout.SETTINGS_FILE in created and (root / ".obsidian").is_dir():
+        copies = "`vt import markdown FOLDER` copies those of a folder beside it"
+        yield f"only notes below {layout.VAULT}/ are the memory: {copies}, and `--in-place` takes those that you move below it"
+
+
 def _options(vault: Context) -> Iterator[Option]:
     default = settings.Config()
     for name, sentence in settings.sentences().items():
         value, usual = getattr(vault.settings, name), getattr(default, name)
         if isinstance(value, Registry):
             value, usual = sorted(value.specs.keys() - usual.specs.keys()), []
+        elif isinstance(value, settings.RecallSettings):
+            value, usual = asdict(value), asdict(usual)
         yield Option(name=name, value=value, default=usual, sentence=sentence)
 
 
 def _with_setting(text: str, name: str, value: str) -> str:
     import tomlkit  # 20 ms, and only for setting an option
 
-    known = {option for option in settings.sentences() if option not in ("types", "perspectives")}
+    known = {option for option in settings.sentences() if option not in settings.TABLES}
     if name not in known:
         raise UsageError(f"`{one_line(name, 40)}` cannot be set here", f"the options are {', '.join(sorted(known))}")
     document = tomlkit.parse(text)
@@ -251,7 +265,17 @@ def _typed(value: str, default: Any) -> Any:
             return type(default)(value)
         except ValueError:
             return value
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(default, tuple) else value
+    return _items(value) if isinstance(default, tuple) else value
+
+
+def _items(value: str) -> list[str]:
+    """The items of a list as people write it, `a, b`, and as programs and vault.toml do, `["a", "b"]`."""
+    import json  # only for setting an option
+
+    if value.lstrip().startswith("["):
+        with suppress(ValueError):
+            return [str(item) for item in json.loads(value)]
+    return [part.strip() for part in value.split(",") if part.strip()]
 
 
 def _toml(value: Any) -> str:

@@ -50,7 +50,7 @@ class Similar:
 
 
 def near(vault: Context, text: str, type: str = "", limit: int = 3) -> tuple[Similar, ...]:
-    """The memories that say nearly what `text` says, the likest first; an exact twin is not among them.
+    """The memories that say nearly what `text` says, the likest first; an exact twin of this type is not among them.
 
     Likeness is the share of words and neighbouring pairs of words that both texts have (Dice's coefficient), over what
     full text finds best. Where this process compares meanings already, by a model of its own, paraphrases are found too.
@@ -62,9 +62,9 @@ def near(vault: Context, text: str, type: str = "", limit: int = 3) -> tuple[Sim
     said = body_hash(text)
     found: dict[str, Similar] = {}
     for entry, likeness, by in (*_in_words(vault, text, wanted), *_in_meaning(vault, text)):
-        # The same text is no neighbour but a twin, which the caller has looked for already.
-        if entry.body_hash != said and entry.id not in found:
-            same = entry.type == type or not type
+        same = entry.type == type or not type
+        # The same text as the same type is a twin, which the caller has looked for already; as another type it is news.
+        if (entry.body_hash != said or not same) and entry.id not in found:
             found[entry.id] = Similar(entry.id, entry.type, entry.title, round(likeness, 3), same, entry.path, by)
     return tuple(sorted(found.values(), key=lambda one: (-one.likeness, one.id))[:limit])
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from vault_tool.belief.decay import entry_decay
 from vault_tool.belief.fold import Belief, fold
+from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.local import Local
 from vault_tool.index.rebuild import Index
@@ -53,6 +54,10 @@ class Standings:
         """The belief in one memory: all writers' signals and the use that only this machine knows yet."""
         uses = [use for use in self._local.uses() if use.target == entry.id]
         return _fold(entry, self._index.catalog.signals(entry.id), uses)
+
+    def doubted(self, entry: Entry) -> bool:
+        """Whether a memory is shown as doubtful, for which use counts nothing."""
+        return doubtful(_fold(entry, self._index.catalog.signals(entry.id), ()))
 
     def score_of(self, entry: Entry, belief: Belief, moment: datetime) -> float:
         """The decay score of one memory at `moment`."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from vault_tool.index.vectors import texts
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment
 from vault_tool.verbs.context import Context, Freshness
 
 
@@ -76,7 +77,7 @@ def get_stats(vault: Context) -> Stats:
         signal_count=counts.signals,
         embedding_coverage=_coverage(vault),
         current_generation=catalog.generation(),
-        last_consolidated_at=max((entry.text("created") for entry in passes), default=None),
+        last_consolidated_at=max((entry.text("created") for entry in passes), default=None, key=moment),
         freshness=freshness,
     )
 

@@ -13,6 +13,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
@@ -105,8 +106,10 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
     """All that is known about one subject without reading its memories' bodies."""
     tagged = members(vault.index.catalog, entry)
     observations = [e for e in tagged if e.record_class is RecordClass.OBSERVATION]
-    understandings = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not vault.superseded_by(e.id)]
-    times = [e.text("observed") or e.text("created") for e in observations]
+    now = vault.clock.now()
+    held = (e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now))
+    understandings = [e for e in held if not vault.superseded_by(e.id)]
+    times = [e.observed for e in observations]
     return SubjectCard(
         id=entry.id,
         name=entry.text("name"),
@@ -120,7 +123,7 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
         structural_understanding=_pointer(understandings, "structural"),
         observation_count=len(observations),
         understanding_count=len(understandings),
-        last_observation_at=max((t for t in times if t), default=None),
+        last_observation_at=max((t for t in times if t), default=None, key=moment),
     )
 
 
@@ -129,9 +132,8 @@ def _pointer(active: Sequence[Entry], kind: str) -> Pointer | None:
     alone = [e for e in active if e.type == kind and len(e.subjects) == 1]
     if not alone:
         return None
-    newest = max(alone, key=lambda e: (e.text("created"), e.id))
-    generation = newest.number("generation")
-    return Pointer(id=newest.id, summary=newest.text("summary"), generation=None if generation is None else int(generation))
+    newest = max(alone, key=lambda e: e.by_created)
+    return Pointer(id=newest.id, summary=newest.text("summary"), generation=newest.generation)
 
 
 def _create(op: Operation, given: Mapping[str, Any], before: Sequence[Mapping[str, Any]]) -> CreatedSubject:

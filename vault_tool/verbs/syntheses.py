@@ -67,7 +67,7 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     now = vault.clock.now()
     held = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now)]
     active = [e for e in held if not vault.superseded_by(e.id)]
-    results = tuple(_held(vault, entry) for entry in sorted(active, key=_age, reverse=True))
+    results = tuple(_held(vault, entry) for entry in sorted(active, key=lambda one: one.by_created, reverse=True))
     return Understandings(results=results, freshness=freshness)
 
 
@@ -76,7 +76,7 @@ def get_understanding_history(vault: Context, understanding_id: str) -> Understa
     freshness = vault.fresh()
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
     # Stable: of two of one second the one that replaces the other stays before it.
-    older = sorted(_replaced(vault, entry), key=lambda one: one.text("created"), reverse=True)
+    older = sorted(_replaced(vault, entry), key=lambda one: one.by_created[0], reverse=True)
     return UnderstandingHistory(id=entry.id, results=tuple(_held(vault, one) for one in (entry, *older)), freshness=freshness)
 
 
@@ -92,13 +92,8 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
                     yield older
 
 
-def _age(entry: Entry) -> tuple[str, str]:
-    return entry.text("created"), entry.id
-
-
 def _held(vault: Context, entry: Entry) -> HeldUnderstanding:
     judged = vault.standings.belief_of(entry)
-    generation = entry.number("generation")
     return HeldUnderstanding(
         id=entry.id,
         kind=entry.type,
@@ -106,11 +101,11 @@ def _held(vault: Context, entry: Entry) -> HeldUnderstanding:
         subject_names=entry.subjects,
         summary=entry.text("summary"),
         content=body_of(vault, entry),
-        generation=None if generation is None else int(generation),
+        generation=entry.generation,
         created_at=entry.text("created"),
         session_id=entry.text("session"),
         model_tier=entry.text("model"),
-        origin=entry.text("origin") or "owner",
+        origin=entry.origin,
         reason=entry.text("reason"),
         truth=judged.truth,
         utility=judged.utility,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from vault_tool.errors import Refused, UsageError
@@ -12,6 +12,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.clock import moment
 from vault_tool.util.text import first_sentence, normal_name, one_line
 from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
@@ -123,6 +124,7 @@ def update_understanding(
 ) -> UpdatedUnderstanding:
     """Write a new understanding that supersedes `understanding_id`, inheriting its kind, subjects and tags unless given.
 
+    It is pinned where the old one is, whoever revises: a pin keeps the place, and a revision is the same place.
     Refused, naming the present head, if that one is superseded already; with `join` the new one supersedes all
     present heads of its chain instead, which settles a contested understanding.
     """
@@ -141,7 +143,7 @@ def update_understanding(
             subjects=tagging.names,
             tags=old.texts("tags"),
             supersedes=replaced,
-            sources=tuple(dict.fromkeys((*old.texts("sources"), *_sources(vault, source_observation_ids)))),
+            sources=_inherited((old, *_entries(vault, replaced)), _sources(vault, source_observation_ids)),
             reason=one_line(reason),
             importance=old.number("importance"),
             confidence=old.number("confidence"),
@@ -185,10 +187,16 @@ def set_structural_understanding(
 
 
 def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str]) -> CreatedUnderstanding:
-    """Write a synthesis that supersedes the active ones of its kind and exactly its subjects."""
+    """Write a synthesis that supersedes the active ones of its kind and exactly its subjects; their pin stays on the place."""
     tagging = tag(op, subject_names)
     replaced = _holding_the_place(op.vault, draft.type, tagging.names)
-    record = replace(draft, subjects=tagging.names, supersedes=tuple(entry.id for entry in replaced))
+    record = replace(
+        draft,
+        subjects=tagging.names,
+        supersedes=tuple(entry.id for entry in replaced),
+        sources=_inherited(replaced, draft.sources),
+        pinned=any(entry.pinned for entry in replaced),
+    )
     kept = _save(op, record)
     return CreatedUnderstanding(
         **asdict(kept.saved),
@@ -266,7 +274,7 @@ def heads_above(vault: Context, identity: str) -> list[str]:
         waiting.extend(one for one in newer if one not in seen)
         seen.update(newer)
     by_age = {entry.id: entry.text("created") for head in heads for entry in vault.index.catalog.get(head)}
-    return sorted(heads, key=lambda head: (by_age.get(head, ""), head), reverse=True)
+    return sorted(heads, key=lambda head: (moment(by_age.get(head, "")), head), reverse=True)
 
 
 def _draft(vault: Context, kind: str, content: str, summary: str, title: str) -> Understanding:
@@ -289,6 +297,16 @@ def _pass(vault: Context, named: str) -> str:
 
 def _sources(vault: Context, named: Sequence[str]) -> tuple[str, ...]:
     return tuple(entry.id for entry in resolve.find_all(vault, named, (RecordClass.OBSERVATION,)))
+
+
+def _inherited(replaced: Iterable[Entry], added: Sequence[str]) -> tuple[str, ...]:
+    """What a synthesis rests on: all that those before it did, for evidence that was placed stays placed, and what is added."""
+    return tuple(dict.fromkeys((*(source for entry in replaced for source in entry.texts("sources")), *added)))
+
+
+def _entries(vault: Context, ids: Iterable[str]) -> Iterator[Entry]:
+    for identity in ids:
+        yield from vault.index.catalog.get(identity)
 
 
 def _save(op: Operation, record: Understanding) -> _Kept:

@@ -10,8 +10,10 @@ from vault_tool.check import check
 from vault_tool.errors import EditRefused, VaultError
 from vault_tool.files import git, layout, presence, reader
 from vault_tool.files.frontmatter import Remove
+from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
+from vault_tool.files.turns import Turns
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, Severity, note, warning
@@ -46,7 +48,10 @@ class GitStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Where the vault is, what it holds, and what would be worth doing next."""
+    """Where the vault is, what it holds, and what would be worth doing next.
+
+    `for_review` memories wait in the inbox for a person, `turns` were accepted and are not written yet.
+    """
 
     root: str
     name: str
@@ -55,6 +60,8 @@ class Status:
     generation: int
     git: GitStatus
     problems: Mapping[str, int]
+    for_review: int
+    turns: int
     embeddings: EmbedderStatus
     watcher: presence.Watch | None
     next: tuple[str, ...]
@@ -101,6 +108,7 @@ def status(vault: Context) -> Status:
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
     workspace = next(iter(catalog.of_class(RecordClass.WORKSPACE)), None)
+    held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
     return Status(
         root=str(vault.root),
         name=workspace.title if workspace else vault.root.name,
@@ -109,9 +117,11 @@ def status(vault: Context) -> Status:
         generation=catalog.generation(),
         git=tracked,
         problems=problems,
+        for_review=held,
+        turns=turns,
         embeddings=embeddings,
         watcher=presence.watch(vault.root),
-        next=(*_advice(freshness, tracked, problems), *embedding_advice(embeddings)),
+        next=(*_advice(freshness, tracked, problems), *_waiting(held, turns), *embedding_advice(embeddings)),
         freshness=freshness,
     )
 
@@ -229,6 +239,14 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
         yield f"`vt doctor` names {' and '.join(named)}"
     if tracked.uncommitted:
         yield f"`vt diff` shows {tracked.uncommitted} uncommitted files, `vt commit` gathers them"
+
+
+def _waiting(held: int, turns: int) -> Iterator[str]:
+    """What is on this machine alone, and would be lost with it."""
+    if held:
+        yield f"`vt review` decides on {counted(held, 'memory', 'memories')} that {'waits' if held == 1 else 'wait'} for a person"
+    if turns:
+        yield f"`vt turn --drain` writes {counted(turns, 'turn')} that {'waits' if turns == 1 else 'wait'}"
 
 
 def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...]]:

@@ -3,50 +3,39 @@
 from __future__ import annotations
 
 from vault_tool.verbs import (
-    ambient,
-    backstop,
-    consolidating,
-    consolidation_report,
     drafts,
     embedding,
     forgetting,
-    importing,
-    importing_memory,
-    intersections,
     judging,
-    linking,
     look,
     memories,
-    merging,
     observations,
-    orient,
-    packets,
     pages,
     remember,
     reviewing,
-    search,
-    searching_observations,
-    session_context,
-    session_end,
-    sessions,
+    seen,
     setup,
     statistics,
     subjects,
     syntheses,
-    turns,
     understandings,
     upkeep,
 )
 from vault_tool.verbs import history as past
-from vault_tool.verbs import recall as recalling_verb
-from vault_tool.verbs import snapshot as present
 from vault_tool.verbs import undo as taking_back
 from vault_tool.verbs.checked import checked_parameters
+from vault_tool.verbs.consolidation import consolidating, intersections, merging, packets, report
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.op import op as contract_op
 from vault_tool.verbs.contracts.read import read as contract_read
 from vault_tool.verbs.contracts.update import update as contract_update
 from vault_tool.verbs.contracts.write import write as contract_write
+from vault_tool.verbs.importing import markdown_folder, memory_graph
+from vault_tool.verbs.recall import recall as recalling_verb
+from vault_tool.verbs.recall import search, searching_observations
+from vault_tool.verbs.recall import snapshot as present
+from vault_tool.verbs.sessions import ambient, ending, orient, session_context
+from vault_tool.verbs.turns import backstop, linking, taking
 
 
 @checked_parameters
@@ -59,9 +48,9 @@ class Vault(Context):
 
     orient = orient.orient
     bring_to_mind = ambient.bring_to_mind
-    reset_seen = sessions.reset_seen
+    reset_seen = seen.reset_seen
     get_session_context = session_context.get_session_context
-    end_session = session_end.end_session
+    end_session = ending.end_session
     remember = remember.remember
     create_subjects = subjects.create_subjects
     get_subjects = subjects.get_subjects
@@ -82,12 +71,12 @@ class Vault(Context):
     begin_consolidation = consolidating.begin_consolidation
     end_consolidation = consolidating.end_consolidation
     get_pending_consolidation = consolidating.get_pending_consolidation
-    get_consolidation_report = consolidation_report.get_consolidation_report
+    get_consolidation_report = report.get_consolidation_report
     consolidate = packets.consolidate
     review = reviewing.review
     forget = forgetting.forget
-    turn = turns.turn
-    drain = turns.drain
+    turn = taking.turn
+    drain = taking.drain
     backstop = backstop.backstop
     link_beats = linking.link_beats
     link = memories.link
@@ -122,7 +111,7 @@ class Vault(Context):
     diff = past.diff
     commit = past.commit
     undo = taking_back.undo
-    import_markdown = importing.import_markdown
-    import_cognitive_memory = importing_memory.import_cognitive_memory
+    import_markdown = markdown_folder.import_markdown
+    import_cognitive_memory = memory_graph.import_cognitive_memory
     config = setup.config
     init = staticmethod(setup.init)

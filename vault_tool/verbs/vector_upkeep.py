@@ -10,6 +10,12 @@ from vault_tool.files.layout import CACHE
 from vault_tool.model.problems import Problem, note
 from vault_tool.verbs.context import Context
 
+_FEW = 50
+"""A vault of so few notes is embedded by the first answer that is made of meaning."""
+
+_SOME = 1_000
+"""To choose among more than so many would take longer than the answer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
@@ -43,6 +49,22 @@ def keep_vectors(vault: Context, budget_seconds: float) -> Kept:
     written, unwritten = mirrored(vault, budget_seconds)
     behind = max(behind, vectors.mirror_behind())
     return Kept(done=done + written, behind=behind, embedder=chosen.name if chosen else "", fault=fault or unwritten)
+
+
+def catch_up_briefly(vault: Context, seconds: float = 0.3) -> int:
+    """Embed what was written just now before an answer is made of vectors; how many notes are behind after it.
+
+    Where much waits, or a provider elsewhere is asked, it is left to `embed` and the watcher. Raises nothing.
+    """
+    vectors = vault.vectors
+    try:
+        behind = vectors.behind()
+        if vectors.embedder is not None and not vectors.embedder.remote and 0 < behind <= (_SOME if vectors.stored else _FEW):
+            vectors.catch_up(seconds=seconds)
+            behind = vectors.behind()
+    except VaultError:
+        return 0  # the vectors cannot be read: whoever asks them next says why
+    return behind
 
 
 def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, str]:

@@ -14,8 +14,9 @@ from typing import Self
 
 from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
-from vault_tool.verbs import pages, turns
+from vault_tool.verbs import pages
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.turns import taking
 from vault_tool.verbs.vector_upkeep import keep_vectors
 
 _PATIENCE = 0.5
@@ -116,7 +117,7 @@ def _exports(vault: Context) -> Outcome:
 
 
 def _turns(vault: Context) -> Outcome:
-    held = turns.drain(vault).held
+    held = taking.drain(vault).held
     return Outcome(f"memories held for review: {held}; `vt review`" if held else "")
 
 

@@ -131,6 +131,7 @@ class Watcher:
         monotonic, wall = time.monotonic(), time.time()
         wait = self._wait()
         self._inbox.wait(wait)
+        # By both clocks, for one of them stands still while a laptop sleeps; what changed meanwhile may never be told of.
         gap = max(time.monotonic() - monotonic, time.time() - wall) - wait
         if gap > _GAP:
             self._inbox.doubt("this process stood still")
@@ -145,6 +146,7 @@ class Watcher:
         elif now >= self._again_at:
             self._again_at = float("inf")
             self._inbox.doubt("a burst")
+        # A look that takes long is made more seldom, or a burst would keep us looking at nothing else.
         if self._inbox.due(QUIET, max(LONGEST, _BUSY_SHARE * self._looked_seconds)) <= 0 or self._settled():
             self._look()
         elif self._chores is not None:
@@ -153,6 +155,7 @@ class Watcher:
     def _wait(self) -> float:
         longest = max(LONGEST, _BUSY_SHARE * self._looked_seconds)
         wait = max(0.0, min(TICK, self._inbox.due(QUIET, longest), self._reconcile_at - time.monotonic()))
+        # With more of them everything is compared at once, whatever each is waiting for.
         for path in self._settling.paths()[:_FEW_PATHS]:
             wait = min(wait, max(0.1, self._settling.ready_at(path, Look.WHOLE) - time.monotonic()))
         return wait
@@ -162,12 +165,14 @@ class Watcher:
         self._see_to_head()
         batch = self._inbox.take()
         self._settling.add(batch.touched)
+        # Folders are listened to again only after the doubt is raised: a second look finds what came in between.
         if batch.doubt == OVERFLOW:
             self._again_at = time.monotonic() + _AGAIN
         if batch.doubt or len(self._settling) > _FEW_PATHS:
             done = self._look_at_all(batch.doubt)
         else:
             done = self._look_at(self._settled())
+        # Unanswered, its asker compares by itself: late, and never wrong.
         for cookie in batch.cookies if done else ():
             cookie.looked.set()
 
@@ -243,6 +248,7 @@ class Watcher:
             self._reconcile_at = time.monotonic() + self._every
             self._prove_hearing()
         else:
+            # A 25th of the time at most: walking a large vault every second would keep a core busy.
             self._reconcile_at = time.monotonic() + max(min(POLL, self._every), _SHARE * (time.monotonic() - begun))
             if self._record.reconciled:
                 return

@@ -101,3 +101,11 @@ def agrees(hits: Sequence[VectorHit], truth: Mapping[str, float]) -> bool:
     wanted = sorted(truth.values(), reverse=True)[: len(hits)]
     close = numpy.allclose([hit.cosine for hit in hits], wanted, atol=1e-5)
     return bool(close and all(abs(truth.get(hit.path, -9) - hit.cosine) < 1e-5 for hit in hits))
+
+
+def nearly_agrees(hits: Sequence[VectorHit], truth: Mapping[str, float], missed: int) -> bool:
+    """Whether hits are files of the truth with its cosines, best first, and at most so many of the best are missing."""
+    best = sorted(truth, key=lambda path: truth[path], reverse=True)[: len(hits)]
+    right = all(abs(truth.get(hit.path, -9) - hit.cosine) < 1e-5 for hit in hits)
+    ordered = [hit.cosine for hit in hits] == sorted((hit.cosine for hit in hits), reverse=True)
+    return right and ordered and len(set(best) - {hit.path for hit in hits}) <= missed

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import write
+from tests.index.spoiling import flip
 from tests.index.vaults import make, note
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.errors import Busy
@@ -27,14 +28,6 @@ def _segment_files(root: Path) -> list[Path]:
     return [file for file in (root / "_cache/chroma").rglob("*.bin") if file.is_file()]
 
 
-def _flip(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    chance = random.Random(3)
-    for _ in range(40 if data else 0):
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    file.write_bytes(data)
-
-
 def _each(change: Callable[[Path], object]) -> Callable[[Path], None]:
     def do(root: Path) -> None:
         for file in _segment_files(root):
@@ -46,7 +39,7 @@ def _each(change: Callable[[Path], object]) -> Callable[[Path], None]:
 FAULTS: dict[str, Callable[[Path], object]] = {
     "index files halved": _each(lambda file: os.truncate(file, file.stat().st_size // 2)),
     "index files emptied": _each(lambda file: os.truncate(file, 0)),
-    "index files with flipped bits": _each(_flip),
+    "index files with flipped bits": _each(flip),
     "index files of random bytes": _each(lambda file: file.write_bytes(random.Random(1).randbytes(4000))),
     "database halved": lambda root: os.truncate(root / "_cache/chroma/chroma.sqlite3", 40_000),
     "database of random bytes": lambda root: (root / "_cache/chroma/chroma.sqlite3").write_bytes(b"no database" * 500),

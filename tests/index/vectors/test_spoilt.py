@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import orjson
 import pytest
 
 from tests.git_repos import write
+from tests.index import spoiling
 from tests.index.vaults import make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.index.vectors import rows
@@ -23,52 +23,11 @@ from vault_tool.index.vectors.port import StoreUnavailable
 from vault_tool.index.vectors.vectors import Vectors
 
 
-def _flip(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    chance = random.Random(3)
-    for _ in range(40 if data else 0):
-        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
-    file.write_bytes(data)
-
-
-def _flip_quietly(file: Path) -> None:
-    before = file.stat()
-    _flip(file)
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-
-
-def _delete(target: Path) -> None:
-    if target.is_dir():
-        shutil.rmtree(target)
-    else:
-        target.unlink()
-
-
-def _other_kind(target: Path) -> None:
-    was_folder = target.is_dir()
-    _delete(target)
-    if was_folder:
-        target.write_text("a file")
-    else:
-        target.mkdir()
-        (target / "inside").write_text("x")
-
-
 def _newer(file: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b'"version":1', b'"version":2'))
 
 
-FAULTS: dict[str, Callable[[Path], object]] = {
-    "deleted": _delete,
-    "empty": lambda file: file.write_bytes(b""),
-    "halved in place": lambda file: os.truncate(file, file.stat().st_size // 2),
-    "random bytes": lambda file: file.write_bytes(random.Random(2).randbytes(20_000)),
-    "json": lambda file: file.write_bytes(b"{}"),
-    "of a newer version": _newer,
-    "flipped bits": _flip,
-    "flipped bits with the time restored": _flip_quietly,
-    "of the other kind": _other_kind,
-}
+FAULTS: dict[str, Callable[[Path], None]] = {**spoiling.FAULTS, "of a newer version": _newer}
 FILES = ("_embeddings.json", "_cache/embeddings.seal", "rows-*.vec", "ledger-*.sqlite3", "ledger.seal", "write.lock", "fill.lock")
 
 
@@ -77,7 +36,7 @@ FILES = ("_embeddings.json", "_cache/embeddings.seal", "rows-*.vec", "ledger-*.s
 @pytest.mark.parametrize("live", [False, True], ids=["new process", "open vectors"])
 def test_spoilt_files(tmp_path: Path, target: str, fault: str, live: bool) -> None:
     folder = "vectors" in target or target == "_cache"
-    if folder and fault not in ("deleted", "of the other kind"):
+    if folder and fault not in spoiling.WHOLE:
         pytest.skip("a fault of files")
     root = make(tmp_path / "v", 40)
     words = Words()

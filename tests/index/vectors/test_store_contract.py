@@ -15,12 +15,16 @@ import pytest
 
 from tests.git_repos import write
 from tests.index.vaults import WORDS, make, note, path_of
-from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
+from tests.index.vectors.made import Words, agrees, brute_force, nearly_agrees, vectors_of
 from vault_tool.config import PERSPECTIVES
-from vault_tool.index.vectors.port import Where
+from vault_tool.index.vectors.exact import ExactStore
+from vault_tool.index.vectors.mirror import ChromaStore
+from vault_tool.index.vectors.port import VectorStore, Where
 from vault_tool.index.vectors.vectors import Vectors
 
 KINDS = ("exact", "chroma", "server")
+STORES: tuple[type[VectorStore], ...] = (ExactStore, ChromaStore)
+"""Held to the port by the type checker; what they do is held to it below."""
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +145,8 @@ def test_changes_are_seen_before_and_after_the_store_has_them(trial: Trial) -> N
             assert agrees(one.search(one.query("amber"), 6), truth)
         vectors.mirror()
         for one in (vectors, reader):
-            assert agrees(one.search(one.query("amber"), 6), truth)
+            # Chroma's graph loses a node after deletions, about once in a hundred of these histories.
+            assert nearly_agrees(one.search(one.query("amber"), 6), truth, missed=1 if one.approximate else 0)
             assert one.status().mirror_behind == 0
 
 

@@ -209,6 +209,15 @@ def test_the_old_model_answers_until_the_new_one_is_whole(tmp_path: Path) -> Non
     assert {(one.model, one.serving) for one in vectors.status().sets} == {("words:old", False), ("words:new", True)}
 
 
+def test_what_another_process_embeds_answers_in_one_that_looked_before(tmp_path: Path) -> None:
+    root, old, new = make(tmp_path / "v", 30), Words(name="words:old"), Words(name="words:new")
+    early, late = vectors_of(root, old), vectors_of(root, old)
+    assert [early.ready, late.catch_up().whole, early.ready] == [False, True, True]
+    assert agrees(early.search(early.query("amber"), 5), brute_force(root, old, "amber"))
+    changed = vectors_of(root, new, {old.name: old})
+    assert [changed.model, vectors_of(root, new).catch_up().whole, changed.model] == [old.name, True, new.name]
+
+
 def test_a_model_that_changes_its_dimensions_gets_a_new_set(tmp_path: Path) -> None:
     root = make(tmp_path / "v")
     words = Words(dimensions=None)

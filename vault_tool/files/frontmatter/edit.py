@@ -50,6 +50,7 @@ def add_fields(data: bytes, fields: Sequence[tuple[str, Value]], head: Head | No
         return edit(data, [Set(key, value) for key, value in fields])
     parts = split(data)
     text = data[parts.start : parts.end].decode("utf-8")
+    # A head may be indented as a whole, and a key in another column would not be one of its.
     first = next((line for line in text.split("\n") if line.strip() and not line.lstrip().startswith("#")), "")
     indent = len(first) - len(first.lstrip(" "))
     text += "".join(field(key, value, parts.newline, indent) for key, value in fields)
@@ -85,6 +86,7 @@ def add_head(data: bytes, fields: Sequence[tuple[str, Value]]) -> bytes:
 def _spliced_in(data: bytes, parts: Parts, text: str) -> bytes:
     """The file with `text` for its head's; refused where its end would then be found elsewhere."""
     result = data[: parts.start] + text.encode("utf-8") + data[parts.end :]
+    # A value with a line `---` in it would end the head there.
     again = split(result)
     if (again.start, again.end) != (parts.start, parts.end + len(result) - len(data)) or again.fault != parts.fault:
         raise EditRefused("the edit would move the end of the head", _BY_HAND)
@@ -101,6 +103,7 @@ def _taken(text: str, head: Head, step: Step, parts: Parts) -> tuple[str, Head]:
 
     line = head.lines.get(step.key, parts.first_line)
     result = spliced(text, step, parts.newline, line)
+    # Read back rather than reasoned about: the promise must not hang on how clever the splice is.
     after = read_head(result, parts.first_line)
     wanted = expected(step, head.values)
     if not after.editable or not agree(after.values, wanted):

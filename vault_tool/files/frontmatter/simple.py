@@ -22,6 +22,7 @@ _SIMPLE_LIMIT = 65_536
 
 def read_simple(text: str, first_line: int) -> Head | None:
     """The head if all its lines are simple, else None: then only the parser can tell."""
+    # It may begin a comment, or stand in quotes: only the parser can tell which.
     if " #" in text or len(text) > _SIMPLE_LIMIT:
         return None
     if "\r\n" in text:
@@ -37,6 +38,7 @@ def read_simple(text: str, first_line: int) -> Head | None:
     for key, source, indent, item in rows:
         if key:
             if key in values:
+                # A fault, which the parser names with its line.
                 return None
             lines[key] = number
             block_key = ""

@@ -59,6 +59,7 @@ def _splice(layout: Layout, place: Place, step: Step) -> Splice:
 def _value_set(layout: Layout, place: Place, value: Value) -> Splice:
     if isinstance(place.node, SequenceNode) and is_list(value) and value:
         return _list_set(layout, place, value)
+    # A text in lines stays one where it can: in quotes its paragraphs would stand on one line.
     in_block = place.style in _BLOCK_STYLES
     if in_block and isinstance(value, str) and (block := _block_scalar(layout, place, value)):
         return block
@@ -128,6 +129,7 @@ def _block_scalar(layout: Layout, place: Place, text: str) -> Splice | None:
     """A text under `|` or `>` where its lines can stand there as they are; None where quotes are needed."""
     body = text.removesuffix("\n")
     lines = body.split("\n")
+    # What YAML drops, folds or counts as indentation reads back only from quotes.
     if (
         not body
         or any(line != line.rstrip() or UNSEEN.search(line) for line in lines)

@@ -22,6 +22,7 @@ class LogEntry:
     """One commit: `at` is the author's time in UTC (ISO 8601); `op`, `session` and `ids` are "" or () on foreign commits.
 
     `paths` are the files of the vault that the commit touched, relative to its root; one alone in a log that follows it.
+    `more` counts those that an answer does not list.
     """
 
     commit: str
@@ -32,6 +33,7 @@ class LogEntry:
     session: str
     ids: tuple[str, ...]
     paths: tuple[str, ...]
+    more: int = 0
 
 
 def show(repo: Repo, rev: str, path: str) -> bytes | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.index import IndexLocked, Target, enter, is_locked
@@ -54,10 +55,16 @@ def _run(repo: Repo, verb: str, *args: str, feed: bytes, limit: float) -> None:
 
 def _require_unchanged(repo: Repo, targets: Mapping[str, Target]) -> None:
     for name, target in targets.items():
-        path = repo.work_tree / name
-        now = path.read_bytes() if path.is_file() and not path.is_symlink() else None
-        if now != target.content:
+        if _content(repo.work_tree / name) != target.content:
             raise GitError(f"{name} was changed again before it could be committed", "vt commit takes it as it is now")
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes of a file, or None where there is none; it may vanish between two looks."""
+    try:
+        return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+    except (FileNotFoundError, NotADirectoryError):
+        return None
 
 
 def _made_after_all(repo: Repo, before: Survey) -> str | None:

@@ -29,9 +29,11 @@ def publish(repo: Repo, seen: Head, made: str, message: str) -> bool:
     """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen."""
     first = "" if seen.commit else " (initial)"
     note = f"commit{first}: {one_line(message.partition(chr(10))[0])}"
+    # An empty old id says that there must be no branch yet, so a first commit can lose the race as well.
     result = call(repo.work_tree, "update-ref", "-m", note, "HEAD", made, seen.commit or "")
     if result.code == 0:
         return True
+    # Git's answer is the same for a lost race and for any other refusal; only HEAD tells them apart.
     if head(repo) != seen:
         return False
     raise result.failure("move the branch to the commit")
@@ -48,6 +50,7 @@ def _stream(before: Survey, targets: Mapping[str, Target], message: str) -> Iter
     """The fast-import stream: one commit on a ref that the same stream takes away again, and a question for its id."""
     ref = f"refs/vault-tool/{os.urandom(16).hex()}".encode()
     settings = before.settings
+    # So that a stream that breaks off before its `done` is refused whole.
     yield b"feature done\ncommit " + ref + b"\nmark :1\n"
     yield b"author " + fsencode(settings.author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
     yield _data(message.encode(errors="replace"))

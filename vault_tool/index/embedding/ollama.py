@@ -7,20 +7,16 @@ import socket
 import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.batching import BadBatch, Numbers, in_batches
-from vault_tool.index.embedding.calling import Patience, within
-from vault_tool.index.embedding.port import Embedded, Role
-from vault_tool.index.embedding.prompts import prompts_of
-from vault_tool.machine import is_loopback
+from vault_tool.index.embedding.batching import BadBatch, Numbers
+from vault_tool.index.embedding.calling import within
+from vault_tool.index.embedding.served import Limits, Served
 from vault_tool.util.text import one_line
 
 MODEL = "nomic-embed-text"
-BATCH = 50
 PROBE = 0.8
 """Seconds that the question what models are there may take in all."""
 
@@ -28,53 +24,14 @@ _ABOUT_A_TEXT = ("nan", "unsupported value", "context length", "too long", "exce
 _LATER = "notes are caught up later"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds in all for one call: for a question that somebody waits for, a first batch (a model loads), later ones."""
-
-    query: float = 10.0
-    first: float = 300.0
-    batch: float = 60.0
-    idle: float = 300.0
-    """Seconds without a word in which a pull is given up."""
-
-
-class Ollama:
-    """A model of the Ollama server at `host`. Nothing is asked of it before the first `embed`, and it pulls only by `pull`."""
+class Ollama(Served):
+    """A model of the Ollama server at `host`; it pulls only by `pull`."""
 
     provider = "ollama"
 
     def __init__(self, host: str, model: str = "", limits: Limits | None = None) -> None:
+        super().__init__(host, short_name(model or MODEL), "Ollama", limits or Limits())
         self.host = host
-        self.model = short_name(model or MODEL)
-        self.dimensions: int | None = None
-        self.remote = not is_loopback(host)
-        self._prompts = prompts_of(self.model)
-        self._limits = limits or Limits()
-        self._patience = Patience()
-        self._who = f"Ollama at {host}"
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return f"{self.provider}:{self.model}"
-
-    @property
-    def follows_instructions(self) -> bool:
-        """Whether the model heeds an instruction."""
-        return self._prompts.follows_instructions
-
-    @property
-    def window(self) -> int:
-        """Characters of a passage."""
-        return self._prompts.window
-
-    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
-        """A vector a text, fifty a call; see the port."""
-        told = [self._prompts.before(text, role, instruction) for text in texts]
-        done = in_batches(told, lambda batch: self._asked(batch, role), BATCH, self.dimensions, self._who)
-        self.dimensions = self.dimensions or done.vectors.shape[1] or None
-        return done
 
     def pull(self, progress: Callable[[int, int], None]) -> None:
         """Have the server fetch the model; `progress` is told megabytes. Raises EmbeddingUnavailable."""
@@ -83,16 +40,12 @@ class Ollama:
                 if step.total:
                     progress((step.completed or 0) // 1_000_000, step.total // 1_000_000)
 
-    def _asked(self, texts: Sequence[str], role: Role) -> Sequence[Numbers]:
-        limit = (
-            self._limits.query if role is Role.QUERY else self._limits.first if self.dimensions is None else self._limits.batch
-        )
-        client = self._embedding  # made before the clock runs: loading it takes its time
-        return self._patience.call(limit, lambda: self._answered(client, texts), self._who, waiting=role is Role.QUERY)
+    def _ready(self) -> None:
+        _ = self._embedding
 
-    def _answered(self, client: Any, texts: Sequence[str]) -> Sequence[Numbers]:
+    def _answered(self, texts: Sequence[str]) -> Sequence[Numbers]:
         with self._explained():
-            return client.embed(self.model, list(texts)).embeddings  # type: ignore[no-any-return]
+            return self._embedding.embed(self.model, list(texts)).embeddings  # type: ignore[no-any-return]
 
     @cached_property
     def _embedding(self) -> Any:

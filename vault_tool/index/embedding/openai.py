@@ -9,16 +9,13 @@ from types import MappingProxyType
 from typing import Any
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.batching import BadBatch, Numbers, in_batches
-from vault_tool.index.embedding.calling import Patience
-from vault_tool.index.embedding.ollama import Limits
+from vault_tool.index.embedding.batching import BadBatch, Numbers
 from vault_tool.index.embedding.port import Embedded, Role
-from vault_tool.index.embedding.prompts import prompts_of
-from vault_tool.machine import Key, is_loopback
+from vault_tool.index.embedding.served import Limits, Served
+from vault_tool.machine import Key
 from vault_tool.util.text import one_line
 
 MODEL = "text-embedding-3-small"
-BATCH = 50
 RETRIES = 2
 LIMITS = Limits(query=15.0, first=90.0, batch=90.0)
 DIMENSIONS: Mapping[str, int] = MappingProxyType(
@@ -29,55 +26,32 @@ _LATER = "notes are caught up later"
 _KEY_HINT = "give it a valid key: OPENAI_API_KEY, or `vt config --openai-key -`"
 
 
-class OpenAI:
+class OpenAI(Served):
     """A model at `url`, OpenAI's own or one that speaks its protocol, asked with `key`."""
 
     provider = "openai"
 
     def __init__(self, key: Key, url: str, model: str = "", limits: Limits = LIMITS, retries: int = RETRIES) -> None:
+        super().__init__(url, model or MODEL, "OpenAI", limits, DIMENSIONS.get(model or MODEL))
         self.url = url
-        self.model = model or MODEL
-        self.dimensions: int | None = DIMENSIONS.get(self.model)
-        self.remote = not is_loopback(url)
         self._key = key
-        self._prompts = prompts_of(self.model)
-        self._limits = limits
         self._retries = retries
-        self._patience = Patience()
-        self._who = f"OpenAI at {url}"
-
-    @property
-    def name(self) -> str:
-        """Provider and model."""
-        return f"{self.provider}:{self.model}"
-
-    @property
-    def follows_instructions(self) -> bool:
-        """Whether the model heeds an instruction."""
-        return self._prompts.follows_instructions
-
-    @property
-    def window(self) -> int:
-        """Characters of a passage."""
-        return self._prompts.window
 
     def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
-        """A vector a text; see the port. An empty text becomes a space, for the provider declines it."""
+        """A vector a text; see the port. Without a key nothing is asked."""
         if not self._key:
             raise EmbeddingUnavailable("there is no key for OpenAI", _KEY_HINT)
-        told = [self._prompts.before(text, role, instruction) or " " for text in texts]
-        done = in_batches(told, lambda batch: self._asked(batch, role), BATCH, self.dimensions, self._who)
-        self.dimensions = self.dimensions or done.vectors.shape[1] or None
-        return done
+        return super().embed(texts, role, instruction)
 
-    def _asked(self, texts: Sequence[str], role: Role) -> Sequence[Numbers]:
-        limit = self._limits.query if role is Role.QUERY else self._limits.batch
-        client = self._client  # made before the clock runs: loading it takes its time
-        return self._patience.call(limit, lambda: self._answered(client, texts), self._who, waiting=role is Role.QUERY)
+    def _told(self, text: str) -> str:
+        return text or " "  # the provider declines an empty text
 
-    def _answered(self, client: Any, texts: Sequence[str]) -> Sequence[Numbers]:
+    def _ready(self) -> None:
+        _ = self._client
+
+    def _answered(self, texts: Sequence[str]) -> Sequence[Numbers]:
         with self._explained():
-            found = client.embeddings.create(model=self.model, input=list(texts))
+            found = self._client.embeddings.create(model=self.model, input=list(texts))
             if not hasattr(found, "data"):
                 raise EmbeddingUnavailable(f"{self._who} does not speak OpenAI's protocol", "see `vt config`: openai_url")
             return [row.embedding for row in sorted(found.data, key=lambda row: int(row.index))]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.ledger import Ledger
 from vault_tool.index.vectors.port import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
-from vault_tool.index.vectors.rows import Rows
+from vault_tool.index.vectors.rows import KEY_BYTES, Rows
 from vault_tool.index.vectors.vector_set import VectorSet
 
 if TYPE_CHECKING:
@@ -41,8 +42,10 @@ class Angle:
     def at(self, numbers: Sequence[int]) -> list[float]:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
-            return [float(each) for each in _readable(self.rows).vectors[list(numbers)] @ self._query]
-        return [float(each) for each in self.cosines[list(numbers)]]
+            some: list[float] = (_readable(self.rows).vectors[list(numbers)] @ self._query).tolist()
+            return some
+        found: list[float] = self.cosines[list(numbers)].tolist()
+        return found
 
 
 Candidates: TypeAlias = Callable[[int], Collection[str]]
@@ -56,7 +59,6 @@ class Similarities:
         self._ledger = ledger
         self._angles = angles
         self._candidates = candidates
-        self._keys: dict[str, tuple[bytes, ...]] = {}
 
     def top(self, limit: int, within: Collection[str] | None = None) -> list[VectorHit]:
         """The best files, each by its best passage and perspective, best first; ties in the order of their paths.
@@ -80,18 +82,10 @@ class Similarities:
     def hits(self, paths: Collection[str]) -> dict[str, VectorHit]:
         """Each of these files that has a vector, by its best passage and perspective."""
         best: dict[str, VectorHit] = {}
-        for path, perspective, cosines in self._passages(paths):
+        for path, perspective, cosines in self.passages(paths):
             passage = max(cosines, key=lambda n: (cosines[n], -n))
             _keep_best(best, [VectorHit(path, cosines[passage], perspective, passage)])
         return best
-
-    def whole(self, paths: Collection[str]) -> dict[str, float]:
-        """The mean cosine of all passages of each of these files, in its best perspective."""
-        means: dict[str, float] = {}
-        for path, _, cosines in self._passages(paths):
-            mean = sum(cosines.values()) / len(cosines)
-            means[path] = max(means.get(path, mean), mean)
-        return means
 
     def spread(self) -> dict[str, tuple[int, float, float]]:
         """What the question has in common with any text: of each perspective the number, mean and deviation of its cosines."""
@@ -105,41 +99,33 @@ class Similarities:
 
     def passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
         """For each file and perspective the cosine of each of its passages that has a vector; passage 0 is its head."""
-        return self._passages(paths)
-
-    def _passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
-        """For each file and perspective the cosine of each of its passages that has a vector."""
-        parts = self._parts(paths)
-        every = {key for keys in parts.values() for key in keys}
         for angle in self._angles:
-            at = _rows_of(self._ledger, angle.lane, angle.rows, every)
-            cosine = dict(zip(at, angle.at(list(at.values())), strict=True)) if at else {}
-            for path, keys in parts.items():
-                found = {n: cosine[key] for n, key in enumerate(keys) if key in cosine}
+            places = _places(self._ledger, angle.lane, angle.rows, paths)
+            cosines = iter(angle.at([row for rows in places.values() for row in rows if row >= 0]))
+            for path, rows in places.items():
+                found = {n: next(cosines) for n, row in enumerate(rows) if row >= 0}
                 if found:
                     yield path, angle.perspective, found
 
     def nearest_of(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[VectorHit]]:
         """For each of these files the nearest of the others in `among`, by their heads in the first perspective; best first."""
-        heads = {path: keys[0] for path, keys in self._parts([*paths, *among]).items()}
-        if not self._angles or not heads:
+        if not self._angles:
             return {}
         angle = self._angles[0]
-        at = _rows_of(self._ledger, angle.lane, angle.rows, heads.values())
-        there = [path for path in dict.fromkeys(among) if heads.get(path) in at]
-        asked = [path for path in paths if heads.get(path) in at]
+        at = {
+            path: rows[0]
+            for path, rows in _places(self._ledger, angle.lane, angle.rows, {*paths, *among}).items()
+            if rows and rows[0] >= 0
+        }
+        there = [path for path in dict.fromkeys(among) if path in at]
+        asked = [path for path in paths if path in at]
         vectors = _readable(angle.rows).vectors
-        table = vectors[[at[heads[path]] for path in asked]] @ vectors[[at[heads[path]] for path in there]].T
+        table = vectors[[at[path] for path in asked]] @ vectors[[at[path] for path in there]].T
         found = {}
         for path, cosines in zip(asked, table.tolist(), strict=True):
             hits = zip(there, cosines, strict=True)
             found[path] = _ranked([VectorHit(to, cosine, angle.perspective, 0) for to, cosine in hits if to != path], limit)
         return found
-
-    def _parts(self, paths: Collection[str]) -> dict[str, tuple[bytes, ...]]:
-        """The texts of some files, looked up once; files without texts are left out."""
-        self._keys.update(self._ledger.note_keys([path for path in paths if path not in self._keys]))
-        return {path: keys for path in paths if (keys := self._keys.get(path))}
 
 
 class ExactStore:
@@ -176,11 +162,9 @@ class ExactStore:
         if view is None:
             return {}
         lane, rows = view
-        parts = self._ledger().note_keys(paths)
-        at = _rows_of(self._ledger(), lane, rows, {key for keys in parts.values() for key in keys})
         found: dict[str, Vector] = {}
-        for path, keys in parts.items():
-            numbers = [at[key] for key in keys if key in at]
+        for path, places in _places(self._ledger(), lane, rows, paths).items():
+            numbers = [row for row in places if row >= 0]
             if numbers:
                 mean = _readable(rows).vectors[numbers].mean(axis=0)
                 length = float(numpy.linalg.norm(mean))
@@ -229,14 +213,16 @@ def _readable(rows: Rows) -> Rows:
     return rows
 
 
-def between(one: Mapping[str, Vector], other: Mapping[str, Vector]) -> Matrix:
-    """The cosine of each of one's vectors with each of the other's, in their orders."""
+def table_between(one: Sequence[str], other: Sequence[str], found: Mapping[str, Vector]) -> Matrix:
+    """The cosine of each file of one list with each of the other, by the vectors that were found; 0 where one has none."""
     import numpy  # as above
 
-    if not one or not other:
+    if not found or not one or not other:
         return numpy.zeros((len(one), len(other)), dtype=numpy.float32)
-    product: Matrix = numpy.stack(list(one.values())) @ numpy.stack(list(other.values())).T
-    return product
+    nothing = numpy.zeros_like(next(iter(found.values())))
+    rows, columns = (numpy.stack([found.get(path, nothing) for path in paths]) for paths in (one, other))
+    table: Matrix = rows @ columns.T
+    return table
 
 
 def mean_of(vectors: Sequence[Vector]) -> Vector:
@@ -274,11 +260,27 @@ def _highest(cosines: Vector, count: int) -> list[int]:
     return [int(number) for number in found]
 
 
-def _rows_of(ledger: Ledger, lane: int, rows: Rows, keys: Collection[bytes]) -> dict[bytes, int]:
-    """In which of these rows texts are; the rows themselves say, where another process may have written them anew meanwhile."""
-    if rows.asked_before() or ledger.file_of(lane) != rows.name:
-        return rows.numbers(keys)
-    return {key: row for key, row in ledger.row_numbers(lane, keys).items() if row < len(rows)}
+def _places(ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+    """In which rows the passages of each file are, -1 for one without a vector; nothing for a file without texts."""
+    known = rows.places(ledger.state())
+    missing = [path for path in paths if path not in known]
+    if missing and _by_rows(ledger, lane, rows):
+        keys = ledger.joined_keys(missing)
+        numbers = iter(rows.numbers(b"".join(keys.values())))
+        known.update((path, tuple(islice(numbers, len(joined) // KEY_BYTES))) for path, joined in keys.items())
+        known.update((path, ()) for path in missing if path not in keys)
+    elif missing:
+        keys_of = ledger.note_keys(missing)
+        said = ledger.row_numbers(lane, {key for keys in keys_of.values() for key in keys})
+        at = {key: row for key, row in said.items() if row < len(rows)}
+        known.update((path, tuple([at.get(key, -1) for key in keys_of.get(path, ())])) for path in missing)
+    return {path: known[path] for path in paths}
+
+
+def _by_rows(ledger: Ledger, lane: int, rows: Rows) -> bool:
+    """Whether the rows themselves are to say where texts are: to one who asks again, or where another process may have
+    written them anew meanwhile."""
+    return rows.asked_before() or ledger.file_of(lane) != rows.name
 
 
 def _keep_best(best: dict[str, VectorHit], hits: Iterable[VectorHit]) -> None:

@@ -5,37 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import orjson
 
-from vault_tool.index.catalog import failure
+from vault_tool.index.vectors.ledger_file import LedgerFile
 from vault_tool.index.vectors.port import Background, Where
 from vault_tool.index.vectors.rows import KEY_BYTES, Print
 
-FORMAT = 1
-
-_BUSY_SECONDS = 5.0
 _MANY = 900
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE lanes (lane INTEGER PRIMARY KEY, instruction TEXT NOT NULL UNIQUE, file TEXT NOT NULL, rows INTEGER NOT NULL,
-    print BLOB NOT NULL, background BLOB);
-CREATE TABLE vectors (lane INTEGER NOT NULL, key BLOB NOT NULL, row INTEGER NOT NULL, PRIMARY KEY (lane, key)) WITHOUT ROWID;
-CREATE TABLE notes (path TEXT PRIMARY KEY, id TEXT NOT NULL, hash TEXT NOT NULL, keys BLOB NOT NULL, class TEXT NOT NULL,
-    type TEXT NOT NULL, project TEXT NOT NULL, at TEXT NOT NULL, subjects TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE owners (key BLOB NOT NULL, path TEXT NOT NULL, passage INTEGER NOT NULL,
-    PRIMARY KEY (key, path, passage)) WITHOUT ROWID;
-CREATE TABLE wanted (lane INTEGER NOT NULL, key BLOB NOT NULL, PRIMARY KEY (lane, key)) WITHOUT ROWID;
-CREATE TABLE refused (lane INTEGER NOT NULL, key BLOB NOT NULL, reason TEXT NOT NULL, at REAL NOT NULL,
-    PRIMARY KEY (lane, key)) WITHOUT ROWID;
-CREATE TABLE mirrored (store TEXT NOT NULL, lane INTEGER NOT NULL, path TEXT NOT NULL, hash TEXT NOT NULL,
-    passages INTEGER NOT NULL, PRIMARY KEY (store, lane, path)) WITHOUT ROWID;
-CREATE TABLE retired (key BLOB PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID;
-"""
 _NOTE = "path, id, hash, keys, class, type, project, at, subjects"
 
 
@@ -75,66 +54,13 @@ class Refusal:
     at: float
 
 
-class Ledger:
-    """One open ledger; every write is a transaction of the caller's, under the lock of its set."""
+class Ledger(LedgerFile):
+    """One open ledger."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        super().__init__(connection)
         self._behind: tuple[tuple[object, ...], int] | None = None
-
-    @classmethod
-    def open(cls, path: Path, *, new: bool = False) -> Self:
-        """Open a ledger, or make one; raises sqlite3.DatabaseError for what is none."""
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
-            # A seal says until when unsynced pages may be trusted, and what is lost is read back from the files of rows.
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
-            connection.execute("PRAGMA mmap_size = 0")
-            # A path tells of what a note said: what is erased must not stay in a page that is free.
-            connection.execute("PRAGMA secure_delete = ON")
-            if new:
-                connection.executescript(_TABLES)
-            connection.execute("SELECT count(*) FROM meta").fetchone()
-        except sqlite3.DatabaseError:
-            connection.close()
-            raise
-        return cls(connection)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._connection.close()
-
-    def sound(self) -> bool:
-        """Whether SQLite finds nothing wrong."""
-        try:
-            return bool(self._connection.execute("PRAGMA quick_check").fetchall() == [("ok",)])
-        except sqlite3.DatabaseError:
-            return False
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing; raises Busy or StorageError, never an error of SQLite's."""
-        try:
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield
-            self._connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'seq'")
-            self._connection.execute("COMMIT")
-        except sqlite3.DatabaseError as fault:
-            raise failure(fault) from fault
-        finally:
-            if self._connection.in_transaction:
-                with suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-
-    def meta(self, key: str) -> str:
-        """One of the ledger's own facts, or the empty string."""
-        found = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(found[0][0]) if found else ""
-
-    def say(self, **facts: str) -> None:
-        """Keep facts."""
-        self._many("INSERT OR REPLACE INTO meta VALUES (?,?)", facts.items())
+        self._token = object()
 
     def lanes(self) -> dict[str, Lane]:
         """All lanes by instruction."""
@@ -210,7 +136,7 @@ class Ledger:
         self.say(notes=str(self.count_notes() - len(parts)))
         self._many("DELETE FROM notes WHERE path = ?", ((path,) for path in paths))
         owned = {
-            row[0] for some in batches(keys) for row in self._rows(f"SELECT key FROM owners WHERE key IN ({marks(some)})", some)
+            row[0] for some in _batches(keys) for row in self._rows(f"SELECT key FROM owners WHERE key IN ({_marks(some)})", some)
         }
         gone = keys - owned
         self._many("DELETE FROM wanted WHERE key = ?", ((key,) for key in gone))
@@ -224,22 +150,25 @@ class Ledger:
     def notes(self, paths: Collection[str]) -> dict[str, Note]:
         """What is known of some notes."""
         found: dict[str, Note] = {}
-        for some in batches(paths):
-            rows = self._rows(f"SELECT {_NOTE} FROM notes WHERE path IN ({marks(some)})", some)
-            found.update((row[0], note_of(row)) for row in rows)
+        for some in _batches(paths):
+            rows = self._rows(f"SELECT {_NOTE} FROM notes WHERE path IN ({_marks(some)})", some)
+            found.update((row[0], _note_of(row)) for row in rows)
         return found
 
     def note_keys(self, paths: Collection[str]) -> dict[str, tuple[bytes, ...]]:
         """The texts of some notes, by path."""
-        found: dict[str, tuple[bytes, ...]] = {}
-        for some in batches(paths):
-            rows = self._rows(f"SELECT path, keys FROM notes WHERE path IN ({marks(some)})", some)
-            found.update((path, _parts(keys)) for path, keys in rows)
+        return {path: _parts(joined) for path, joined in self.joined_keys(paths).items()}
+
+    def joined_keys(self, paths: Collection[str]) -> dict[str, bytes]:
+        """The same, the keys of a note one after the other."""
+        found: dict[str, bytes] = {}
+        for some in _batches(paths):
+            found.update(self._rows(f"SELECT path, keys FROM notes WHERE path IN ({_marks(some)})", some))
         return found
 
     def every_note(self) -> Iterator[Note]:
         """All notes in the order of their paths."""
-        return map(note_of, self._rows(f"SELECT {_NOTE} FROM notes ORDER BY path"))
+        return map(_note_of, self._rows(f"SELECT {_NOTE} FROM notes ORDER BY path"))
 
     def hashes(self) -> dict[str, str]:
         """The content hash under which each note is known, by path."""
@@ -252,16 +181,16 @@ class Ledger:
     def owners(self, keys: Collection[bytes]) -> dict[bytes, list[tuple[str, int]]]:
         """The notes that have these texts, each with which of its passages it is."""
         found: dict[bytes, list[tuple[str, int]]] = defaultdict(list)
-        for some in batches(keys):
-            for key, path, passage in self._rows(f"SELECT key, path, passage FROM owners WHERE key IN ({marks(some)})", some):
+        for some in _batches(keys):
+            for key, path, passage in self._rows(f"SELECT key, path, passage FROM owners WHERE key IN ({_marks(some)})", some):
                 found[key].append((path, passage))
         return found
 
     def row_numbers(self, lane: int, keys: Collection[bytes]) -> dict[bytes, int]:
         """In which rows of a lane the vectors of texts are, as far as they are there."""
         found: dict[bytes, int] = {}
-        for some in batches(keys):
-            found.update(self._rows(f"SELECT key, row FROM vectors WHERE lane = ? AND key IN ({marks(some)})", [lane, *some]))
+        for some in _batches(keys):
+            found.update(self._rows(f"SELECT key, row FROM vectors WHERE lane = ? AND key IN ({_marks(some)})", [lane, *some]))
         return found
 
     def file_of(self, lane: int) -> str:
@@ -292,12 +221,18 @@ class Ledger:
         """How many texts have no vector."""
         return int(self._rows("SELECT count(*) FROM wanted WHERE lane = ?", (lane,))[0][0])
 
+    def state(self) -> tuple[object, ...]:
+        """What changes with every write to the ledger, by this process or another, and when it is opened anew."""
+        return self._token, self._rows("PRAGMA data_version")[0][0], self._connection.total_changes
+
     def notes_behind(self, lanes: Collection[int]) -> int:
         """How many notes have a text without a vector in one of the lanes."""
         # Half a second where a hundred thousand wait, and every answer says how many do: counted once for each state.
-        state = (tuple(lanes), self._rows("PRAGMA data_version")[0][0], self._connection.total_changes)
+        state = (tuple(lanes), *self.state())
         if self._behind is None or self._behind[0] != state:
-            query = f"SELECT count(DISTINCT o.path) FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane IN ({marks(lanes)})"
+            query = (
+                f"SELECT count(DISTINCT o.path) FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane IN ({_marks(lanes)})"
+            )
             self._behind = state, int(self._rows(query, list(lanes))[0][0])
         return self._behind[1]
 
@@ -307,7 +242,7 @@ class Ledger:
         values: list[str] = []
         for column, wanted in (("class", within.classes), ("type", within.types)):
             if wanted:
-                parts.append(f"{column} IN ({marks(wanted)})")
+                parts.append(f"{column} IN ({_marks(wanted)})")
                 values.extend(wanted)
         if within.subjects:
             parts.append("(" + " OR ".join(["instr(subjects, ?)"] * len(within.subjects)) + ")")
@@ -366,20 +301,8 @@ class Ledger:
             self._many(f"DELETE FROM {table}", [()])
         self.say(notes="0")
 
-    def _rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        try:
-            return self._connection.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as fault:
-            raise failure(fault) from fault
 
-    def _many(self, query: str, values: Iterable[Sequence[Any]]) -> None:
-        try:
-            self._connection.executemany(query, values)
-        except sqlite3.DatabaseError as fault:
-            raise failure(fault) from fault
-
-
-def note_of(row: Sequence[Any]) -> Note:
+def _note_of(row: Sequence[Any]) -> Note:
     """The note of a row."""
     path, id_, hash_, keys, class_, type_, project, at, subjects = row
     return Note(path, id_, hash_, _parts(keys), class_, type_, project, at, tuple(filter(None, subjects.split("\n"))))
@@ -402,12 +325,12 @@ def _note_row(note: Note) -> tuple[Any, ...]:
     return note.path, note.id, note.hash, keys, note.record_class, note.type, note.project, note.at, subjects
 
 
-def batches(items: Collection[Any]) -> Iterator[list[Any]]:
+def _batches(items: Collection[Any]) -> Iterator[list[Any]]:
     """The items in lists that one query takes."""
     listed = list(items)
     return (listed[start : start + _MANY] for start in range(0, len(listed), _MANY))
 
 
-def marks(items: Collection[Any]) -> str:
+def _marks(items: Collection[Any]) -> str:
     """The question marks for a list of values."""
     return ",".join("?" * len(items))

@@ -29,6 +29,7 @@ WRITE_SECONDS = 120.0
 _NOTES_AT_ONCE = 200
 _TEXTS_AT_ONCE = 1000
 _MOST_BEHIND = 2000
+# Chroma ranks passages where we rank files, and only about: it is asked for more than is wanted.
 _LOOK = 3
 _MORE = 30
 
@@ -78,6 +79,7 @@ class ChromaStore:
             missing = [path for path, _ in ledger.to_mirror(self.name, lane.number, _MOST_BEHIND + 1)]
             if len(missing) > _MOST_BEHIND:
                 raise StoreUnavailable(f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; `vt embed` fills it")
+            # What the collection lacks is measured with the rest, so no answer waits for it to catch up.
             found.update(missing, self._asked(ledger, lane, query, limit, within))
         return found & ledger.matching(within) if within else found
 
@@ -183,6 +185,7 @@ class ChromaStore:
             found = self._call(QUERY_SECONDS, lambda: client.get_collection(name, embedding_function=None))
             known = sum(count for _, count in self._ledger().mirrored_ids(self.name, lane.number))
             ours = nonce and (found.metadata or {}).get("nonce") == nonce
+            # With fewer, somebody took texts out behind our back; what it has too many `_without_ghosts` takes out.
             if ours and self._call(QUERY_SECONDS, found.count) >= known:
                 return found
             self._call(WRITE_SECONDS, lambda: client.delete_collection(name))
@@ -207,6 +210,7 @@ class ChromaStore:
         at = self._ledger().row_numbers(lane.number, {key for note in notes for key in note.keys})
         texts = [(f"{note.path}#{n}", at[key], _facts(note)) for note in notes for n, key in enumerate(note.keys) if key in at]
         kept = {found for found, _, _ in texts}
+        # A note that grew shorter has passages there that it has no more.
         self._delete(collection, [old for path in had for n in range(had[path]) if (old := f"{path}#{n}") not in kept])
         for start in range(0, len(texts), _TEXTS_AT_ONCE):
             some = texts[start : start + _TEXTS_AT_ONCE]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,7 @@ class Rows:
         self._descriptor = descriptor
         self._need = need
         self._asked = 0
+        self._places: tuple[object, dict[str, tuple[int, ...]]] = (None, {})
         self._order: tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]] | None = None
 
     def __len__(self) -> int:
@@ -75,23 +76,32 @@ class Rows:
         self._asked += 1
         return self._asked > 1
 
-    def numbers(self, keys: Collection[bytes]) -> dict[bytes, int]:
-        """In which of these rows some keys are. The first time they are put in order, which takes 100 ms a million."""
+    def places(self, state: object) -> dict[str, tuple[int, ...]]:
+        """Where the passages of each note are (-1: nowhere), as far as somebody noted it here since the ledger was at `state`."""
+        if self._places[0] != state:
+            self._places = state, {}
+        return self._places[1]
+
+    def numbers(self, joined: bytes) -> list[int]:
+        """The row of each key of several that are joined, -1 for one that is not there.
+
+        The first time the keys are put in order, which takes 100 ms a million.
+        """
         import numpy  # 100 ms, and most commands look at no vector
 
-        if not len(self) or not keys or not self.sound():
-            return {}
+        if not len(self) or not self.sound():
+            return [-1] * (len(joined) // KEY_BYTES)
         if self._order is None:
             # The first half of a key is as good as random; the whole is compared below.
             halves = numpy.ascontiguousarray(self._array["key"]).view("<u8")[::2]
             order = numpy.argsort(halves)
             self._order = order, halves[order]
         order, halves = self._order
-        listed = list(keys)
-        wanted = numpy.frombuffer(b"".join(listed), "<u8")[::2]
-        at = order[numpy.minimum(numpy.searchsorted(halves, wanted), len(order) - 1)]
-        there = self._array["key"][at].tolist()
-        return {key: int(row) for key, row, found in zip(listed, at, there, strict=True) if bytes(found) == key}
+        wanted = numpy.frombuffer(joined, "<u8").reshape(-1, 2)
+        at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)]
+        there = numpy.ascontiguousarray(self._array["key"][at]).view("<u8").reshape(-1, 2)
+        found: list[int] = numpy.where((there == wanted).all(axis=1), at, -1).tolist()
+        return found
 
     def close(self) -> None:
         """Let go of the file."""

@@ -24,6 +24,8 @@ class Sets:
         self._other = other
         self._serving: tuple[VectorSet, Embedder | None] | None = None
         self._looked = False
+        self._seen: object = None
+        """How the sets were when it was last looked."""
 
     def close(self) -> None:
         """Let go of all files."""
@@ -36,8 +38,12 @@ class Sets:
         self._looked = False
 
     def found(self) -> tuple[VectorSet, Embedder | None] | None:
-        """The set that answers and its embedder. Looked for once, and again after catching up."""
-        if self._looked and (self._serving is None or self._serving[0].folder.is_dir()):
+        """The set that answers and its embedder; looked for again while it is not the wanted one, for others may make that."""
+        there = self._serving is not None and self._serving[0].folder.is_dir()
+        if self._looked and there and self._is_wanted():
+            return self._serving
+        now = vector_set.stamp(self._cache)
+        if self._looked and now == self._seen and (there or self._serving is None):
             return self._serving
         chosen = self._choose()
         if self._serving is not None and (chosen is None or self._serving[0].folder != chosen[0].folder):
@@ -45,8 +51,12 @@ class Sets:
             self._serving = None
         if chosen is not None and self._serving is None:
             self._serving = chosen
-        self._looked = True
+        self._looked, self._seen = True, now
         return self._serving
+
+    def _is_wanted(self) -> bool:
+        """Whether the set that answers is the chosen embedder's own."""
+        return self._serving is not None and (self._chosen is None or self._serving[0].model == self._chosen.name)
 
     def _choose(self) -> tuple[VectorSet, Embedder | None] | None:
         """The chosen model's set once it is whole; until then another that is, if its questions can be embedded."""

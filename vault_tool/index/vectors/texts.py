@@ -118,7 +118,7 @@ def _note(seen: Seen, keys: tuple[bytes, ...]) -> Note:
     entry = seen.entry
     if entry is None:
         return Note(seen.path, "", seen.hash, keys, "page")
-    at = parse_time(entry.text("observed") or entry.text("created"))
+    at = parse_time(entry.observed)
     named = [entry.text("name"), *entry.texts("aliases")] if entry.record_class is RecordClass.SUBJECT else entry.subjects
     subjects = tuple(dict.fromkeys(filter(None, map(normal_name, named))))
     return Note(

@@ -14,7 +14,8 @@ from pathlib import Path
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.manifest import Part, State, discard, lock, make_way
 from vault_tool.index.vectors import rows
-from vault_tool.index.vectors.ledger import FORMAT, Lane, Ledger
+from vault_tool.index.vectors.ledger import Lane, Ledger
+from vault_tool.index.vectors.ledger_file import FORMAT
 from vault_tool.index.vectors.port import Matrix
 from vault_tool.index.vectors.rows import Header, Rows
 from vault_tool.util.text import slug
@@ -101,6 +102,7 @@ class VectorSet:
             if not new:
                 return 0
             file = self.folder / lane.file
+            # Rows first: a kill after them leaves rows that nobody counts, and the next batch is written over them.
             rows.append(file, self.dimensions, lane.rows, [keys[n] for n in new], vectors[new])
             with ledger.transaction():
                 ledger.put_vectors(lane.number, lane.rows, [keys[n] for n in new])
@@ -152,6 +154,7 @@ class VectorSet:
         except OSError:
             self._drop()
             return None
+        # A mended ledger is renamed into this place; the one that we hold open would then be a file without a name.
         identity = found.st_dev, found.st_ino
         if self._ledger is not None and self._ledger[0] == identity:
             return self._ledger[1]
@@ -170,6 +173,7 @@ class VectorSet:
         if state is State.INTERRUPTED:
             self._drop()
             ledger = self._opened()
+            # `sound` reads all of it: after a crash alone that is worth the time.
             if ledger is not None and ledger.sound() and ledger.meta("nonce"):
                 part.close_seal(ledger.meta("nonce"), synced=False)
                 return ledger
@@ -200,6 +204,7 @@ class VectorSet:
             ledger.close()
         part = self._part
         make_way(part.path)
+        # The old ledger's journal, too: SQLite would roll it back into the new one.
         for left in (part.path, part.path.with_name(f"{part.path.name}-journal")):
             discard(left)
         made.replace(part.path)
@@ -226,6 +231,7 @@ class VectorSet:
             if said is None or said != self._header(said.instruction):
                 discard(file)
                 continue
+            # A kill in the middle of a compaction leaves two; the larger, which comes later, is likelier the whole one.
             if said.instruction in found:
                 discard(found[said.instruction])
             found[said.instruction] = file
@@ -271,6 +277,7 @@ class VectorSet:
         """Put the whole rows of a lane's file into the ledger; a file with gaps is written anew. Within a transaction."""
         file = self.folder / lane.file
         batches = list(_known(rows.salvage(file, self.dimensions)))
+        # A row's number is its place: behind a gap every number would be another, so such a file is written anew.
         gaps = any(first != at for first, at, _ in batches)
         ledger.clear_lane(lane.number)
         for _, at, keys in batches:
@@ -306,6 +313,7 @@ class VectorSet:
 
     def _new_file(self, instruction: str) -> Path:
         mark = hashlib.blake2b(instruction.encode(), digest_size=4).hexdigest()
+        # A new name each time: who has the old file mapped goes on reading it.
         file = self.folder / f"rows-{rows.VERSION}-{mark}-{secrets.token_hex(4)}.vec"
         rows.create(file, self._header(instruction))
         return file
@@ -323,9 +331,22 @@ def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]
         headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
         said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
         if said is not None and folder == folder_of(cache, said.model, said.dimensions):
-            with suppress(OSError):
-                found.append((max(file.stat().st_mtime for file in folder.iterdir()), folder, said.model, said.dimensions))
+            found.append((_last_written(folder), folder, said.model, said.dimensions))
     return [one[1:] for one in sorted(found, key=lambda one: (-one[0], str(one[1])))]
+
+
+def _last_written(folder: Path) -> float:
+    """When a file of the folder was written last; files that another process removes meanwhile do not count."""
+    newest = 0.0
+    for file in folder.glob("*"):
+        with suppress(OSError):
+            newest = max(newest, file.stat().st_mtime)
+    return newest
+
+
+def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
+    """What changes when anybody makes, fills or removes a set."""
+    return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / FOLDER).glob("*-*")))
 
 
 def size_of(folder: Path) -> int:
@@ -346,6 +367,7 @@ def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
 
 
 def _stem(model: str) -> str:
+    # Models whose names differ in signs alone share a slug.
     return f"{slug(model, 'model')[:40]}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"
 
 

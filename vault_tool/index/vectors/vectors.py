@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultError
@@ -19,18 +17,17 @@ from vault_tool.index.manifest import lock
 from vault_tool.index.rebuild import Index
 from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.catching_up import PARDON, CaughtUp, DimensionChanged, Filling
-from vault_tool.index.vectors.exact import ExactStore, Similarities, between, mean_of
+from vault_tool.index.vectors.exact import ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
 from vault_tool.index.vectors.ledger import Ledger, Refusal
 from vault_tool.index.vectors.noting import Notes
 from vault_tool.index.vectors.port import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
+from vault_tool.index.vectors.proposing import Proposer
 from vault_tool.index.vectors.sets import Sets
+from vault_tool.index.vectors.status import SetStatus, VectorStatus
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.machine import EXACT
 from vault_tool.util.clock import Clock, stamp
-
-if TYPE_CHECKING:
-    from vault_tool.index.vectors.mirror import ChromaStore
 
 Progress = Callable[[int, int], None]
 
@@ -39,36 +36,6 @@ _FEW = 200
 
 _FILL_WAIT = 0.05
 _SMALL = 2000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetStatus:
-    """One model's vectors on disk; `serving` says whether they answer now."""
-
-    model: str
-    dimensions: int
-    bytes: int
-    serving: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorStatus:
-    """How a vault stands by meaning: who answers, with which perspectives, what is missing and what it all costs on disk."""
-
-    store: str
-    approximate: bool
-    model: str
-    dimensions: int
-    perspectives: tuple[str, ...]
-    notes: int
-    behind: int
-    refused: tuple[Refusal, ...]
-    sets: tuple[SetStatus, ...]
-    filling: str = ""
-    fault: str = ""
-    mirror_behind: int = 0
-    """How many notes Chroma, where it is to answer, does not have as they are (counted up to a few thousand)."""
-    mirror_bytes: int = 0
 
 
 class Vectors:
@@ -96,15 +63,12 @@ class Vectors:
         self._chosen = embedder
         self._notes = Notes(root, index, settings, repo, self._now)
         self._sets = Sets(self._cache, settings.lock_wait, embedder, other)
-        self._store = store
-        self._chroma: ChromaStore | None = None
-        self.fault = ""
-        """Why the store that was asked for did not answer the last question, and the exact one did; empty when all is well."""
+        self._proposer = Proposer(store, root, self._cache, self._sets, settings.perspectives)
         self._outlook: tuple[str, Path, int] | None = None
 
     def close(self) -> None:
         """Let go of all files."""
-        self._drop_chroma()
+        self._proposer.close()
         self._sets.close()
         self._outlook = None
 
@@ -192,12 +156,12 @@ class Vectors:
 
         Where Chroma is to answer it proposes the best (`approximate`), and `fault` says when it could not.
         """
-        return self._exact().similarities(queries, self._candidates(queries))
+        return self._exact().similarities(queries, self._proposer.candidates(queries))
 
     def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
         """The best files for a question, best first; raises StoreUnavailable."""
         exact = self._exact()
-        candidates = self._candidates(queries, within)
+        candidates = self._proposer.candidates(queries, within)
         if candidates is not None:
             with suppress(StoreUnavailable):
                 return exact.similarities(queries).top(limit, candidates(limit))
@@ -206,59 +170,28 @@ class Vectors:
     @property
     def store(self) -> str:
         """Who is to propose the best: `exact`, `chroma` or the address of a server."""
-        return self._store
+        return self._proposer.store
 
     @property
     def approximate(self) -> bool:
         """Whether the best may be missed, because Chroma proposes them."""
-        return self._store != EXACT
+        return self._proposer.approximate
+
+    @property
+    def fault(self) -> str:
+        """Why the store that was asked for did not answer the last question, and the exact one did; empty when all is well."""
+        return self._proposer.fault
 
     def mirror(self, seconds: float | None = None) -> int:
         """Bring Chroma, where it is to answer, to what the exact store says; how many notes were written.
 
         For one process at a time: a second raises Busy. Raises StoreUnavailable when Chroma fails.
         """
-        store = self._chroma_store()
-        return store.equalise(seconds) if store is not None and self.stored else 0
+        return self._proposer.equalise(seconds) if self.stored else 0
 
     def mirror_behind(self) -> int:
         """How many notes Chroma, where it is to answer, does not have as they are, counted up to a few thousand."""
-        store = self._chroma_store()
-        return store.behind() if store is not None else 0
-
-    def _chroma_store(self) -> ChromaStore | None:
-        found = self._sets.found()
-        if self._store == EXACT or found is None:
-            return None
-        if self._chroma is None or self._chroma.vectors is not found[0]:
-            from vault_tool.index.vectors.chroma import home  # Chroma's side is only for those who chose it
-            from vault_tool.index.vectors.mirror import ChromaStore
-
-            self._drop_chroma()
-            at = home(self._store, self._root, self._cache)
-            self._chroma = ChromaStore(at, found[0], self._settings.perspectives)
-        return self._chroma
-
-    def _drop_chroma(self) -> None:
-        if self._chroma is not None:
-            self._chroma.close()
-            self._chroma = None
-
-    def _candidates(self, queries: Mapping[str, Vector], within: Where | None = None) -> Callable[[int], Collection[str]] | None:
-        """What proposes the best, where that is not the exact store itself."""
-        store = self._chroma_store()
-        if store is None:
-            return None
-
-        def propose(limit: int) -> Collection[str]:
-            self.fault = ""
-            try:
-                return store.candidates(queries, limit, within)
-            except StoreUnavailable as fault:
-                self.fault = str(fault)
-                raise
-
-        return propose
+        return self._proposer.behind()
 
     def nearest(self, path: str, limit: int) -> list[VectorHit]:
         """The other files nearest to one, best first; nothing for one without vectors."""
@@ -274,18 +207,7 @@ class Vectors:
 
     def between(self, one: Sequence[str], other: Sequence[str]) -> Matrix:
         """The cosine of each file of one list with each of the other; 0 where one has no vectors."""
-        found = self.vectors_of({*one, *other})
-        there, beyond = ([path for path in dict.fromkeys(paths) if path in found] for paths in (one, other))
-        cosines = between({path: found[path] for path in there}, {path: found[path] for path in beyond})
-        rows, columns = ({path: n for n, path in enumerate(paths)} for paths in (there, beyond))
-        import numpy  # 100 ms, and most commands look at no vector
-
-        table: Matrix = numpy.zeros((len(one), len(other)), dtype=numpy.float32)
-        for r, path in enumerate(one):
-            for c, to in enumerate(other):
-                if path in rows and to in columns:
-                    table[r, c] = cosines[rows[path], columns[to]]
-        return table
+        return table_between(one, other, self.vectors_of({*one, *other}))
 
     def background(self, perspective: str = GENERAL) -> Background:
         """The cosine of unrelated texts here: measured, or in a small vault what is known of the model."""
@@ -360,7 +282,7 @@ class Vectors:
         ]
         chosen = self._chosen.name if self._chosen is not None else ""
         return VectorStatus(
-            store=self._store,
+            store=self.store,
             approximate=self.approximate,
             model=self.model,
             dimensions=self.dimensions,

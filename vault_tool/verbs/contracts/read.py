@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from vault_tool.verbs import sessions
-from vault_tool.verbs.asked import Answer, Asked, Recalled
+from vault_tool.verbs import seen
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.contracts.meaning import Meaning
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.evidence import moved_among
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.recall import SUPPORTING, count_use
-from vault_tool.verbs.recalling import gather
+from vault_tool.verbs.recall.asked import Answer, Asked, Recalled
+from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.recall import SUPPORTING, count_use
 
 _LIMIT = 20
 _HOPS = 2
@@ -172,7 +172,7 @@ def _reason(one: Recalled) -> str:
 
 def _count(vault: Context, found: Answer, mode: str) -> None:
     """What was answered was seen, and where somebody asked for it the answer and its supports count as used."""
-    sessions.note_seen(vault, [one.id for one in found.results], "read")
+    seen.note_seen(vault, [one.id for one in found.results], "read")
     if mode == "targeted":
         used = [one for one in found.results if not one.weak][: 1 + SUPPORTING]
         for scope, home in (("repo", vault), ("global", vault.global_vault)):

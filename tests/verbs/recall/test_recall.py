@@ -1,0 +1,312 @@
+"""Recall as people and agents meet it, by words alone: no model is at hand in these tests."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.git_repos import write
+from tests.verbs.looking import fails, note
+from vault_tool import Vault
+from vault_tool.errors import UsageError
+from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.recall.engine import Answer, Asked, gather
+from vault_tool.verbs.recall.recall import Bundle, SubjectView
+
+
+def _asked(vault: Vault, query: str, **options: Any) -> Bundle:
+    answer = vault.recall(query, **options)
+    assert isinstance(answer, Bundle)
+    return answer
+
+
+def _titles(answer: Bundle | Answer) -> list[str]:
+    return [one.title for one in answer.results]
+
+
+def _unprompted(vault: Vault, query: str) -> Answer:
+    return gather(vault, Asked(query=query, profile="ambient"))
+
+
+def test_a_question_gives_the_best_answer_its_support_and_where_it_comes_from(vault: Vault) -> None:
+    made = vault.as_(session="s1", model="opus").remember(
+        "Redis drops idle connections after ten minutes.", ["Redis"], kind="fact"
+    )
+    vault.remember("Redis keeps connections that send keepalives; idle ones drop.", ["Redis"], kind="insight")
+    answer = _asked(vault, "why does Redis drop idle connections?")
+
+    assert answer.best_answer is not None and answer.provenance is not None
+    best = answer.best_answer
+    assert (best.subject_names, best.content, best.confidence) == (("Redis",), made.content, 0.8)
+    assert (best.kind, best.source, best.id) == ("fact", "observation", made.id)
+    assert answer.provenance.session_id == "s1"
+    assert answer.provenance.model_tier == "opus"
+    assert answer.provenance.created_at == "2026-11-20T10:00:00+00:00"
+    assert [one.content for one in answer.supporting] == ["Redis keeps connections that send keepalives; idle ones drop."]
+    [first, second] = answer.results
+    assert (first.id, first.kind, first.type, first.path) == (made.id, "observation", "fact", made.path)
+    assert first.score > second.score > 0 and not first.weak and first.match > 0.5
+    assert (first.truth, first.utility, first.origin, first.role) == (0.8, 0.5, "agent", "answer")
+    assert first.why == ("words", "names its subject")
+    assert answer.degraded == ("no embeddings",)
+    assert answer.notice == EYES_FIRST
+    assert answer.freshness.behind == 0
+
+
+def test_a_subject_by_name_or_alias_gives_what_is_understood_of_it(vault: Vault, clock: FixedClock) -> None:
+    vault.create_subjects([{"name": "Redis", "summary": "The cache.", "tags": ["infra"]}])
+    for day in range(3):
+        clock.advance(timedelta(days=1))
+        vault.remember(f"Seen on day {day}.", ["Redis"])
+    vault.create_understanding(["Redis"], "Redis is our cache and queue.", kind="single_subject", summary="Our cache")
+    answer = vault.recall("redis", limit=2)
+
+    assert isinstance(answer, SubjectView)
+    assert (answer.subject.name, answer.subject.summary, answer.subject.tags) == ("Redis", "The cache.", ("infra",))
+    assert answer.single_subject_understanding is not None
+    assert answer.single_subject_understanding.content == "Redis is our cache and queue."
+    assert answer.structural_understanding is None
+    assert [one.content for one in answer.recent_observations] == ["Seen on day 2.", "Seen on day 1."]
+
+
+def test_a_failed_tactic_is_a_caution_after_the_solution_of_its_problem(vault: Vault) -> None:
+    problem = vault.remember("Redis connections drop behind the proxy.", ["Redis"], kind="problem")
+    failed = vault.remember(
+        "Raised the proxy's idle limit for Redis connections that drop.", ["Redis"], kind="failed_tactic", problem=problem.id,
+        failure_mode="the firewall cuts them too",
+    )  # fmt: skip
+    solved = vault.remember("Set keepalive to sixty seconds.", ["Homelab"], kind="solution", problem=problem.id)
+    results = {one.id: one for one in _asked(vault, "why do Redis connections drop behind the proxy?").results}
+
+    assert list(results) == [problem.id, solved.id, failed.id]
+    assert results[solved.id].role == "solution"
+    assert results[solved.id].of == problem.id
+    assert results[failed.id].caution == "did not work when the firewall cuts them too; reconsider only if that changed"
+    from_solution = _titles(_asked(vault, "keepalive sixty seconds"))
+    assert from_solution[0] == solved.title
+    assert problem.title in from_solution
+
+
+def test_what_is_replaced_answers_as_what_replaced_it(vault: Vault, clock: FixedClock) -> None:
+    old = vault.create_understanding(["Redis"], "Redis needs a proxy with quartz inside.", kind="single_subject", summary="Old")
+    clock.advance(timedelta(days=1))
+    new = vault.update_understanding(old.id, "Redis needs keepalives and nothing else.", new_summary="New")
+    answer = _asked(vault, "proxy with quartz")
+    assert [one.id for one in answer.results] == [new.new_understanding_id]
+    assert "Redis needs keepalives" in answer.results[0].content
+
+
+def test_expired_kept_and_withheld_memories_are_no_answers(vault: Vault, root: Path) -> None:
+    vault.remember("The quartz offer is open.", expires="2026-11-19")
+    write(root, "vault/observations/false.md", note(1, "The quartz was found to be glass.", confidence="0.1"))
+    assert _titles(_asked(vault, "quartz")) == []
+    assert len(_asked(vault, "quartz", doubtful=True).results) == 1
+    assert _titles(_asked(vault, "soul protocol orientation")) == []
+    assert vault.recall("Soul", kinds=["soul"], limit=1) is not None
+
+
+def test_a_change_comes_with_what_it_changes(vault: Vault) -> None:
+    decided = vault.remember("Deployments happen on Fridays.", ["Deployment"], kind="decision")
+    change = vault.remember("Moved to the day before.", kind="change", change_targets=[decided.id])
+    results = _asked(vault, "when do deployments happen?").results
+    assert [(one.id, one.role) for one in results] == [(decided.id, "answer"), (change.id, "update")]
+    assert gather(vault, Asked(query="when do deployments happen?", update_links=False)).results[1:] == ()
+
+
+def test_an_edge_leads_to_its_other_end(vault: Vault) -> None:
+    one = vault.remember("The canary gets five percent.", kind="decision")
+    other = vault.remember("Metrics are compared after half an hour.", kind="procedure")
+    vault.link(one.id, "REQUIRES", other.id, why="no canary without metrics")
+    results = _asked(vault, "how much does the canary get?").results
+    assert [(found.id, found.role) for found in results] == [(one.id, "answer"), (other.id, "related")]
+    assert "no canary without metrics" in results[1].why[0]
+
+
+def test_an_understanding_stands_before_what_it_covers(vault: Vault, clock: FixedClock) -> None:
+    seen = vault.remember("Slugs ate the lettuce in the garden.", ["Garden"])
+    clock.advance(timedelta(days=1))
+    made = vault.create_understanding(
+        ["Garden"], "Slugs ate the lettuce until copper tape stopped them.", kind="single_subject", summary="Slugs and lettuce"
+    )
+    assert [one.id for one in _asked(vault, "what ate the lettuce?").results] == [made.id, seen.id]
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("データベース接続の問題を解決した", "接続の問題"),
+        ("서버를 다시 시작했다", "서버를"),
+        ("数据库连接超时已经修复", "连接超时"),
+        ("Сервер базы данных перезапущен", "СЕРВЕР базы"),
+        ("تمت إعادة تشغيل الخادم", "الخادم"),
+        ("Der Gruß aus der Küche war größer", "kuche"),
+    ],
+)
+def test_questions_in_any_script_find_their_answer(vault: Vault, text: str, query: str) -> None:
+    made = vault.remember(text)
+    vault.remember("Something else in English.")
+    best = _asked(vault, query).best_answer
+    assert best is not None and best.id == made.id
+
+
+def test_filters_narrow_the_answer(vault: Vault, clock: FixedClock) -> None:
+    old = vault.as_(session="s1", project="lab").remember("Quartz one was seen.", ["Stone"], kind="fact", tags=["rock"])
+    clock.advance(timedelta(days=10))
+    new = vault.as_(session="s2", project="shop").remember("Quartz two was sold.", ["Shop"], kind="decision")
+    for options, expected in (
+        ({"kinds": ["decision"]}, [new.id]),
+        ({"kinds": ["observation"], "subject_names": ["stone"]}, [old.id]),
+        ({"tags": ["rock"]}, [old.id]),
+        ({"project": "shop"}, [new.id]),
+        ({"since": "2026-11-25"}, [new.id]),
+        ({"until": "2026-11-20"}, [old.id]),
+        ({"session": "s1"}, [old.id]),
+    ):
+        assert [one.id for one in _asked(vault, "quartz", **options).results] == expected, options
+
+
+def test_what_cannot_be_asked_is_said_in_one_line(vault: Vault) -> None:
+    with fails(UsageError, "limit must be 1 or more"):
+        vault.recall("x", limit=0)
+    with fails(UsageError, "is not a time"):
+        vault.recall("x", since="yesterday-ish")
+    with fails(UsageError, "hops must be from 0 to 3"):
+        vault.recall("x", hops=7)
+    with fails(UsageError, "is no profile"):
+        vault.recall("x", profile="loud")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "*", '"', "AND OR", "a" * 5000, "\0", "\ud800", "[a TO b]", "🙂"])
+def test_no_question_is_an_error(vault: Vault, query: str) -> None:
+    vault.remember("Text.")
+    vault.recall(query)
+
+
+def test_unprompted_nothing_comes_that_hardly_fits(vault: Vault) -> None:
+    vault.remember("Redis drops idle connections after ten minutes.", ["Redis"])
+    vault.remember("The apple tree is a Boskoop.", ["Garden"])
+    question = "which medicine helps against seasickness on the way to the apple market?"
+    assert _unprompted(vault, question).results == ()
+    asked = _asked(vault, question)
+    assert asked.best_answer is None and asked.provenance is None
+    assert all(one.weak for one in asked.results)
+    assert len(_unprompted(vault, "redis idle connections drop").results) == 1
+
+
+def test_what_the_session_has_used_is_counted_once(vault: Vault) -> None:
+    made = vault.remember("Redis drops idle connections.", ["Redis"])
+    agent = vault.as_(session="s1")
+    for _ in range(3):
+        agent.recall("why does Redis drop connections?")
+    assert vault.show(made.id).access_count == 1
+    vault.as_(session="s2").recall("idle Redis connections")
+    assert vault.show(made.id).access_count == 2
+
+
+def test_what_was_said_next_to_a_hit_comes_before_what_was_said_elsewhere(vault: Vault) -> None:
+    talk = vault.as_(session="s1")
+    talk.remember("Which vaccine did the dog get?", turn="1")
+    answer = talk.remember("The one against rabies, in spring.", turn="2")
+    vault.as_(session="s2").remember("Rain in spring again.", turn="1")
+    assert [one.id for one in _asked(vault, "which vaccine did the dog get?").results][1] == answer.id
+
+
+def test_near_copies_are_one_result(vault: Vault) -> None:
+    for ending in ("", "!", "!!"):
+        vault.remember(f"Redis drops idle connections after ten minutes{ending}", kind="fact", title=f"Copy{ending}")
+    [one] = _asked(vault, "idle redis connections").results
+    assert one.folded == 2
+
+
+def test_every_factor_is_given_when_asked_for(vault: Vault) -> None:
+    vault.remember("Redis drops idle connections.", ["Redis"])
+    [plain] = _asked(vault, "redis connections").results
+    [explained] = _asked(vault, "redis connections", explain=True).results
+    assert plain.factors is None
+    assert explained.factors is not None
+    product = explained.factors["rank"]
+    for name in ("truth gate", "utility", "prior", "covered"):
+        product *= explained.factors[name]
+    assert product == pytest.approx(explained.factors["score"], rel=1e-3)
+
+
+def test_the_global_vault_is_read_beside_this_one(root: Path, tmp_path: Path, clock: FixedClock) -> None:
+    shared = tmp_path / "shared"
+    Vault.init(shared, name="Shared", clock=clock)
+    environ = {"VAULT_GLOBAL": str(shared), "OLLAMA_HOST": "http://127.0.0.1:9", "HOME": str(tmp_path)}
+    with Vault.open(shared, clock=clock, environ=environ) as everywhere:
+        general = everywhere.remember("Prefers tabs of quartz to spaces.", kind="preference")
+        assert everywhere.global_vault is None
+    with Vault.open(root, clock=clock, environ=environ) as vault:
+        here = vault.remember("The quartz counter is in the shop.")
+        scopes = {one.id: one.scope for one in _asked(vault, "quartz").results}
+        assert scopes == {general.id: "global", here.id: "repo"}
+        assert [one.id for one in _asked(vault, "quartz", include_global=False).results] == [here.id]
+
+
+def test_a_budget_bounds_the_answer(vault: Vault) -> None:
+    for number in range(5):
+        vault.remember(f"Quartz number {number}: {'word ' * (40 + 30 * number)}", title=f"Quartz {number}")
+    assert 1 <= len(_asked(vault, "quartz", budget=150).results) < 5
+
+
+def test_a_subject_shows_nothing_expired_and_nothing_held_to_be_false(vault: Vault) -> None:
+    vault.remember("Mara lives by the sea.", ["Mara"])
+    vault.remember("Mara is away this week.", ["Mara"], expires="2026-11-01")
+    lie = vault.remember("Mara has wings.", ["Mara"], confidence=0.1)
+    found = vault.recall("Mara")
+    assert isinstance(found, SubjectView)
+    assert [one.content for one in found.recent_observations] == ["Mara lives by the sea."]
+    assert vault.show(lie.id).truth < 0.15
+
+
+def test_whose_memories_are_asked_for_bounds_the_answer_about_a_subject_too(vault: Vault) -> None:
+    for user, said in (("bob", "Bob likes pears with Mara."), ("eve", "Eve plots with Mara.")):
+        vault.turn("s", user, "w", said, extractMemory=True, candidates=[{"content": said, "anchors": ["Mara"]}], write="later")
+    vault.drain()
+    found = vault.recall("Mara", user="bob")
+    assert isinstance(found, Bundle)
+    assert [one.content for one in found.results] == ["Bob likes pears with Mara."]
+
+
+def test_a_budget_bounds_other_scripts_as_well(vault: Vault) -> None:
+    for number in range(4):
+        vault.remember(f"第{number}回：" + "東京の天気は晴れです。" * 20, ["天気"])
+    found = gather(vault, Asked(query="東京の天気", budget=400))
+    assert 1 <= len(found.results) <= 2
+
+
+def test_what_a_subject_shows_joins_the_seen_log_and_its_understanding_counts_as_used(vault: Vault) -> None:
+    asker = vault.as_(session="s1")
+    seen = [asker.remember(f"Redis restarts, {number} words {'on ' * 40}.", ["Redis"]).id for number in range(3)]
+    understood = asker.create_understanding(["Redis"], "It restarts.", "It restarts.").id
+    view = asker.recall("Redis", budget=100)
+    assert isinstance(view, SubjectView)
+    assert view.subject.summary is None
+    assert [one.id in seen for one in view.recent_observations] == [True, True]
+    shown = {one.id for one in asker.get_session_context().shown}
+    assert shown == {understood, *(one.id for one in view.recent_observations)}
+    used = [vault.show(one).access_count for one in (understood, *seen)]
+    assert used == [1, 0, 0, 0]
+
+
+def test_the_vault_says_which_models_are_strong(root: Path, clock: FixedClock) -> None:
+    write(root, "vault.toml", '[recall]\nstrong_models = ["qwen"]\n')
+    with Vault.open(root, clock=clock) as vault:
+        vault.as_(model="qwen-3").remember("Redis drops idle connections after ten minutes, always.", ["Redis"])
+        vault.as_(model="opus-5").remember("Redis keeps its queue in memory alone, and loses it.", ["Redis"])
+        found = _asked(vault, "Redis connections queue memory", explain=True).results
+    prior = {one.model: (one.factors or {})["prior"] for one in found}
+    assert prior["qwen-3"] > prior["opus-5"]
+
+
+def test_a_question_of_no_words_has_no_answer(vault: Vault) -> None:
+    vault.remember("Kelp dries on the harbor wall.")
+    for query in ("", " \n"):
+        found = vault.recall(query)
+        assert isinstance(found, Bundle)
+        assert found.results == ()

@@ -1,0 +1,46 @@
+"""`vt search`: find by words and meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block, degraded, table
+from vault_tool.cli.names import SUBJECT
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.errors import Exit
+from vault_tool.verbs.recall.search import MODES, Found, SearchResults
+from vault_tool.verbs.recall.search import search as search_verb
+
+
+@command("search", "vt search redis timeout", """vt search '"socket keepalive"' --kind solution --limit 5""")
+@click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood.')
+@click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
+@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
+@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
+@click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
+@click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
+@click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")
+def search(call: Call, words: tuple[str, ...], **given: Any) -> Exit:
+    """Find memories, subjects and pages.
+
+    Memories by meaning and words, subjects and pages by their words; superseded and expired ones only with --everything.
+    """
+    with call.open_vault() as vault:
+        return call.emit(search_verb(vault, " ".join(words), **given), _found, vault)
+
+
+def _found(found: SearchResults, short: Short) -> Iterator[Block]:
+    rows = [_hit(hit, short) for hit in found.results]
+    yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
+    yield from degraded(found.degraded)
+    if found.results:
+        yield found.notice
+
+
+def _hit(hit: Found, short: Short) -> tuple[str, ...]:
+    marks = [mark for mark, is_so in (("doubtful", hit.doubtful), ("as last committed", hit.stale)) if is_so]
+    title = " ".join([hit.title, *(f"({mark})" for mark in marks)])
+    return short(hit.id) if hit.id else hit.path, hit.type, title, ", ".join(hit.subjects), f"{hit.score:.2f}"

@@ -1,0 +1,64 @@
+"""Where a new record goes: its class's folder, and a file name of its title and id."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from vault_tool.files.layout import NAME_BYTES, VAULT, cut
+from vault_tool.model.records import Consolidation, Edge, Observation, Record, Subject, Understanding, Workspace
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import slug
+
+_END_BYTES = 56
+_NOT_TYPE = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
+
+
+def place(record: Record, names: Mapping[str, str], taken: Callable[[str], bool]) -> str:
+    """The path for a new record: its class's folder, a file name of at most 200 bytes made of its title and id.
+
+    `names` gives the names of an edge's ends by id (its own `from_title` and `to_title` are asked next). `taken`
+    says whether a path exists, comparing without case; while it does, more of the id and then a number is added.
+    """
+    folder, stem = _folder_and_stem(record, names)
+    named_by_title = isinstance(record, (Subject, Workspace))
+    for suffix in _suffixes(record.id, bare=named_by_title):
+        path = f"{folder}/{_fit(stem, suffix)}{suffix}.md"
+        if not taken(path):
+            return path
+    raise AssertionError("unreachable: the suffixes never end")
+
+
+def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str]:
+    match record:
+        case Subject():
+            return f"{VAULT}/subjects", slug(record.name, "subject")
+        case Observation():
+            made = parse_time(record.created or "") or parse_time(record.observed or "")
+            months = f"/{made:%Y/%m}" if made else ""
+            return f"{VAULT}/observations{months}", slug(record.title)
+        case Understanding():
+            return f"{VAULT}/understandings", slug(record.title or record.summary)
+        case Edge():
+            ends = (names.get(record.from_id) or record.from_title, names.get(record.to_id) or record.to_title)
+            start, end = (cut(slug(name, "memory"), _END_BYTES) for name in ends)
+            return f"{VAULT}/edges", f"{start}--{cut(_NOT_TYPE.sub('_', record.type), _END_BYTES) or 'LINK'}--{end}"
+        case Consolidation():
+            made = parse_time(record.created or "")
+            return f"{VAULT}/consolidations", f"{made:%Y%m%dT%H%M%SZ}" if made else "pass"
+        case Workspace():
+            return VAULT, "workspace"
+    return VAULT, slug(record.label)
+
+
+def _suffixes(record_id: str, bare: bool) -> Iterator[str]:
+    letters = slug(record_id, "note")
+    if bare:
+        yield ""
+    yield from (f"-{letters[:length]}".rstrip("-") for length in (6, 8, 13, 36))
+    yield from (f"-{letters[:6].rstrip('-')}-{number}" for number in itertools.count(2))
+
+
+def _fit(stem: str, suffix: str) -> str:
+    return cut(stem, NAME_BYTES - len(suffix.encode()) - len(".md"))

@@ -1,0 +1,37 @@
+"""How a vault stands by meaning, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vault_tool.index.vectors.ledger import Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetStatus:
+    """One model's vectors on disk; `serving` says whether they answer now."""
+
+    model: str
+    dimensions: int
+    bytes: int
+    serving: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorStatus:
+    """How a vault stands by meaning: who answers, with which perspectives, what is missing and what it all costs on disk."""
+
+    store: str
+    approximate: bool
+    model: str
+    dimensions: int
+    perspectives: tuple[str, ...]
+    notes: int
+    behind: int
+    refused: tuple[Refusal, ...]
+    sets: tuple[SetStatus, ...]
+    filling: str = ""
+    fault: str = ""
+    mirror_behind: int = 0
+    """How many notes Chroma, where it is to answer, does not have as they are (counted up to a few thousand)."""
+    mirror_bytes: int = 0

@@ -1,0 +1,1 @@
+"""Passes over what is new, and the subjects that they are about."""

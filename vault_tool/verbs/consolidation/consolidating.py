@@ -1,0 +1,404 @@
+"""Passes of consolidation: begin one, end one, and what waits for the next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from vault_tool.consolidation import ledger
+from vault_tool.consolidation.ledger import Ledger, Line
+from vault_tool.errors import NotFound, VaultError
+from vault_tool.files import frontmatter, reader
+from vault_tool.files.skipped import skipped
+from vault_tool.index.graph import supersession
+from vault_tool.index.intersections import Regions
+from vault_tool.index.recent import unlinked_count
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Consolidation
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name
+from vault_tool.verbs import pages, resolve
+from vault_tool.verbs.consolidation.passes import (
+    ORIENTATION,
+    Passes,
+    Plan,
+    items_of,
+    label,
+    passes,
+    plans,
+    settled,
+    unread,
+    waiting,
+    written_in,
+)
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.parameters import require_limit
+
+LISTED = 20
+"""So many packets of a kind an answer lists: in a large vault a pass may have a thousand."""
+
+PASS = "consolidation"
+"""The type of the log's entries about passes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentActivity:
+    """What was written since the last consolidation, by the subjects that it is about; `since` is None before the first."""
+
+    since: str | None
+    subjects_with_new_observations: tuple[str, ...]
+    subjects_with_new_understandings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PacketHead:
+    """What one packet is about, without its texts; `done` says that it was settled or passed over in this pass."""
+
+    kind: str
+    label: str
+    subject_names: tuple[str, ...]
+    new_count: int
+    observation_count: int
+    trivial: bool
+    existing_understanding: str | None
+    value: float
+    done: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun(Saved):
+    """A pass: `began` is false where one was open and is taken up again, or where nothing is new and none was made.
+
+    `packets` are the first in the order of the walk, and `more` counts the others.
+    """
+
+    id: str | None
+    generation: int
+    began: bool
+    new_count: int
+    packets: tuple[PacketHead, ...]
+    more: int = 0
+    unplaced: tuple[str, ...] = ()
+    path: str = ""
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended(Saved):
+    """A pass whose ledger is complete."""
+
+    id: str
+    generation: int
+    written: tuple[str, ...]
+    superseded: tuple[str, ...]
+    skipped: tuple[str, ...]
+    left: tuple[str, ...]
+    before: dict[str, int]
+    after: dict[str, int]
+    path: str
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pending:
+    """Subjects and intersections with content that no pass has settled since the last, in the order of their worth.
+
+    `pass_id` names the pass that is open, and then the packets are what is left of it; `arrived` counts what was
+    written since it began. `more` counts the packets that are not listed, `trivial` the trivial pairs of all.
+    """
+
+    generation: int
+    since: str | None
+    pending_consolidation_count: int
+    pass_id: str | None
+    arrived: int
+    subjects: tuple[PacketHead, ...]
+    intersections: tuple[PacketHead, ...]
+    more: int
+    trivial: int
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def pending_count(vault: Context) -> int:
+    """How many observations are placed nowhere: no `related_to`, in no active understanding's `sources`."""
+    return unlinked_count(vault.index.catalog)
+
+
+def recent_activity(vault: Context) -> RecentActivity | None:
+    """What was written since the last pass began, by subject; None when nothing was. Indexes must be fresh."""
+    known = passes(vault)
+    regions = Regions(vault.index.catalog)
+    names: dict[RecordClass, set[str]] = {RecordClass.OBSERVATION: set(), RecordClass.UNDERSTANDING: set()}
+    entries = unread(vault, known)
+    for entry in entries:
+        names[entry.record_class].update(region.name for region in regions.of(entry))
+    if not entries:
+        return None
+    observed, understood = (tuple(sorted(found, key=normal_name)) for found in names.values())
+    return RecentActivity(
+        since=known.last or None, subjects_with_new_observations=observed, subjects_with_new_understandings=understood
+    )
+
+
+def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> Pending:
+    """What a pass would settle now, or what is left of the one that is open: packets without their texts.
+
+    At most `limit` subjects and as many intersections are listed.
+    """
+    require_limit(limit)
+    freshness = vault.fresh()
+    known = passes(vault)
+    regions = Regions(vault.index.catalog)
+    arrived = unread(vault, known)
+    heads = [head_of(plan) for plan in pending_plans(vault, regions)]
+    subjects = [head for head in heads if head.kind == "single_subject"][:limit]
+    intersections = [head for head in heads if head.kind == "relationship"][:limit]
+    return Pending(
+        generation=known.generation,
+        since=known.last or None,
+        pending_consolidation_count=pending_count(vault),
+        pass_id=known.open.id if known.open else None,
+        arrived=len(arrived) if known.open else 0,
+        subjects=tuple(subjects),
+        intersections=tuple(intersections),
+        more=len(heads) - len(subjects) - len(intersections),
+        trivial=sum(head.trivial for head in heads),
+        freshness=freshness,
+    )
+
+
+def pending_plans(vault: Context, regions: Regions) -> list[Plan]:
+    """The packets that wait: what is left of the open pass, else what a pass would consist of. Indexes must be fresh."""
+    known = passes(vault)
+    return waiting(vault, known.open, regions) if known.open else plans(vault, unread(vault, known), regions)
+
+
+def begin_consolidation(vault: Context) -> Begun:
+    """Begin a pass over what is new, or take up the open one where nothing new came; nothing to do touches nothing.
+
+    Where an open pass was left unfinished and more came, its ledger is completed, and the new pass takes over what it
+    left. The generation is one higher from then on.
+    """
+    with writing(vault, "consolidate") as op:
+        known = passes(vault)
+        regions = Regions(vault.index.catalog)
+        fresh = unread(vault, known)
+        if not (plans(vault, fresh, regions) or _unplaced(fresh)):
+            return _resumed(vault, op.freshness, known, regions)
+        entries = _with_left(vault, known.open, regions, fresh)
+        if known.open:
+            _complete(op, known.open, regions)
+        made = _began(op, known, entries, plans(vault, entries, regions))
+        saved = op.carry_out(f"pass {made.generation}", [made.id])
+    return _begun(vault, saved, made, entries, op.freshness)
+
+
+def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -> Ended:
+    """Complete the ledger of a pass (by default the open one): what it wrote, replaced, passed over and left.
+
+    With `core` CORE.md is made anew as well, in a commit of its own, if more than its date would change.
+    """
+    with writing(vault, "consolidate") as op:
+        one = open_pass(vault, pass_id)
+        said = _complete(op, one, Regions(vault.index.catalog))
+        saved = op.carry_out(f"pass {said.number} ended", [one.id])
+    return Ended(
+        **{**asdict(saved), "warnings": (*saved.warnings, *(_refreshed(vault) if core else ()))},
+        id=one.id,
+        generation=said.number,
+        written=tuple(line.id for line in said.written),
+        superseded=tuple(line.id for line in said.superseded),
+        skipped=said.skipped,
+        left=said.left,
+        before=dict(said.before),
+        after=dict(said.after),
+        path=one.path,
+        freshness=op.freshness,
+    )
+
+
+def _refreshed(vault: Context) -> tuple[str, ...]:
+    """Make CORE.md, which says what the pass came to; what keeps it from being written is a remark, for the pass is ended."""
+    try:
+        pages.core(vault)
+    except VaultError as fault:
+        return (f"CORE.md is as it was: {fault}",)
+    return ()
+
+
+def open_pass(vault: Context, pass_id: str = "") -> Entry:
+    """The pass that is meant, or the open one; NotFound with what to type where there is none. Indexes must be fresh."""
+    if pass_id:
+        return resolve.find(vault, pass_id, (RecordClass.CONSOLIDATION,))
+    found = passes(vault).open
+    if found is None:
+        raise NotFound("no pass of consolidation is open", "`vt consolidate` begins one where anything is new")
+    return found
+
+
+def head_of(plan: Plan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
+    """A packet as results list it."""
+    return PacketHead(
+        kind=plan.due.kind,
+        label=plan.label,
+        subject_names=plan.names,
+        new_count=len(plan.due.new),
+        observation_count=plan.observations,
+        trivial=plan.trivial,
+        existing_understanding=plan.understanding.id if plan.understanding else None,
+        value=plan.worth,
+        done=plan.keys in done,
+    )
+
+
+def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regions) -> Begun:
+    """The answer where nothing new came: the open pass as it stands, or nothing at all."""
+    one = known.open
+    entries = items_of(vault, one) if one else []
+    done = settled(vault, one, regions) | skipped(vault.root, one.id) if one else set()
+    found = plans(vault, entries, regions, one)
+    return Begun(
+        id=one.id if one else None,
+        generation=known.generation,
+        began=False,
+        new_count=len(entries),
+        packets=tuple(head_of(plan, done) for plan in found[:LISTED]),
+        more=len(found[LISTED:]),
+        unplaced=_unplaced(entries),
+        path=one.path if one else "",
+        freshness=freshness,
+    )
+
+
+def _begun(vault: Context, saved: Saved, made: Consolidation, entries: Sequence[Entry], freshness: Freshness) -> Begun:
+    found = plans(vault, entries, Regions(vault.index.catalog))
+    written = next(iter(vault.index.catalog.get(made.id)), None)
+    return Begun(
+        **asdict(saved),
+        id=made.id,
+        generation=made.generation or 0,
+        began=True,
+        new_count=len(entries),
+        packets=tuple(head_of(plan) for plan in found[:LISTED]),
+        more=len(found[LISTED:]),
+        unplaced=_unplaced(entries),
+        path=written.path if written else "",
+        freshness=freshness,
+    )
+
+
+def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[Plan]) -> Consolidation:
+    """Plan the new pass's file, with its ledger as far as it is known at the beginning."""
+    vault = op.vault
+    number = known.generation + 1
+    said = Ledger(
+        number=number,
+        begun=vault.now(),
+        new=_lines(entries),
+        packets=tuple(map(_described, packets)),
+        before=_counts(vault),
+    )
+    who = vault.who
+    record = Consolidation(
+        id=new_id(), type="consolidation", body=ledger.body(said), created=vault.now(), generation=number,
+        parents=tuple(sorted(entry.id for entry in known.heads)), session=who.session, model=who.model, origin=who.origin,
+    )  # fmt: skip
+    path = op.create(record)
+    summary = f"{len(entries)} new, {len(packets)} packets"
+    op.log_entry(EpisodeEntry(at=vault.now(), title=f"Pass {number} begun", type=PASS, path=path, summary=summary))
+    return record
+
+
+def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
+    """Plan the completed ledger of a pass; its head stays as it is."""
+    vault = op.vault
+    text = body_of(vault, one)
+    written = written_in(vault, one)
+    entries = items_of(vault, one)
+    packets = plans(vault, entries, regions, one)
+    passed = skipped(vault.root, one.id)
+    done = settled(vault, one, regions)
+    said = Ledger(
+        number=one.generation or 0,
+        begun=one.text("created"),
+        new=_lines(entries),
+        packets=ledger.packets(text),
+        before=ledger.before(text),
+        ended=vault.now(),
+        written=_lines(written),
+        superseded=_lines(_replaced(vault, written)),
+        skipped=tuple(label(plan.names) for plan in packets if plan.keys in passed - done),
+        left=tuple(label(plan.names) for plan in packets if plan.keys not in done | passed),
+        unread=_lines(_not_read(entries, packets, done | passed)),
+        after=_counts(vault),
+        new_as_written=ledger.new_as_written(text),
+    )
+    old = reader.read(vault.root, one.path)
+    # The head stays byte for byte: a person may have written into it.
+    new = old[: frontmatter.split(old).body_start] + ledger.body(said).encode("utf-8")
+    op.rewrite(one.path, old, new)
+    summary = f"{len(said.written)} written, {len(said.superseded)} superseded, {len(said.left)} left"
+    op.log_entry(EpisodeEntry(at=vault.now(), title=f"Pass {said.number} ended", type=PASS, path=one.path, summary=summary))
+    return said
+
+
+def _with_left(vault: Context, one: Entry | None, regions: Regions, fresh: Sequence[Entry]) -> list[Entry]:
+    """What is new, and what an open pass leaves undone: all but what was passed over or is trivial."""
+    left = [plan for plan in waiting(vault, one, regions) if not plan.trivial] if one else []
+    wanted = {identity for plan in left for identity in plan.due.new}
+    over = [entry for entry in items_of(vault, one) if entry.id in wanted] if one and wanted else []
+    return list({entry.path: entry for entry in (*over, *fresh)}.values())
+
+
+def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
+    own = {entry.id for entry in written}
+    olds = dict.fromkeys(old for entry in written for old in entry.texts("supersedes") if old not in own)
+    return [entry for old in olds for entry in vault.index.catalog.get(old)]
+
+
+def _not_read(entries: Iterable[Entry], packets: Iterable[Plan], handled: Collection[tuple[str, ...]]) -> list[Entry]:
+    """What stands in packets, none of which was settled or passed over: a pass that is ended early did not take it in."""
+    taken: set[str] = set()
+    waits: set[str] = set()
+    for plan in packets:
+        (taken if plan.keys in handled else waits).update(plan.due.new)
+    return [entry for entry in entries if entry.id in waits - taken]
+
+
+def _lines(entries: Iterable[Entry]) -> tuple[Line, ...]:
+    return tuple(Line(entry.id, entry.title) for entry in entries)
+
+
+def _described(plan: Plan) -> str:
+    trivial = ", trivial" if plan.trivial else ""
+    return f"{plan.label}: {len(plan.due.new)} new of {plan.observations}{trivial}"
+
+
+def _unplaced(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """New evidence that is about no subject: to be placed by a person or an agent, if anywhere."""
+    return tuple(entry.id for entry in entries if not entry.subjects)
+
+
+def _counts(vault: Context) -> dict[str, int]:
+    catalog = vault.index.catalog
+    query = "SELECT class, count(*) FROM entries GROUP BY class"
+    by_class = dict(catalog.rows(query))
+    gone = supersession(catalog)
+    known = catalog.rows("SELECT id FROM entries WHERE class = ?", (RecordClass.UNDERSTANDING.value,))
+    return {
+        "subjects": by_class.get(RecordClass.SUBJECT.value, 0),
+        "observations": by_class.get(RecordClass.OBSERVATION.value, 0),
+        "active understandings": sum(row[0] not in gone for row in known),
+        "observations placed nowhere": unlinked_count(catalog),
+    }
+
+
+__all__ = [
+    "ORIENTATION", "Begun", "Ended", "PacketHead", "Pending", "RecentActivity", "begin_consolidation", "end_consolidation",
+    "get_pending_consolidation", "head_of", "open_pass", "pending_count", "pending_plans", "recent_activity",
+]  # fmt: skip

@@ -1,0 +1,275 @@
+"""Subjects and what they share: `open_around` and `open_intersection`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vault_tool.errors import UsageError
+from vault_tool.index.graph import lineage
+from vault_tool.index.intersections import Region, Regions
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.verbs import resolve
+from vault_tool.verbs.consolidation.nearness import between, prepared, usual
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.parameters import require_limit
+
+LARGE = 3
+"""From so many shared memories an intersection counts as large."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectLine:
+    """A subject in a few words; `id` is None for one that memories name and no file describes."""
+
+    id: str | None
+    name: str
+    summary: str | None
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """An understanding by its one line."""
+
+    id: str
+    summary: str
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbor:
+    """A subject that shares memories with another: `reading` is what size and similarity together suggest."""
+
+    subject: SubjectLine
+    intersection_size: int
+    similarity_score: float | None
+    intersection_understanding: Brief | None
+    reading: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighborhood:
+    """The answer of `open_around`: neighbours by the size of their intersections, the largest first."""
+
+    subject: SubjectLine
+    neighbors: tuple[Neighbor, ...]
+    more: int
+    degraded: tuple[str, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relationship:
+    """What two subjects are to each other, as it is understood now."""
+
+    id: str
+    title: str
+    content: str
+    summary: str
+    generation: int | None
+    model_tier: str
+    origin: str
+    session_id: str
+    created_at: str
+    sources: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One link of the chain from the present relationship understanding back to the first."""
+
+    id: str
+    summary: str
+    created_at: str
+    generation: int | None
+    model_tier: str
+    origin: str
+    session_id: str
+    reason: str
+    pass_id: str
+    sources: tuple[str, ...]
+    superseded_by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedObservation:
+    """One observation that is about both subjects."""
+
+    id: str
+    content: str
+    kind: str
+    title: str
+    observed_at: str
+    session_id: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intersection:
+    """The answer of `open_intersection`; `intersection_size` counts observations and active understandings."""
+
+    subject_a: SubjectLine
+    subject_b: SubjectLine
+    relationship_understanding: Relationship | None
+    contested: tuple[Brief, ...]
+    other_understandings: tuple[Brief, ...]
+    observations: tuple[SharedObservation, ...]
+    more: int
+    intersection_size: int
+    provenance: tuple[Revision, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) -> Neighborhood:
+    """The subjects that share memories with one, by how many; their similarity in meaning stands beside it.
+
+    Large and similar is a documented relation, large and dissimilar mere context, small and similar worth developing.
+    """
+    require_limit(limit)
+    freshness = vault.fresh()
+    lacks = prepared(vault)
+    regions = Regions(vault.index.catalog, vault.clock.now())
+    own = region(vault, regions, subject_name)
+    found = regions.neighbours(own)
+    near = between(vault, [own], [other for other, _ in found])
+    least = usual(vault)
+    shown = found[:limit]
+    return Neighborhood(
+        subject=line_of(own),
+        neighbors=tuple(_neighbor(regions, own, other, size, near.get((own.key, other.key)), least) for other, size in shown),
+        more=len(found) - len(shown),
+        degraded=lacks,
+        freshness=freshness,
+    )
+
+
+def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: int | None = None) -> Intersection:
+    """All active memories that are about both subjects, and how their relationship understanding came to be.
+
+    Observations are the newest first, at most `limit`. Where several relationship understandings are active the newest is
+    shown, and all of them are `contested`.
+    """
+    require_limit(limit)
+    freshness = vault.fresh()
+    regions = Regions(vault.index.catalog, vault.clock.now())
+    one, other = region(vault, regions, subject_a), region(vault, regions, subject_b)
+    if one.key == other.key:
+        raise UsageError(f"`{subject_a}` and `{subject_b}` are one subject", "name two")
+    members = regions.members(one, other)
+    related = regions.understandings([one, other], "relationship")
+    observations = _newest([e for e in members if e.record_class is RecordClass.OBSERVATION])
+    present = {entry.id for entry in related[:1]}
+    others = [e for e in members if e.record_class is RecordClass.UNDERSTANDING and e.id not in present]
+    return Intersection(
+        subject_a=line_of(one),
+        subject_b=line_of(other),
+        relationship_understanding=_relationship(vault, related[0]) if related else None,
+        contested=tuple(map(brief, related)) if len(related) > 1 else (),
+        other_understandings=tuple(map(brief, others)),
+        observations=tuple(_shared(vault, entry) for entry in observations[:limit]),
+        more=len(observations) - len(observations[:limit]),
+        intersection_size=len(members),
+        provenance=tuple(_chain(vault, related[0])) if related else (),
+        freshness=freshness,
+    )
+
+
+def region(vault: Context, regions: Regions, name: str) -> Region:
+    """The subject that is meant, by name, alias or id; also one that is only named in heads. Raises NotFound."""
+    bare = regions.called(name)
+    if bare.entry is None and bare.names and regions.members(bare) and resolve.subject(vault, name) is None:
+        return bare
+    return regions.called(resolve.existing_subject(vault, name).title)
+
+
+def line_of(one: Region) -> SubjectLine:
+    """A subject in a few words."""
+    if one.entry is None:
+        return SubjectLine(id=None, name=one.name, summary=None)
+    entry = one.entry
+    return SubjectLine(id=entry.id, name=one.name, summary=entry.text("summary") or None, tags=entry.texts("tags"))
+
+
+def brief(entry: Entry) -> Brief:
+    """An understanding by its one line."""
+    return Brief(id=entry.id, summary=entry.text("summary"), kind=entry.type)
+
+
+def reading(size: int, similarity: float | None, least: float) -> str:
+    """What an intersection's size and the similarity of its subjects suggest together; from `least` on they are similar."""
+    if similarity is None:
+        return "documented" if size >= LARGE else "small"
+    if size >= LARGE:
+        return "documented" if similarity >= least else "context"
+    return "worth developing" if similarity >= least else "small"
+
+
+def _neighbor(regions: Regions, own: Region, other: Region, size: int, similarity: float | None, least: float) -> Neighbor:
+    understood = regions.understandings([own, other], "relationship")
+    return Neighbor(
+        subject=line_of(other),
+        intersection_size=size,
+        similarity_score=similarity,
+        intersection_understanding=brief(understood[0]) if understood else None,
+        reading=reading(size, similarity, least),
+    )
+
+
+def _relationship(vault: Context, entry: Entry) -> Relationship:
+    return Relationship(
+        id=entry.id,
+        title=entry.title,
+        content=body_of(vault, entry),
+        summary=entry.text("summary"),
+        generation=entry.generation,
+        model_tier=entry.text("model"),
+        origin=entry.origin,
+        session_id=entry.text("session"),
+        created_at=entry.text("created"),
+        sources=entry.texts("sources"),
+        path=entry.path,
+    )
+
+
+def _chain(vault: Context, present: Entry) -> list[Revision]:
+    """The revisions of an understanding, the newest first; what was joined into it is among them."""
+    found = lineage(vault.index.catalog, present)
+    ordered = sorted(found, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
+    return [
+        Revision(
+            id=entry.id,
+            summary=entry.text("summary"),
+            created_at=entry.text("created"),
+            generation=entry.generation,
+            model_tier=entry.text("model"),
+            origin=entry.origin,
+            session_id=entry.text("session"),
+            reason=entry.text("reason"),
+            pass_id=entry.text("pass"),
+            sources=entry.texts("sources"),
+            superseded_by=tuple(vault.superseded_by(entry.id)),
+        )
+        for entry in ordered
+    ]
+
+
+def _shared(vault: Context, entry: Entry) -> SharedObservation:
+    return SharedObservation(
+        id=entry.id,
+        content=body_of(vault, entry),
+        kind=entry.type,
+        title=entry.title,
+        observed_at=entry.observed,
+        session_id=entry.text("session"),
+        origin=entry.origin,
+    )
+
+
+def _newest(entries: Sequence[Entry]) -> list[Entry]:
+    return sorted(entries, key=lambda e: e.by_observed, reverse=True)

@@ -1,0 +1,310 @@
+"""Twins among subjects: find them, and make two subjects one."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+
+from vault_tool.consolidation.similar import near_pairs
+from vault_tool.errors import Refused, UsageError
+from vault_tool.files import frontmatter, git, reader
+from vault_tool.files.frontmatter import AddItems, Change, Head, RemoveItems, Set
+from vault_tool.files.render import body_text
+from vault_tool.index.graph import names_of
+from vault_tool.index.intersections import Region, Regions
+from vault_tool.index.schema import REFERENCES
+from vault_tool.model.ids import new_id
+from vault_tool.model.records import Understanding
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
+from vault_tool.verbs import consent, resolve
+from vault_tool.verbs.consolidation.intersections import SubjectLine, line_of
+from vault_tool.verbs.consolidation.nearness import between, prepared, unusual
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.remember import provenance
+
+MERGE = "vault-merge"
+"""The type of a merge's entry in the day's log: with its hyphen no memory can have it."""
+
+SMALL = 2
+"""Up to so many shared memories an intersection is small for two subjects that mean nearly the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged(Saved):
+    """Two subjects that are one: what was retagged and relinked, and the note that says so.
+
+    `contested` are understandings that now say the same thing twice, each kind's ids together: one that supersedes them
+    settles it.
+    """
+
+    primary: SubjectLine
+    duplicate: str
+    aliases_added: tuple[str, ...]
+    observations_retagged: int
+    understandings_retagged: int
+    relinked: int
+    removed: str
+    structural_understanding_id: str
+    contested: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarPair:
+    """Two subjects that may be one: how near their names are and their meanings (0..1, None where nothing says so)."""
+
+    subject_a: SubjectLine
+    subject_b: SubjectLine
+    name_score: float | None
+    similarity_score: float | None
+    intersection_size: int
+    suggestion: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimilarSubjects:
+    """The answer of `find_similar_subjects`, the nearest pairs first."""
+
+    results: tuple[SimilarPair, ...]
+    more: int
+    degraded: tuple[str, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int | None = 20) -> SimilarSubjects:
+    """Pairs of subjects that may be one, or should be tagged across: near in name, or in meaning with little shared.
+
+    With `subject_name` only the pairs that it is in. Nothing is changed: `merge_subjects` makes one of two.
+    """
+    require_limit(limit)
+    freshness = vault.fresh()
+    lacks = prepared(vault)
+    regions = Regions(vault.index.catalog)
+    only = regions.called(resolve.existing_subject(vault, subject_name).title).key if subject_name else ""
+    found = [pair for pair in _similar(vault, regions) if not only or only in (pair.subject_a.id, pair.subject_b.id)]
+    found.sort(
+        key=lambda pair: (-max(pair.name_score or 0, pair.similarity_score or 0), pair.subject_a.name, pair.subject_b.name)
+    )
+    return SimilarSubjects(
+        results=tuple(found[:limit]),
+        more=len(found) - len(found[:limit]),
+        degraded=lacks,
+        freshness=freshness,
+    )
+
+
+def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str = "") -> Merged:
+    """Make two subjects one, in one commit: every memory of `duplicate` is tagged with `primary`, whose alias it becomes.
+
+    The duplicate's file goes, its summary and notes into the structural understanding of `primary`. Refused, with nothing
+    changed, where a note cannot be edited, where another subject claims one of the names, or where hand edits of the
+    duplicate would be lost.
+    """
+    with writing(vault, "merge-subjects") as op:
+        kept, gone = resolve.existing_subject(vault, primary), resolve.existing_subject(vault, duplicate)
+        _require_mergeable(vault, kept, gone)
+        tagged = vault.index.catalog.tagged([names_of(gone)])
+        for entry in tagged:
+            _retag(op, entry, kept, gone)
+        relinked = [_relink(op, entry, field, kept, gone) for field, entry in vault.index.catalog.pointing_at(gone.id)]
+        added = _take_over(op, kept, gone)
+        note = _structural(op, kept, gone, reason)
+        op.remove(gone.path)
+        summary = f"{len(tagged)} memories retagged; {gone.path} removed"
+        title = f"{gone.title} merged into {kept.title}"
+        op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=MERGE, path=kept.path, summary=summary))
+        saved = op.carry_out(f"{gone.title} into {kept.title}", [kept.id, note.id])
+    regions = Regions(vault.index.catalog)
+    one = regions.called(kept.title)
+    disputes = tuple(_contested(regions, one))
+    return Merged(
+        **{**asdict(saved), "warnings": (*saved.warnings, *_remarks(disputes, kept))},
+        primary=line_of(one),
+        duplicate=gone.title,
+        aliases_added=added,
+        observations_retagged=_count(tagged, RecordClass.OBSERVATION),
+        understandings_retagged=_count(tagged, RecordClass.UNDERSTANDING),
+        relinked=len(relinked),
+        removed=gone.path,
+        structural_understanding_id=note.id,
+        contested=disputes,
+    )
+
+
+def _similar(vault: Context, regions: Regions) -> Iterator[SimilarPair]:
+    """All pairs that come near in name or in meaning."""
+    entries = vault.index.catalog.of_class(RecordClass.SUBJECT)
+    subjects = {entry.id: Region(entry.id, entry.title, names_of(entry), entry) for entry in entries}
+    names = _near_in_name(subjects.values())
+    meanings = _near_in_meaning(vault, list(subjects.values()))
+    for pair in dict.fromkeys((*names, *meanings)):
+        one, other = (subjects[key] for key in pair)
+        shared = len(regions.observations(one) & regions.observations(other))
+        if pair in names or shared <= SMALL:
+            yield _pair(one, other, names.get(pair), meanings.get(pair), shared)
+
+
+def _near_in_name(subjects: Iterable[Region]) -> dict[tuple[str, str], float]:
+    """The pairs of which some names are nearly one, or the same."""
+    owners: dict[str, list[str]] = defaultdict(list)
+    for region in subjects:
+        for name in region.names:
+            owners[name].append(region.key)
+    twins = ((one, other, 1.0) for keys in owners.values() for one, other in combinations(keys, 2))
+    near = ((one, other, score) for a, b, score in near_pairs(owners) for one in owners[a] for other in owners[b])
+    found: dict[tuple[str, str], float] = {}
+    for one, other, score in (*twins, *near):
+        if one != other:
+            pair = (min(one, other), max(one, other))
+            found[pair] = max(found.get(pair, 0.0), round(score, 3))
+    return found
+
+
+def _pair(one: Region, other: Region, name: float | None, meaning: float | None, shared: int) -> SimilarPair:
+    first, second = sorted((one, other), key=lambda region: normal_name(region.name))
+    return SimilarPair(
+        subject_a=line_of(first),
+        subject_b=line_of(second),
+        name_score=name,
+        similarity_score=meaning,
+        intersection_size=shared,
+        suggestion="merge" if name is not None else "tag across, or merge",
+    )
+
+
+def _near_in_meaning(vault: Context, subjects: Sequence[Region]) -> Mapping[tuple[str, str], float]:
+    """The pairs whose summaries are nearer than unrelated texts of this vault ever are."""
+    least = unusual(vault)
+    cosines = between(vault, subjects, subjects)
+    return {(one, other): cosine for (one, other), cosine in cosines.items() if one < other and cosine >= least}
+
+
+def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
+    if kept.path == gone.path or kept.id == gone.id:
+        raise UsageError(f"`{kept.title}` cannot be merged with itself", "name two subjects, by id where one name means both")
+    for name in names_of(gone):
+        others = [e for e in vault.index.catalog.subject_named(name) if e.path not in (kept.path, gone.path)]
+        if others:
+            raise Refused(f"`{name}` is a name of {others[0].path} too", "rename one of them, or merge those first")
+    if any(entry.stale for entry in (kept, gone)):
+        raise Refused("a subject's file cannot be read now, and what it says would be lost", "see `vt doctor`")
+    # Undo brings back what was committed, and hand edits were not.
+    if vault.repo and any(pending.path == gone.path for pending in git.uncommitted(vault.repo, [gone.path])):
+        raise Refused(
+            f"{gone.path} has changes that are not committed, and it would be removed", f"`vt commit {gone.path}` first"
+        )
+    if consent.policy(vault, _draft(vault, kept, "", "")) == "review":
+        raise Refused("a merge writes an understanding, and those wait for a person here", "ask the owner to merge them")
+
+
+def _retag(op: Operation, entry: Entry, kept: Entry, gone: Entry) -> None:
+    """Plan the subjects of one note: the duplicate's forms go, the primary stands there once; others are not touched."""
+    own, old = set(names_of(kept)), set(names_of(gone)) - set(names_of(kept))
+    head = _head(op.vault, entry)
+    raw = head.values.get("subjects") if head else None
+    items = raw if isinstance(raw, list) else [raw]
+    if not all(isinstance(item, str) for item in items):
+        # An unquoted wikilink is a list in a list to YAML, of which no single item can be taken out.
+        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.subjects, old, kept.title))))
+        return
+    texts = [str(item) for item in items]
+    leaving = [text for text in texts if normal_name(unwrap_link(text)) in old]
+    staying = any(normal_name(unwrap_link(text)) in own for text in texts)
+    changes: list[Change] = [RemoveItems("subjects", leaving)] if leaving else []
+    if leaving and not staying:
+        changes.append(AddItems("subjects", op.as_written([kept.title])))
+    if changes:
+        op.edit(entry.path, *changes)
+
+
+def _replaced(names: Iterable[str], old: set[str], new: str) -> list[str]:
+    renamed = (new if normal_name(name) in old else name for name in names)
+    return list({normal_name(name): name for name in renamed}.values())
+
+
+def _relink(op: Operation, entry: Entry, field: str, kept: Entry, gone: Entry) -> str:
+    """Plan a head that points at the duplicate to point at the primary."""
+    many = dict(REFERENCES[entry.record_class])[field]
+    if many:
+        op.edit(entry.path, RemoveItems(field, [gone.id]), AddItems(field, [kept.id]))
+        return entry.id
+    changes: list[Change] = [Set(field, kept.id)]
+    title = field.removesuffix("_id") + "_title"
+    if entry.text(title):
+        changes.append(Set(title, kept.title))
+    op.edit(entry.path, *changes)
+    return entry.id
+
+
+def _take_over(op: Operation, kept: Entry, gone: Entry) -> tuple[str, ...]:
+    """Plan what the primary gets of the duplicate's head: names as aliases, tags, and what it lacks itself."""
+    mine = {normal_name(name) for name in (kept.text("name"), *kept.texts("aliases"))}
+    theirs = {normal_name(name): name for name in (gone.text("name"), *gone.texts("aliases")) if name}
+    added = tuple(name for normal, name in theirs.items() if normal not in mine)
+    changes: list[Change] = [AddItems("aliases", added)] if added else []
+    tags = [tag for tag in gone.texts("tags") if tag not in kept.texts("tags")]
+    if tags:
+        changes.append(AddItems("tags", tags))
+    lacking = [field for field in ("summary", "key", "role") if gone.text(field) and not kept.text(field)]
+    changes.extend(Set(field, gone.text(field)) for field in lacking)
+    if gone.pinned and not kept.pinned:
+        changes.append(Set("pinned", True))
+    if changes:
+        op.edit(kept.path, *changes)
+    return added
+
+
+def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Understanding:
+    """Plan the structural understanding that says what was merged, with all that both had in theirs."""
+    vault = op.vault
+    regions = Regions(vault.index.catalog)
+    before = [e for one in (kept, gone) for e in regions.understandings([regions.called(one.title)], "structural")]
+    before = list({entry.id: entry for entry in before}.values())
+    said = [body_of(vault, entry) for entry in before]
+    merged = f"Merged from {gone.title} ({gone.id}) in generation {vault.index.catalog.generation()}."
+    own = [f"{merged} {one_line(reason)}".rstrip()]
+    if gone.text("summary"):
+        own.append(f"It was summarised as: {gone.text('summary')}")
+    if text := body_of(vault, gone).strip():
+        own.append(f"Its own page said:\n\n{text}")
+    draft = _draft(vault, kept, "\n\n".join([*said, *own]), merged)
+    record = replace(draft, supersedes=tuple(entry.id for entry in before), reason=one_line(reason) or "two subjects became one")
+    op.create(record)
+    return record
+
+
+def _draft(vault: Context, kept: Entry, content: str, summary: str) -> Understanding:
+    return Understanding(
+        id=new_id(), type="structural", body=body_text(content), title=f"{kept.title}: structure",
+        summary=first_sentence(summary), subjects=(kept.title,), generation=vault.index.catalog.generation(),
+        created=vault.now(), **provenance(vault),
+    )  # fmt: skip
+
+
+def _contested(regions: Regions, one: Region) -> Iterator[tuple[str, ...]]:
+    """The understandings of one subject of which more than one of a kind is active."""
+    kinds: dict[str, list[str]] = {}
+    for entry in regions.understandings([one]):
+        kinds.setdefault(entry.type, []).append(entry.id)
+    yield from (tuple(ids) for ids in kinds.values() if len(ids) > 1)
+
+
+def _remarks(disputes: Sequence[tuple[str, ...]], kept: Entry) -> Iterator[str]:
+    if disputes:
+        yield f"{kept.title} has several active understandings of one kind now: `vt update-understanding {disputes[0][0]} --join`"
+
+
+def _head(vault: Context, entry: Entry) -> Head | None:
+    return frontmatter.read(reader.read(vault.root, entry.path))[0]
+
+
+def _count(entries: Iterable[Entry], kind: RecordClass) -> int:
+    return sum(entry.record_class is kind for entry in entries)

@@ -1,0 +1,52 @@
+"""How near subjects are to each other in meaning, by the vectors of their files; None where nothing measures it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from vault_tool.index.intersections import Region
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.recall.meaning import waiting
+from vault_tool.verbs.vector_upkeep import catch_up_briefly
+
+NO_EMBEDDINGS = "no embeddings: similarity is left out"
+"""What an answer says that has no similarity in it."""
+
+Pair = tuple[str, str]
+
+
+def between(vault: Context, one: Sequence[Region], others: Sequence[Region]) -> Mapping[Pair, float]:
+    """The cosine (-1..1) between the summaries of subjects, by their keys; nothing for one without a file or a vector."""
+    left = {region.entry.path: region.key for region in one if region.entry}
+    right = {region.entry.path: region.key for region in others if region.entry}
+    if not (left and right and vault.vectors.ready):
+        return {}
+    matrix = vault.vectors.between(list(left), list(right))
+    found: dict[Pair, float] = {}
+    for row, mine in enumerate(left.values()):
+        for column, theirs in enumerate(right.values()):
+            value = float(matrix[row][column])
+            if value != 0.0:
+                found[mine, theirs] = round(value, 4)
+    return found
+
+
+def prepared(vault: Context) -> tuple[str, ...]:
+    """Embed what was written just now, and say of what an answer with similarities then falls short."""
+    behind = catch_up_briefly(vault)
+    return waiting(behind) if measures(vault) else (NO_EMBEDDINGS,)
+
+
+def measures(vault: Context) -> bool:
+    """Whether there are vectors to measure with."""
+    return vault.vectors.ready
+
+
+def unusual(vault: Context) -> float:
+    """The cosine that of a thousand pairs of unrelated texts here one has; what is nearer hardly is by chance."""
+    return vault.vectors.background().q999 if measures(vault) else 1.0
+
+
+def usual(vault: Context) -> float:
+    """The cosine that one of ten pairs of unrelated texts here has: summaries are short, and what is nearer has to do with it."""
+    return vault.vectors.background().q90 if measures(vault) else 0.0

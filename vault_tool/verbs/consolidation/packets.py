@@ -1,0 +1,308 @@
+"""The packets of a pass with their texts: what somebody reads before they write one understanding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from vault_tool.consolidation.packets import fitted, shortened, tokens_of
+from vault_tool.errors import NotFound, UsageError
+from vault_tool.files import writer
+from vault_tool.files.skipped import pass_over, skipped
+from vault_tool.index.graph import holding_place
+from vault_tool.index.intersections import Regions
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs.consolidation.consolidating import PacketHead, begin_consolidation, head_of, open_pass
+from vault_tool.verbs.consolidation.passes import ORIENTATION, Plan, items_of, label, passes, plans, settled, written_in
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+
+PACKET_TOKENS = 4000
+"""How long a packet's texts are at most, where nobody says otherwise."""
+
+FEWEST_TOKENS = 200
+
+AHEAD = 5
+"""So many of the packets that are left stand beside the next one: each step would repeat all of them."""
+
+_CURRENT_SHARE = 3
+"""The current understanding, and in a pair those of both sides, get at most one part in so many of a packet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One observation of a packet; `new` ones come first, `whole` is false where the budget cut its text."""
+
+    id: str
+    type: str
+    content: str
+    subject_names: tuple[str, ...]
+    observed_at: str
+    new: bool
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Current:
+    """An active understanding that a packet's reader should know."""
+
+    id: str
+    kind: str
+    subject_names: tuple[str, ...]
+    summary: str
+    content: str
+    generation: int | None
+    updated_at: str
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packet:
+    """What one understanding is to be made from. `left_out` observations did not fit; `next_step` says how to settle it."""
+
+    kind: str
+    label: str
+    subject_names: tuple[str, ...]
+    trivial: bool
+    new_count: int
+    observation_count: int
+    value: float
+    current: Current | None
+    sides: tuple[Current, ...]
+    new_understandings: tuple[Current, ...]
+    observations: tuple[Evidence, ...]
+    left_out: int
+    tokens: int
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """Where a pass stands: the packet that comes next (None when all are settled or passed over), and some after it.
+
+    `remaining` counts the packets that are left, `trivial` those of them that are trivial; `packets` are the first of them.
+    `pass_id` is None where no pass is open and nothing is new. `began` says that this call began the pass.
+    """
+
+    pass_id: str | None
+    generation: int
+    began: bool = False
+    packet: Packet | None
+    remaining: int
+    trivial: int = 0
+    packets: tuple[PacketHead, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def consolidate(
+    vault: Context, *, packet: str = "", skip: Sequence[str] = (), skip_trivial: bool = False, tokens: int = PACKET_TOKENS
+) -> Step:
+    """The next packet of the pass that is open, or of a new one where it is done (or there is none) and anything is new.
+
+    `skip` passes over packets by their labels first, `skip_trivial` all those that share too little. `packet` asks for one
+    by its label. Write its understanding with `pass_id`, and call again; `end_consolidation` completes the ledger.
+    """
+    freshness = vault.fresh()
+    one = passes(vault).open
+    began = False
+    if one is None or not _Walk(vault, one).open:
+        begun = begin_consolidation(vault)
+        began, freshness = begun.began, begun.freshness
+        if begun.id is None:
+            return Step(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=(), freshness=freshness)
+    if skip or skip_trivial:
+        skip_packets(vault, packets=skip, trivial=skip_trivial)
+    return replace(next_packet(vault, packet=packet, tokens=tokens), began=began)
+
+
+def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: int = PACKET_TOKENS) -> Step:
+    """The next packet of a pass (by default the open one), or the one labelled `packet`, within `tokens`.
+
+    A packet is settled by the understanding that is written in the pass, or passed over. Nothing is written.
+    """
+    if tokens < FEWEST_TOKENS:
+        raise UsageError(f"a packet of {tokens} tokens holds nothing", f"give at least {FEWEST_TOKENS}")
+    freshness = vault.fresh()
+    walk = _Walk(vault, open_pass(vault, pass_id))
+    chosen = walk.labelled(packet) if packet else walk.next
+    return walk.step(None if chosen is None else walk.filled(chosen, tokens), freshness)
+
+
+def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = (), trivial: bool = False) -> Step:
+    """Pass over packets of a pass by their labels, and with `trivial` all that share too little to say anything.
+
+    That is remembered on this machine, and stands in the ledger once the pass ends.
+    """
+    freshness = vault.fresh()
+    walk = _Walk(vault, open_pass(vault, pass_id))
+    named = [plan.keys if isinstance(plan, Plan) else plan for plan in map(walk.labelled, packets)]
+    light = [plan.keys for plan in walk.plans if plan.trivial and trivial]
+    # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
+    with writer.lock(vault.root, vault.settings.lock_wait, "consolidate"):
+        pass_over(vault.root, walk.entry.id, [*named, *light])
+    return _Walk(vault, walk.entry).step(None, freshness)
+
+
+class _Walk:
+    """One pass while it is walked through: its packets, and which of them are done."""
+
+    def __init__(self, vault: Context, entry: Entry) -> None:
+        self.vault = vault
+        self.entry = entry
+        self.regions = Regions(vault.index.catalog)
+        self.plans = plans(vault, items_of(vault, entry), self.regions, entry)
+        self.done = settled(vault, entry, self.regions) | skipped(vault.root, entry.id)
+        self.open = [plan for plan in self.plans if plan.keys not in self.done]
+
+    @property
+    def next(self) -> Plan | tuple[str, ...] | None:
+        """The packet that comes next: the orientation once all others are done."""
+        if self.open:
+            return self.open[0]
+        return ORIENTATION if self.plans and ORIENTATION not in self.done else None
+
+    def labelled(self, text: str) -> Plan | tuple[str, ...]:
+        """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
+        wanted = _key(text)
+        if wanted == _key(label(())):
+            return ORIENTATION
+        found = next((plan for plan in self.plans if _key(plan.label) == wanted), None)
+        if found is None:
+            raise NotFound(f"this pass has no packet `{one_line(text, 60)}`", "`vt consolidate --list` shows its packets")
+        return found
+
+    def step(self, packet: Packet | None, freshness: Freshness) -> Step:
+        """The answer about this walk."""
+        return Step(
+            pass_id=self.entry.id,
+            generation=self.entry.generation or 0,
+            packet=packet,
+            remaining=len(self.open),
+            trivial=sum(plan.trivial for plan in self.open),
+            packets=tuple(map(head_of, self.open[:AHEAD])),
+            freshness=freshness,
+        )
+
+    def filled(self, plan: Plan | tuple[str, ...], tokens: int) -> Packet:
+        """A packet with its texts."""
+        if not isinstance(plan, Plan):
+            return self._orientation(tokens)
+        current, sides, others = self._known(plan, tokens)
+        texts = [one.content for one in (current, *sides, *others) if one]
+        evidence, count = self._evidence(plan, tokens - tokens_of(texts))
+        return Packet(
+            kind=plan.due.kind,
+            label=plan.label,
+            subject_names=plan.names,
+            trivial=plan.trivial,
+            new_count=len(plan.due.new),
+            observation_count=plan.observations,
+            value=plan.worth,
+            current=current,
+            sides=sides,
+            new_understandings=others,
+            observations=evidence,
+            left_out=count - len(evidence),
+            tokens=tokens_of([*texts, *(one.content for one in evidence)]),
+            next_step=self._advice(plan),
+        )
+
+    def _known(self, plan: Plan, tokens: int) -> tuple[Current | None, tuple[Current, ...], tuple[Current, ...]]:
+        """The current understanding of a packet, in a pair those of both sides, and the other new ones about it."""
+        paired = len(plan.regions) > 1
+        each = (self.regions.understandings([region], "single_subject")[:1] for region in plan.regions if paired)
+        sides = [one for found in each for one in found]
+        new = set(plan.due.new)
+        shown = {entry.id for entry in sides} | ({plan.understanding.id} if plan.understanding else set())
+        others = [
+            entry
+            for entry in self.regions.members(*plan.regions)
+            if entry.record_class is RecordClass.UNDERSTANDING and entry.id in new - shown
+        ]
+        count = len(sides) + len(others) + bool(plan.understanding)
+        room = tokens // _CURRENT_SHARE // max(1, count)
+        current = self._current(plan.understanding, room) if plan.understanding else None
+        return current, tuple(self._current(one, room) for one in sides), tuple(self._current(one, room) for one in others)
+
+    def _evidence(self, plan: Plan, room: int) -> tuple[tuple[Evidence, ...], int]:
+        """The observations that fit, the new ones first and then the newest, and how many there are."""
+        new = set(plan.due.new)
+        found = [e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION]
+        found.sort(key=lambda e: e.by_observed, reverse=True)
+        found.sort(key=lambda e: e.id not in new)
+        cuts = fitted(_texts(self.vault, found, room), room)
+        shown = (_evidence(e, cut.text, e.id in new, cut.whole) for e, cut in zip(found, cuts, strict=False))
+        return tuple(shown), len(found)
+
+    def _current(self, entry: Entry, room: int) -> Current:
+        cut = shortened(body_of(self.vault, entry), room)
+        return Current(
+            id=entry.id,
+            kind=entry.type,
+            subject_names=entry.subjects,
+            summary=entry.text("summary"),
+            content=cut.text,
+            generation=entry.generation,
+            updated_at=entry.text("created"),
+            whole=cut.whole,
+        )
+
+    def _orientation(self, tokens: int) -> Packet:
+        """The last packet: where we are now, beside what the pass wrote."""
+        active = [e for e in holding_place(self.vault.index.catalog, "orientation", ()) if not self.vault.superseded_by(e.id)]
+        newest = max(active, key=lambda e: e.by_created, default=None)
+        written = written_in(self.vault, self.entry)
+        room = tokens // 2
+        share = room // max(1, len(written))
+        current = self._current(newest, room) if newest else None
+        found = tuple(self._current(entry, share) for entry in written)
+        return Packet(
+            kind="orientation",
+            label=label(ORIENTATION),
+            subject_names=(),
+            trivial=False,
+            new_count=len(written),
+            observation_count=0,
+            value=0.0,
+            current=current,
+            sides=(),
+            new_understandings=found,
+            observations=(),
+            left_out=0,
+            tokens=tokens_of(one.content for one in (current, *found) if one),
+            next_step="write it anew if it no longer says where things stand, and then end the pass",
+        )
+
+    def _advice(self, plan: Plan) -> str:
+        verb = f"update_understanding {plan.understanding.id}" if plan.understanding else f"create_understanding of {plan.label}"
+        return f"{verb} with pass_id {self.entry.id} and the observations that it rests on, or skip it"
+
+
+def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
+    """The first bodies, read one by one up to the one with which they are `room` tokens or more."""
+    found: list[str] = []
+    for entry in entries:
+        if room <= 0:
+            break
+        found.append(body_of(vault, entry))
+        room -= tokens_of(found[-1:])
+    return found
+
+
+def _evidence(entry: Entry, content: str, new: bool, whole: bool) -> Evidence:
+    return Evidence(
+        id=entry.id,
+        type=entry.type,
+        content=content,
+        subject_names=entry.subjects,
+        observed_at=entry.observed,
+        new=new,
+        whole=whole,
+    )
+
+
+def _key(text: str) -> tuple[str, ...]:
+    return tuple(normal_name(part) for part in text.replace(" x ", " × ").split("×"))

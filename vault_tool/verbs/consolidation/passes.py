@@ -1,0 +1,212 @@
+"""The passes so far, what none of them has read yet, and the packets that this comes to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from vault_tool.consolidation import ledger
+from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
+from vault_tool.files.skipped import skipped
+from vault_tool.index.intersections import Region, Regions, active
+from vault_tool.index.recent import ageless, entries_of, ids_since
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment, parse_time, stamp
+from vault_tool.util.text import normal_name
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
+
+LATE = 2
+"""So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard."""
+
+_SLACK = timedelta(days=2)
+"""Clocks of other machines, and times that people write with another offset, may be off by so much."""
+
+ORIENTATION: tuple[str, ...] = ()
+"""The keys of the packet that offers the orientation for review: it is about no subject."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The passes of consolidation: the newest ones, the one that is not ended, and when the last one began ("" for never)."""
+
+    generation: int
+    heads: tuple[Entry, ...]
+    all: tuple[Entry, ...]
+    open: Entry | None
+
+    @property
+    def last(self) -> str:
+        """When the last pass began."""
+        return max((entry.text("created") for entry in self.heads), default="", key=moment)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One packet before it is filled: what it is about, how much is there, and what it is worth to settle it."""
+
+    regions: tuple[Region, ...]
+    due: Due
+    observations: int
+    understanding: Entry | None
+    worth: float
+    trivial: bool
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What names the packet."""
+        return self.due.keys
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The subjects' names, as their files have them."""
+        return tuple(region.name for region in self.regions)
+
+    @property
+    def label(self) -> str:
+        """The packet's name for people."""
+        return label(self.names)
+
+
+def label(names: Sequence[str]) -> str:
+    """How a packet is called: its subject, or both with a cross between them; the orientation by its type."""
+    return " × ".join(names) or "orientation"
+
+
+def passes(vault: Context) -> Passes:
+    """The passes as the catalogue has them. Indexes must be fresh."""
+    found = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
+    named = {parent for entry in found for parent in entry.texts("parents")}
+    # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
+    heads = tuple(entry for entry in found if entry.id not in named) or found
+    unended = [entry for entry in heads if not ledger.read(body_of(vault, entry)).ended]
+    newest = max(unended, key=lambda e: (e.generation or 0, e.by_created), default=None)
+    return Passes(vault.index.catalog.generation(), heads, found, newest)
+
+
+def unread(vault: Context, known: Passes) -> list[Entry]:
+    """The observations, and the active understandings about subjects, that no pass has read or written.
+
+    Written since the last pass began, or come from elsewhere too late for it. The cost grows with what was written
+    during the last three passes, not with the vault.
+    """
+    catalog = vault.index.catalog
+    oldest = known.generation - LATE
+    later = [entry for entry in known.all if (entry.generation or 0) > oldest]
+    since = "" if oldest <= 0 else _some_days_before(min((e.text("created") for e in later), default="", key=moment))
+    ids = [
+        *ids_since(catalog, RecordClass.OBSERVATION, oldest, since),
+        *ids_since(catalog, RecordClass.UNDERSTANDING, oldest, since),
+    ]
+    # What says no time may have been read by any pass, and only all ledgers together can tell.
+    asked = known.all if _undated(vault, ids) else [e for e in known.all if e in later or e.text("created") >= since]
+    ledgers = [(entry, ledger.read(body_of(vault, entry))) for entry in asked]
+    read = {start for _, kept in ledgers for start in kept.new}
+    unlisted = [entry for entry, kept in ledgers if not kept.listed]
+    # Ledgers hold the beginnings of ids, and so are asked for the beginning.
+    fresh = entries_of(catalog, [identity for identity in ids if ledger.known(identity) not in read])
+    return active(catalog, [e for e in fresh if _counts(e) and not any(_precedes(e, one) for one in unlisted)])
+
+
+def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: Entry | None = None) -> list[Plan]:
+    """The packets that new memories come to, in the order in which a pass takes them.
+
+    What the current understanding of just these subjects rests on already is not due again, unless that understanding
+    was written in the pass that we are `within`.
+    """
+    found: dict[str, Region] = {}
+    items = []
+    for entry in entries:
+        tagged = regions.of(entry)
+        found.update((region.key, region) for region in tagged)
+        items.append(Item(entry.id, _importance(vault, entry), tuple(region.key for region in tagged)))
+    planned = (_plan(one, _by_name(found[key] for key in one.keys), regions, within) for one in due(items))
+    made = {plan.keys: plan for plan in planned if plan.due.new}
+    order = best_first({keys: plan.worth for keys, plan in made.items()}, {keys: plan.label for keys, plan in made.items()})
+    return [made[keys] for keys in order]
+
+
+def items_of(vault: Context, one: Entry) -> list[Entry]:
+    """What was new to a pass and is still there, from its ledger."""
+    catalog = vault.index.catalog
+    found: list[Entry] = []
+    for start in ledger.lines(body_of(vault, one)):
+        # Two where another id has the same beginning by now: better one too many than one lost.
+        found.extend(catalog.by_prefix(start, limit=2))
+    return active(catalog, found)
+
+
+def settled(vault: Context, one: Entry, regions: Regions) -> set[tuple[str, ...]]:
+    """The packets of a pass for which an understanding was written in it."""
+    found = set()
+    for entry in written_in(vault, one):
+        keys = tuple(sorted(region.key for region in regions.of(entry)))
+        if entry.type == "orientation":
+            found.add(ORIENTATION)
+        elif entry.type in ("single_subject", "relationship"):
+            found.add(keys)
+    return found
+
+
+def written_in(vault: Context, one: Entry) -> list[Entry]:
+    """The understandings that carry a pass's id, in the order in which they were written."""
+    found = [entry for _, entry in vault.index.catalog.pointing_at(one.id, ("pass",))]
+    return sorted(found, key=lambda entry: (entry.by_created[0], entry.path))
+
+
+def waiting(vault: Context, one: Entry, regions: Regions) -> list[Plan]:
+    """The packets of a pass that are neither settled nor passed over."""
+    done = settled(vault, one, regions) | skipped(vault.root, one.id)
+    return [plan for plan in plans(vault, items_of(vault, one), regions, one) if plan.keys not in done]
+
+
+def _plan(one: Due, regions: tuple[Region, ...], known: Regions, within: Entry | None) -> Plan:
+    shared = frozenset.intersection(*(known.observations(region) for region in regions))
+    understood = next(iter(known.understandings(regions, one.kind)), None)
+    # Within its own pass a new understanding settles its packet; taken for known, it would make the packet vanish.
+    if understood is not None and (within is None or understood.text("pass") != within.id):
+        one = one.without({understood.id, *understood.texts("sources")})
+    return Plan(
+        regions=regions,
+        due=one,
+        observations=len(shared),
+        understanding=understood,
+        worth=worth(one, len(shared), understood is not None),
+        trivial=is_trivial(one, len(shared)),
+    )
+
+
+def _by_name(regions: Iterable[Region]) -> tuple[Region, ...]:
+    return tuple(sorted(regions, key=lambda region: normal_name(region.name)))
+
+
+def _precedes(entry: Entry, one: Entry) -> bool:
+    """Whether a memory was written before a pass began, by its generation or else by the clock."""
+    generation, number = entry.generation, one.generation
+    if generation is not None and number is not None:
+        return generation < number
+    return bool(entry.text("created")) and entry.text("created") < one.text("created")
+
+
+def _undated(vault: Context, identities: Sequence[str]) -> bool:
+    return bool(identities) and any(ageless(vault.index.catalog, kind) for kind in resolve.MEMORIES)
+
+
+def _counts(entry: Entry) -> bool:
+    """Whether a record can be new to a pass: evidence, or a synthesis about subjects that was not written in one."""
+    if entry.record_class is RecordClass.OBSERVATION:
+        return True
+    return not entry.text("pass") and bool(entry.subjects)
+
+
+def _importance(vault: Context, entry: Entry) -> float:
+    given = entry.number("importance")
+    return vault.settings.types.spec(entry.type).importance if given is None else given
+
+
+def _some_days_before(moment: str) -> str:
+    found = parse_time(moment)
+    return stamp(found - _SLACK) if found else ""

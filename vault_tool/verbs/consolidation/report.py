@@ -1,0 +1,368 @@
+"""`get_consolidation_report`: what maintenance would pay, each list in the order of its estimated value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from vault_tool.belief.decay import Standing, standing
+from vault_tool.consolidation.coverage import Coverage, Keys, Sighting, contested, coverage
+from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
+from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
+from vault_tool.index.graph import supersession
+from vault_tool.index.intersections import Region, Regions, tagging
+from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.collecting import no_collection
+from vault_tool.util.text import normal_name
+from vault_tool.verbs.consolidation.consolidating import pending_plans
+from vault_tool.verbs.consolidation.intersections import Brief, brief
+from vault_tool.verbs.consolidation.nearness import between, prepared, usual
+from vault_tool.verbs.consolidation.passes import Plan, passes
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.parameters import require_limit
+
+DENSE = 3
+"""From so many shared observations without a relationship understanding a pair is asked about."""
+
+UNTOUCHED = 3
+"""For so many generations a subject that is still in use may go without anything new before it is asked about."""
+
+_CANDIDATES = 100
+_DRIFT = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsUnderstanding:
+    """A subject with evidence and no synthesis; `generation` is that of its newest observation."""
+
+    name: str
+    observation_count: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """An understanding that evidence has overtaken: `new_observation_count` came after it, and it rests on none of them."""
+
+    id: str
+    subject_names: tuple[str, ...]
+    summary: str
+    generation: int | None
+    last_updated: str
+    new_observation_count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NeedsSynthesis:
+    """Two subjects whose intersection changed; `trivial` where they share so little that it may be chance."""
+
+    subject_a: str
+    subject_b: str
+    intersection_size: int
+    new_generation_count: int
+    existing_understanding: Brief | None
+    trivial: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dense:
+    """Two subjects that share much and whose relation nobody wrote down."""
+
+    subject_a: str
+    subject_b: str
+    similarity_score: float | None
+    intersection_size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlinked:
+    """Evidence that is placed nowhere yet."""
+
+    id: str
+    subject_names: tuple[str, ...]
+    content: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questionable:
+    """What somebody doubts, and nothing has settled since."""
+
+    id: str
+    kind: str
+    title: str
+    reason: str
+    flagged_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contested:
+    """Several active understandings where there should be one; one that supersedes all settles it."""
+
+    kind: str
+    subject_names: tuple[str, ...]
+    heads: tuple[Brief, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untouched:
+    """A subject that is still read and that nothing new was written about for generations."""
+
+    name: str
+    observation_count: int
+    last_generation: int
+    generations_ago: int
+    last_observation_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeSuggestion:
+    """A link that seems to be missing; look at both ends first."""
+
+    from_id: str
+    from_title: str
+    type: str
+    to_id: str
+    to_title: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleOrientation:
+    """The page that says where we are, and what happened since it was written."""
+
+    id: str
+    summary: str
+    last_updated: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hygiene:
+    """A sign that a soul or protocol has drifted: `sign` is procedural or tactical."""
+
+    id: str
+    kind: str
+    sign: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationReport:
+    """What maintenance would pay. Each list is cut at the limit that was asked for; `counts` has how many there are."""
+
+    generation: int
+    pending_consolidation_count: int
+    subjects_needing_understanding: tuple[NeedsUnderstanding, ...]
+    stale_understandings: tuple[Stale, ...]
+    intersections_needing_synthesis: tuple[NeedsSynthesis, ...]
+    semantically_dense_intersections: tuple[Dense, ...]
+    unlinked_observations: tuple[Unlinked, ...]
+    questionable_items: tuple[Questionable, ...]
+    contested_understandings: tuple[Contested, ...]
+    untouched_subjects: tuple[Untouched, ...]
+    edge_suggestions: tuple[EdgeSuggestion, ...]
+    stale_orientation: StaleOrientation | None
+    hygiene: tuple[Hygiene, ...]
+    counts: Mapping[str, int]
+    degraded: tuple[str, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> ConsolidationReport:
+    """What needs maintenance, in lists of at most `limit`, the most valuable first. It looks at the whole vault.
+
+    Dense intersections need embeddings to be judged by meaning; without them they are listed by size alone.
+    """
+    require_limit(limit)
+    freshness = vault.fresh()
+    with no_collection():
+        return _reported(vault, limit, freshness)
+
+
+def _reported(vault: Context, limit: int | None, freshness: Freshness) -> ConsolidationReport:
+    lacks = prepared(vault)
+    seen = _Seen(vault)
+    found: dict[str, Sequence[object]] = {
+        "subjects_needing_understanding": list(seen.uncovered()),
+        "stale_understandings": list(seen.stale()),
+        "semantically_dense_intersections": seen.dense(),
+        "questionable_items": seen.questionable(),
+        "contested_understandings": list(seen.contested()),
+        "untouched_subjects": list(seen.untouched()),
+        "edge_suggestions": list(seen.suggestions()),
+        "hygiene": list(seen.hygiene()),
+    }
+    count = unlinked_count(vault.index.catalog)
+    pairs = [plan for plan in pending_plans(vault, seen.regions) if len(plan.keys) > 1]
+    totals = {name: len(items) for name, items in found.items()}
+    totals |= {"unlinked_observations": count, "intersections_needing_synthesis": len(pairs)}
+    return ConsolidationReport(
+        **{name: tuple(items[:limit]) for name, items in found.items()},  # type: ignore[arg-type]
+        generation=seen.generation,
+        pending_consolidation_count=count,
+        unlinked_observations=tuple(seen.unlinked(limit or count)),
+        stale_orientation=seen.orientation(),
+        intersections_needing_synthesis=tuple(map(seen.changed, pairs[:limit])),
+        counts=totals,
+        degraded=lacks,
+        freshness=freshness,
+    )
+
+
+class _Seen:
+    """The vault as the report sees it: everything counted once, by regions."""
+
+    def __init__(self, vault: Context) -> None:
+        catalog = vault.index.catalog
+        self.vault = vault
+        self.regions = Regions(catalog)
+        self.generation = catalog.generation()
+        gone = supersession(catalog)
+        tags = tagging(catalog)
+        self._names = {entry.id: entry.title for entry in catalog.of_class(RecordClass.SUBJECT)}
+        self.sightings = [
+            Sighting(identity, tags.get(number, frozenset()), created, generation)
+            for number, identity, generation, created in ages(catalog, RecordClass.OBSERVATION)
+        ]
+        current = [e for e in catalog.of_class(RecordClass.UNDERSTANDING) if e.id not in gone]
+        self.understandings: list[tuple[Entry, Keys]] = [
+            (entry, frozenset(region.key for region in self.regions.of(entry))) for entry in current
+        ]
+        self.coverage: Coverage = coverage(self.sightings, self.understandings)
+
+    def name(self, key: str) -> str:
+        """What people call a region."""
+        return self._names.get(key, key)
+
+    def uncovered(self) -> Iterator[NeedsUnderstanding]:
+        for key in self.coverage.uncovered():
+            tally = self.coverage.subjects[key]
+            yield NeedsUnderstanding(name=self.name(key), observation_count=tally.observations, generation=tally.generation)
+
+    def stale(self) -> Iterator[Stale]:
+        behind = self.coverage.behind
+        late = [entry for entry, _ in self.understandings if behind.get(entry.id)]
+        for entry in sorted(late, key=lambda e: (-behind[e.id], e.path)):
+            yield Stale(
+                id=entry.id,
+                subject_names=entry.subjects,
+                summary=entry.text("summary"),
+                generation=entry.generation,
+                last_updated=entry.text("created"),
+                new_observation_count=behind[entry.id],
+            )
+
+    def dense(self) -> list[Dense]:
+        pairs = self.coverage.unrelated(DENSE)[:_CANDIDATES]
+        found = {key: self._region(key) for pair in pairs for key in pair}
+        cosines = between(self.vault, list(found.values()), list(found.values()))
+        least = usual(self.vault)
+        rows = [(pair, self.coverage.pairs[pair], cosines.get(pair)) for pair in pairs]
+        near = [row for row in rows if not cosines or (row[2] is not None and row[2] >= least)]
+        near.sort(key=lambda row: (-row[1] * (row[2] or 1.0), row[0]))
+        return [
+            Dense(subject_a=names[0], subject_b=names[1], similarity_score=cosine, intersection_size=size)
+            for pair, size, cosine in near
+            for names in [sorted(map(self.name, pair), key=normal_name)]
+        ]
+
+    def unlinked(self, limit: int) -> Iterator[Unlinked]:
+        for entry in unlinked(self.vault.index.catalog, limit):
+            created = entry.text("created")
+            yield Unlinked(id=entry.id, subject_names=entry.subjects, content=entry.preview, created_at=created)
+
+    def questionable(self) -> list[Questionable]:
+        catalog = self.vault.index.catalog
+        gone = supersession(catalog)
+        doubted = [entry for entry in entries_of(catalog, questioned(catalog)) if entry.id not in gone]
+        found = []
+        for one in self.vault.standings.weigh(doubted, live=False):
+            if one.belief.questionable:
+                last = one.belief.questionable[-1]
+                kind, title = one.entry.record_class.value, one.entry.title
+                found.append(Questionable(id=one.entry.id, kind=kind, title=title, reason=last.rationale, flagged_at=last.at))
+        return sorted(found, key=lambda item: item.flagged_at, reverse=True)
+
+    def contested(self) -> Iterator[Contested]:
+        for group in contested(self.understandings):
+            heads = tuple(map(brief, group))
+            yield Contested(kind=group[0].type, subject_names=group[0].subjects, heads=heads)
+
+    def untouched(self) -> Iterator[Untouched]:
+        """Subjects whose memories are still alive (read, or not faded), though nothing was added for generations."""
+        kept = self.vault.standings.kept()
+        alive = {identity for identity, row in kept.items() if standing(row.decay_score) is Standing.ACTIVE}
+        used = {key for one in self.sightings if one.id in alive for key in one.keys}
+        tallies = self.coverage.subjects
+        old = [
+            key for key in used if self.generation - tallies[key].generation >= UNTOUCHED and tallies[key].observations >= DENSE
+        ]
+        for key in sorted(old, key=lambda key: (-tallies[key].observations, key)):
+            tally = tallies[key]
+            yield Untouched(
+                name=self.name(key),
+                observation_count=tally.observations,
+                last_generation=tally.generation,
+                generations_ago=self.generation - tally.generation,
+                last_observation_at=tally.newest,
+            )
+
+    def suggestions(self) -> Iterator[EdgeSuggestion]:
+        catalog = self.vault.index.catalog
+        edges = catalog.of_class(RecordClass.EDGE, *ANSWERS.values())
+        linked = {edge.text("from_id") for edge in edges}
+        answers = catalog.of_class(RecordClass.OBSERVATION, *ANSWERS)
+        problems = catalog.of_class(RecordClass.OBSERVATION, "problem")
+        for one in edge_suggestions(answers, problems, linked):
+            yield EdgeSuggestion(
+                from_id=one.start.id,
+                from_title=one.start.title,
+                type=one.type,
+                to_id=one.end.id,
+                to_title=one.end.title,
+                why=one.why,
+            )
+
+    def orientation(self) -> StaleOrientation | None:
+        newest = self._kept("orientation")
+        if newest is None:
+            return None
+        written = newest.text("created")
+        moved = {key for key, tally in self.coverage.subjects.items() if tally.newest > written}
+        last = passes(self.vault).last
+        reasons = [f"{len(moved)} subjects have new observations since"] if len(moved) >= _DRIFT else []
+        reasons += ["a pass of consolidation began since"] if last > written else []
+        if not reasons:
+            return None
+        return StaleOrientation(id=newest.id, summary=newest.text("summary"), last_updated=written, reason=" and ".join(reasons))
+
+    def hygiene(self) -> Iterator[Hygiene]:
+        for kind, look in (("soul", soul_findings), ("protocol", protocol_findings)):
+            entry = self._kept(kind)
+            if entry is not None:
+                for finding in look(body_of(self.vault, entry)):
+                    yield Hygiene(id=entry.id, kind=kind, sign=finding.sign, why=finding.why)
+
+    def changed(self, plan: Plan) -> NeedsSynthesis:
+        return NeedsSynthesis(
+            subject_a=plan.names[0],
+            subject_b=plan.names[1],
+            intersection_size=len(self.regions.members(*plan.regions)),
+            new_generation_count=len(plan.due.new),
+            existing_understanding=brief(plan.understanding) if plan.understanding else None,
+            trivial=plan.trivial,
+        )
+
+    def _kept(self, kind: str) -> Entry | None:
+        """The newest active page of one of the kept types."""
+        assert kind in KEPT_TYPES
+        found = [entry for entry, _ in self.understandings if entry.type == kind]
+        return max(found, key=lambda e: e.by_created, default=None)
+
+    def _region(self, key: str) -> Region:
+        return self.regions.called(self.name(key))

@@ -1,0 +1,369 @@
+"""One import under way: notes taken in by batches, each a whole operation, with a tally of what became of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from vault_tool.errors import Busy, GitError, NotFound, StorageError, UsageError
+from vault_tool.files import git, tombstones, writer
+from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, derived_id, own_id, untouched
+from vault_tool.model.problems import Problem, note, warning
+from vault_tool.model.signals import EpisodeEntry
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import content_hash, slug
+from vault_tool.verbs import screening
+from vault_tool.verbs.context import Context, Progress
+from vault_tool.verbs.importing.remembered import Remembered
+from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.remember import tag
+
+BATCH = 1000
+"""The most files of one commit."""
+
+BATCH_BYTES = 64 * 2**20
+"""The most bytes of one batch: what is held in memory at a time."""
+
+Item = TypeVar("Item")
+Convert = Callable[[str, str], Made]
+"""From the id that a note gets and the moment it is dated with, where it says none itself, to what becomes of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Saved):
+    """What an import did, or with `dry_run` would do. Paths in `problems` and `attachments` are relative to `source`.
+
+    `imported`, `updated` and `unchanged` count notes; `pages` says how many of them stay pages (no record could be made
+    of them). `changed_on_both_sides` are copies that were edited here and whose source changed too: left as they are.
+    `skipped` counts by reason what was not taken, each named in `problems` (`hidden` ones aside).
+    """
+
+    source: str
+    target: str
+    dry_run: bool = False
+    imported: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    pages: int = 0
+    edges: int = 0
+    episodes: int = 0
+    uses: int = 0
+    changed_on_both_sides: tuple[str, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    attachments: tuple[str, ...] = ()
+    attachments_copied: int = 0
+    subjects_created: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    commits: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What became of what was looked at so far."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    both: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    saved: list[Saved] = field(default_factory=list)
+    subjects: dict[str, None] = field(default_factory=dict)
+
+
+class Intake:
+    """An import called `name`: `batches` runs it, `note`, `page` and `attachment` take one file each into an operation."""
+
+    def __init__(
+        self, vault: Context, source: Path, name: str, *, dry_run: bool = False, progress: Progress | None = None
+    ) -> None:
+        """`name` is as it was given; by default the import is called as the folder `source`."""
+        vault.fresh()
+        self.vault = vault.as_()
+        # Each text is looked at once, on its own: a secret in one note must not keep its whole batch out.
+        self.screened = not vault.allow_secrets
+        self.vault.allow_secrets = True
+        self.name = slug(name or source.name, "notes")
+        self.dry_run = dry_run
+        self.tally = _Tally()
+        self._progress = progress
+        self._begun = time.perf_counter()
+        self._space = _space(vault)
+        self._claimed: set[str] = set()
+        self._known = Remembered(vault, self.name, str(source))
+        if self._known.before not in ("", str(source)) and not name:
+            hint = f"call this one otherwise with --name, or say --name {self.name} if it is the same one, moved"
+            raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
+        self._planned = 0
+        self._tagging: Operation | None = None
+        self._named: tuple[str, ...] = ()
+        self._minted: tuple[str, ...] = ()
+
+    def batches(
+        self, items: Sequence[Item], plan: Callable[[Operation, Item], None], size: Callable[[Item], int], what: str = "notes"
+    ) -> None:
+        """Plan and carry out all items, a commit for each batch that came to anything."""
+        done = 0
+        with self.vault.index.exporting_once():
+            for chunk in _chunks(items, size):
+                with self._operation() as op:
+                    self._planned = 0
+                    for item in chunk:
+                        plan(op, item)
+                        done += 1
+                        if self._progress is not None and done % 20 == 0:
+                            self._progress(done, len(items))
+                    self._carry_out(op, what)
+        if self._progress is not None and items:
+            self._progress(len(items), len(items))
+
+    def note(self, op: Operation, path: str, data: bytes, target: str, dated: str, convert: Convert) -> None:
+        """Take in a note that becomes a record: made, brought up to date, or left as it is where nothing changed."""
+        label = f"{self.name}/{path}"
+        derived = derived_id(self._space, label)
+        mine, own = self._ours(derived), ""
+        if mine is None:
+            own = own_id(data)
+            mine = self._ours(own, label) if own else None
+        if mine is not None and mine.text(SOURCE_HASH) == content_hash(data):
+            self._claimed.add(mine.id)
+            self.count("unchanged")
+            return
+        identity = mine.id if mine else self._own_or_derived(path, own, derived)
+        if tombstones.has(self.vault.root, identity):
+            self.skip(path, "forgotten", "it is a memory that was forgotten here")
+            return
+        self._claimed.add(identity)
+        made = convert(identity, (mine.text("created") if mine else "") or dated)
+        self.tally.problems.extend(made.problems)
+        if made.data is None:
+            self.tally.skipped[made.skipped] += 1
+        elif self.suspected(path, made.data, data):
+            return
+        elif not made.identity and mine is None:
+            self._page(op, path, made.data, target)
+        elif not made.identity:
+            self._both(path)
+        elif mine is not None:
+            self._update(op, path, mine, made.data)
+        else:
+            self._new(op, path, made.data, target)
+
+    def page(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        """Take in a file as it is, as a page."""
+        if not self.suspected(path, data):
+            self._page(op, path, data, target)
+
+    def attachment(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        """Take in a file that is no note, as it is."""
+        if self.suspected(path, data):
+            return
+        present = self.on_disk(target)
+        if present is None:
+            op.put(target, data)
+            self._planned += 1
+            self.count("attachments")
+        elif present != data:
+            self._both(path)
+
+    def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
+        """Plan a record that the import itself makes (an edge), unless the vault has it."""
+        if self.entry(identity) is None and identity not in self._claimed and not tombstones.has(self.vault.root, identity):
+            self._claimed.add(identity)
+            op.put(path, data)
+            self.planned("edges")
+
+    def subjects(self, op: Operation, names: Sequence[str]) -> tuple[str, ...]:
+        """The subjects called `names` as a head has them; those that the vault lacks are planned in `op`, once."""
+        if op is not self._tagging:
+            self._tagging = op
+            tagging = tag(op, names)
+            self._named, self._minted = tuple(op.as_written(tagging.names)), tagging.created
+        return self._named
+
+    def planned(self, what: str, by: int = 1) -> None:
+        """Count something that this batch will write."""
+        self._planned += 1
+        self.count(what, by)
+
+    def count(self, what: str, by: int = 1) -> None:
+        """Add to one of the report's numbers."""
+        self.tally.counts[what] += by
+
+    def skip(self, path: str, reason: str, message: str, hint: str = "") -> None:
+        """Name a file that is not taken in."""
+        self.tally.skipped[reason] += 1
+        self.tally.problems.append(warning(path, 0, reason, message, hint))
+
+    def suspected(self, path: str, data: bytes, source: bytes = b"") -> bool:
+        """Whether a text looks as if it held a secret; it is then named, and must not be taken in.
+
+        Its line is that of `source`, where the text is made from another one and the person will look.
+        """
+        found = screening.unmarked(path, data) if self.screened else []
+        if found:
+            found = screening.unmarked(path, source) or found
+            self.tally.skipped["secret"] += 1
+            self.tally.problems.extend(replace(one, hint=f"{one.hint}, or say --allow-secret") for one in found)
+        return bool(found)
+
+    def entry(self, identity: str) -> Entry | None:
+        """The record of an id, as last indexed."""
+        return next(iter(self.vault.index.catalog.get(identity)), None)
+
+    def on_disk(self, path: str) -> bytes | None:
+        """The bytes of a file of the vault, or None."""
+        try:
+            return writer.read(self.vault.root, path)
+        except NotFound:
+            return None
+
+    def derived(self, label: str) -> str:
+        """The id of something that the import makes: the same in each run."""
+        return derived_id(self._space, f"{self.name}/{label}")
+
+    def ignored(self, targets: Sequence[str]) -> set[str]:
+        """Which of these paths git is told to ignore: it would refuse the whole batch for one of them."""
+        if self.vault.repo is None:
+            return set()
+        try:
+            return git.ignored(self.vault.repo, [target for target in targets if target])
+        except GitError:
+            return set()
+
+    def report(self, source: str, target: str, passed_over: Sequence[Problem] = (), attachments: Sequence[str] = ()) -> Imported:
+        """What the import came to."""
+        tally = self.tally
+        skipped = tally.skipped + Counter(problem.code for problem in passed_over)
+        named = [problem for problem in passed_over if problem.code != "hidden"]
+        done = tally.counts
+        return replace(
+            _together(tally.saved),
+            source=source, target=target, dry_run=self.dry_run,
+            imported=done["imported"], updated=done["updated"], unchanged=done["unchanged"], pages=done["pages"],
+            edges=done["edges"], episodes=done["episodes"], uses=done["uses"],
+            changed_on_both_sides=tuple(tally.both), skipped=dict(skipped),
+            attachments=tuple(attachments), attachments_copied=done["attachments"], subjects_created=tuple(tally.subjects),
+            problems=tuple(sorted({*tally.problems, *named})), seconds=round(time.perf_counter() - self._begun, 3),
+        )  # fmt: skip
+
+    @contextmanager
+    def _operation(self) -> Iterator[Operation]:
+        if self.dry_run:
+            yield Operation(self.vault, "import", self.vault.fresh())
+            return
+        with writing(self.vault, "import") as op:
+            yield op
+
+    def _carry_out(self, op: Operation, what: str) -> None:
+        if self._planned:
+            self.tally.subjects.update(dict.fromkeys(self._minted))
+        if self.dry_run or not self._planned:
+            return
+        title = f"{self._planned} {what} from {self.name}"
+        op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"Imported {title}", type="import"))
+        self.tally.saved.append(op.carry_out(title))
+        self._known.keep()
+        # Batch by batch: the texts of them all at once would need as much memory as there are.
+        with suppress(Busy, StorageError):
+            self.vault.index.settle()
+
+    def _ours(self, identity: str, label: str = "") -> Entry | None:
+        """The copy that an earlier run made; by a note's own id only where its head says that it is this note's."""
+        found = self.entry(identity)
+        return found if found is not None and (not label or found.text(FROM) == label) else None
+
+    def _own_or_derived(self, path: str, own: str, derived: str) -> str:
+        if not own:
+            return derived
+        if own in self._claimed or self.entry(own) is not None:
+            self.tally.problems.append(note(path, 0, "id-taken", "its id is another note's, so it gets one of its own"))
+            return derived
+        return own
+
+    def _new(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        """A record: in the place of the page that it was while its head was broken, if nobody touched that."""
+        page = self._known.pages.pop(path, None)
+        old = self.on_disk(page[0]) if page else None
+        if page and old is not None and content_hash(old) == page[1]:
+            op.rewrite(page[0], old, data)
+            self.planned("updated")
+            return
+        self._put(op, path, data, target)
+        self.planned("imported")
+
+    def _update(self, op: Operation, path: str, mine: Entry, data: bytes) -> None:
+        old = self.on_disk(mine.path)
+        if old is None or not untouched(old):
+            self._both(path)
+        elif old != data:
+            op.rewrite(mine.path, old, data)
+            self.planned("updated")
+        else:
+            self.count("unchanged")
+
+    def _page(self, op: Operation, path: str, data: bytes, target: str) -> None:
+        where, known = self._known.pages.get(path, (target, ""))
+        old, digest = self.on_disk(where), content_hash(data)
+        if known == digest and old is not None:
+            self.count("unchanged")
+            return
+        if old is not None and old == data:
+            self.count("unchanged")
+        elif old is None or (not known and self.vault.index.catalog.by_path(where) is not None):
+            where = self._put(op, path, data, target)
+            self.planned("imported")
+        elif known == content_hash(old):
+            op.rewrite(where, old, data)
+            self.planned("updated")
+        else:
+            self._both(path)
+            return
+        self._known.pages[path] = (where, digest)
+        self.count("pages")
+
+    def _put(self, op: Operation, path: str, data: bytes, target: str) -> str:
+        where = op.put(target, data)
+        if where != target:
+            message = f"its name was taken (perhaps by one that differs in case only): it is {where}"
+            self.tally.problems.append(note(path, 0, "renamed", message))
+        return where
+
+    def _both(self, path: str) -> None:
+        self.tally.both.append(path)
+
+
+def _space(vault: Context) -> str:
+    """What keeps the ids of two vaults that import the same folder apart: the workspace's id."""
+    return next((entry.id for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "")
+
+
+def _chunks(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:
+    chunk: list[Item] = []
+    room = BATCH_BYTES
+    for item in items:
+        if chunk and (len(chunk) == BATCH or size(item) > room):
+            yield chunk
+            chunk, room = [], BATCH_BYTES
+        chunk.append(item)
+        room -= size(item)
+    if chunk:
+        yield chunk
+
+
+def _together(saved: Sequence[Saved]) -> Imported:
+    """What became of all batches: committed where each was, with the first reason where one was not."""
+    last = saved[-1] if saved else Saved()
+    first_fault = next((one for one in saved if one.reason), last)
+    return Imported(
+        source="", target="",
+        committed=bool(saved) and all(one.committed for one in saved), commit=last.commit, reason=first_fault.reason,
+        attention=any(one.attention for one in saved), conflicts=tuple(c for one in saved for c in one.conflicts),
+        warnings=tuple(dict.fromkeys(w for one in saved for w in one.warnings)),
+        commits=tuple(one.commit for one in saved if one.commit),
+    )  # fmt: skip

@@ -1,0 +1,197 @@
+"""`import`: take in a folder of notes, or a memory in the cognitive-memory format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.files import foreign, layout
+from vault_tool.files.foreign import Found
+from vault_tool.files.frontmatter import read
+from vault_tool.files.reader import Reader
+from vault_tool.importing.notes import Asked, Made, made
+from vault_tool.importing.places import Places, is_note
+from vault_tool.model.ids import canonical, new_id
+from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.clock import stamp
+from vault_tool.util.text import one_line
+from vault_tool.verbs.context import Context, Progress
+from vault_tool.verbs.importing.intake import Imported, Intake
+from vault_tool.verbs.operation import Operation
+
+
+def import_markdown(
+    vault: Context,
+    source: str | Path,
+    *,
+    name: str = "",
+    in_place: bool = False,
+    type: str = "general",
+    subject_names: Sequence[str] = (),
+    project: str = "",
+    folder_tags: bool = True,
+    attachments: bool = False,
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Imported:
+    """Copy the notes of a folder to `vault/imported/<name>/` (by default the folder's own name) and make records of them.
+
+    Only lines in heads are added. A second run takes in what is new or changed, and nothing twice. With `in_place` the
+    folder is one below `vault/`, and its pages become records where they are. `type` is for notes that have none that the
+    vault knows; `attachments` copies the other files too. Interrupted, whole notes are left and a second run does the rest.
+    """
+    folder = source_folder(vault, source, in_place=in_place)
+    _check_type(vault, type)
+    listing = foreign.survey(folder, vault.root)
+    notes = [found for found in listing.files if is_note(found.path)]
+    others = [found for found in listing.files if not is_note(found.path)]
+    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
+    asked = Asked(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
+    with Reader(folder) as reader:
+        if in_place:
+            take = _Adoption(intake, reader, folder.relative_to(vault.root).as_posix(), asked).take
+            target = folder.relative_to(vault.root).as_posix()
+        else:
+            places = Places(intake.name)
+            target = places.root
+            take = _Copying(intake, reader, places, notes, asked).take
+            if attachments:
+                others = _copied(intake, reader, places, others)
+        intake.batches(notes, take, lambda found: found.size)
+    return intake.report(str(folder), target, listing.passed_over, [found.path for found in others])
+
+
+def source_folder(vault: Context, source: str | Path, *, in_place: bool = False) -> Path:
+    """The resolved folder to import from; UsageError where it cannot be meant."""
+    folder = Path(source).expanduser().resolve()
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {source}", "name the folder that holds the notes")
+    notes = vault.root / layout.VAULT
+    if in_place and not folder.is_relative_to(notes):
+        raise UsageError(f"{source} is not below {notes}", "leave --in-place out, and its notes are copied")
+    if not in_place and folder.is_relative_to(notes):
+        raise UsageError(f"{source} is in the vault already", "say --in-place to make records of its pages where they are")
+    if not in_place and notes.is_relative_to(folder):
+        advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say --in-place"
+        raise UsageError(f"{source} holds the vault itself", advice)
+    if _is_the_tools_own(vault, folder):
+        raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
+    return folder
+
+
+def _is_the_tools_own(vault: Context, folder: Path) -> bool:
+    """Whether it lies beside `vault/` in what is local, derived, hidden, or for notes to start from."""
+    below = folder.relative_to(vault.root).parts if folder.is_relative_to(vault.root) else ()
+    return bool(below) and below[0] != layout.VAULT and (below[0].startswith(("_", ".")) or below[0] == layout.TEMPLATES)
+
+
+def _check_type(vault: Context, type: str) -> None:
+    if not is_type_name(type) or vault.settings.types.spec(type).record_class is not RecordClass.OBSERVATION:
+        raise UsageError(f"a note becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+
+
+class _Copying:
+    """Notes copied below `vault/imported/`, one by one."""
+
+    def __init__(self, intake: Intake, reader: Reader, places: Places, notes: Sequence[Found], asked: Asked) -> None:
+        self.intake = intake
+        self.reader = reader
+        self.asked = asked
+        self.targets = {found.path: places.of(found.path) for found in notes}
+        self.ignored = intake.ignored(list(self.targets.values()))
+
+    def take(self, op: Operation, found: Found) -> None:
+        """Plan one note."""
+        target = placed(self.intake, found, self.targets[found.path], self.ignored)
+        data = bytes_of(self.intake, self.reader, found) if target else None
+        if data is None:
+            return
+        asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
+        label = f"{self.intake.name}/{found.path}"
+        types = self.intake.vault.settings.types
+
+        def convert(identity: str, dated: str) -> Made:
+            return made(found.path, data, asked, types, identity=identity, label=label, fallback=dated)
+
+        self.intake.note(op, found.path, data, target, written_at(found), convert)
+
+
+class _Adoption:
+    """Pages below `vault/` made records where they are, one by one."""
+
+    def __init__(self, intake: Intake, reader: Reader, below: str, asked: Asked) -> None:
+        self.intake = intake
+        self.reader = reader
+        self.below = below
+        self.asked = asked
+
+    def take(self, op: Operation, found: Found) -> None:
+        """Plan one page; a record is left as it is."""
+        path = f"{self.below}/{found.path}"
+        data = bytes_of(self.intake, self.reader, found)
+        if data is None:
+            return
+        if layout.file_kind(path) is not layout.FileKind.NOTE or is_record(data):
+            self.intake.count("unchanged")
+            return
+        asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
+        types = self.intake.vault.settings.types
+        result = made(found.path, data, asked, types, identity=new_id(), fallback=written_at(found))
+        self.intake.tally.problems.extend(result.problems)
+        if result.data is None or not result.identity:
+            self.intake.tally.skipped[result.skipped or result.problems[0].code] += 1
+        elif not self.intake.suspected(found.path, result.data, data):
+            op.rewrite(path, data, result.data)
+            self.intake.planned("imported")
+
+
+def is_record(data: bytes) -> bool:
+    """Whether a file's head has an id and a type as records have."""
+    head, _, _ = read(data)
+    if head is None or not head.usable:
+        return False
+    identity, kind = head.values.get("id"), head.values.get("type")
+    return isinstance(identity, str) and canonical(identity) is not None and isinstance(kind, str) and is_type_name(kind)
+
+
+def placed(intake: Intake, found: Found, target: str, ignored: set[str]) -> str:
+    """Where a file goes; empty, and named, where it cannot go anywhere."""
+    if not target:
+        intake.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
+        return ""
+    if target in ignored:
+        intake.skip(found.path, "git-ignored", f"git is told to ignore {target}", "`git check-ignore -v` says by which rule")
+        return ""
+    return target
+
+
+def bytes_of(intake: Intake, reader: Reader, found: Found) -> bytes | None:
+    """The bytes of a foreign file; None, and named, where it cannot be read."""
+    try:
+        return reader.read(found.path, found.size)
+    except (OSError, Refused) as fault:
+        reason = fault.message if isinstance(fault, Refused) else (fault.strerror or "it cannot be read").lower()
+        intake.skip(found.path, "unreadable", reason, "check its permissions")
+        return None
+
+
+def written_at(found: Found) -> str:
+    """When a foreign file was last written."""
+    return stamp(datetime.fromtimestamp(found.mtime_ns / 1e9, UTC))
+
+
+def _copied(intake: Intake, reader: Reader, places: Places, others: Sequence[Found]) -> list[Found]:
+    targets = {found.path: places.of(found.path) for found in others}
+    ignored = intake.ignored(list(targets.values()))
+
+    def take(op: Operation, found: Found) -> None:
+        target = placed(intake, found, targets[found.path], ignored)
+        data = bytes_of(intake, reader, found) if target else None
+        if data is not None:
+            intake.attachment(op, found.path, data, target)
+
+    intake.batches(others, take, lambda found: found.size, "attachments")
+    return list(others)

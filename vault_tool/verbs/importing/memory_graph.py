@@ -1,0 +1,258 @@
+"""`import cognitive-memory`: memories, edges, logs and use of a memory in that format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from vault_tool.errors import EditRefused, NotFound, UsageError
+from vault_tool.files import foreign, frontmatter, layout
+from vault_tool.files.additions import with_fields
+from vault_tool.files.foreign import Found
+from vault_tool.files.frontmatter import Change, Remove, Set, Value
+from vault_tool.files.parse import parse
+from vault_tool.files.placing import place
+from vault_tool.files.reader import Reader
+from vault_tool.files.render import render
+from vault_tool.importing import cognitive
+from vault_tool.importing.cognitive import Relation, Use
+from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
+from vault_tool.importing.places import Places, is_note
+from vault_tool.model.ids import canonical
+from vault_tool.model.problems import note, warning
+from vault_tool.model.records import Edge, Record, from_head
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import content_hash
+from vault_tool.verbs.context import Context, Progress
+from vault_tool.verbs.importing.intake import Imported, Intake
+from vault_tool.verbs.importing.markdown_folder import bytes_of, placed, source_folder, written_at
+from vault_tool.verbs.operation import Operation
+
+_FOLDERS = ("graph", "vault", "episodes")
+
+
+def import_cognitive_memory(
+    vault: Context,
+    source: str | Path,
+    *,
+    name: str = "",
+    project: str = "",
+    dry_run: bool = False,
+    progress: Progress | None = None,
+) -> Imported:
+    """Take in a memory with a `graph/` tree: its memories as observations, its relations and edge files as edges.
+
+    UUIDs are kept. Both ends' tellings of a relation become one edge. `episodes/` become logs of their days, access
+    counts become `use` signals, so that what had faded stays faded, and what lies in `vault/` is pinned. A second run
+    takes in what is new or changed, and nothing twice.
+    """
+    folder = source_folder(vault, source)
+    if folder.name == "graph" and not (folder / "graph").is_dir():
+        folder = folder.parent
+    if not (folder / "graph").is_dir():
+        raise UsageError(f"{folder} has no folder `graph`", "for other notes: `vt import markdown DIR`")
+    listing = foreign.survey(folder, vault.root)
+    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
+    with Reader(folder) as reader:
+        taking = _Taking(intake, reader, listing.files, project)
+        intake.batches(taking.notes, taking.memory, lambda found: found.size)
+        intake.batches(taking.missing_edges(), taking.edge, lambda _: 500, "edges")
+        intake.batches(taking.logs, taking.log, lambda found: found.size, "logs")
+        intake.batches(taking.unknown_uses(), taking.use, lambda _: 200, "counts of use")
+    others = [found.path for found in listing.files if not is_note(found.path) and found.path not in cognitive.DERIVED]
+    return intake.report(str(folder), layout.VAULT, listing.passed_over, others)
+
+
+class _Taking:
+    """One memory being taken in: which of its files are what, and what was learnt of them on the way."""
+
+    def __init__(self, intake: Intake, reader: Reader, files: Sequence[Found], project: str) -> None:
+        self.intake = intake
+        self.reader = reader
+        self.project = project
+        self.places = Places(intake.name)
+        ours = [found for found in files if is_note(found.path) and found.path not in cognitive.DERIVED]
+        self.logs = [found for found in ours if cognitive.episode_day(found.path)]
+        notes = [found for found in ours if found.path.split("/")[0] in _FOLDERS and not cognitive.episode_day(found.path)]
+        # Pinned ones first: a copy of one that lies in `graph/` too has the same id, and is then known.
+        self.notes = sorted(notes, key=lambda found: (not cognitive.pinned_by_place(found.path), found.path))
+        self.uses, self.pinned = self._state(files)
+        self.relations: dict[tuple[str, str, str], Relation] = {}
+        self.edges: set[tuple[str, str, str]] = set()
+        self.titles: dict[str, str] = {}
+        self.moved: dict[str, str] = {}
+        self.ids = self._identities()
+
+    def memory(self, op: Operation, found: Found) -> None:
+        """Plan one memory, or one edge file."""
+        data = bytes_of(self.intake, self.reader, found)
+        if data is None:
+            return
+        registry = self.intake.vault.settings.types
+        first = self.ids.get(found.path, "")
+        if first and first != found.path:
+            self.intake.skip(found.path, "copy", f"it has the id of {first}, which is taken instead")
+            return
+        target = ""
+
+        def convert(identity: str, dated: str) -> Made:
+            return self._made(found, data, identity, dated)
+
+        head = parse(found.path, data, registry)
+        identity = canonical(str(head.head.get("id") or "")) or ""
+        if head.readable and head.record_class is not None:
+            draft = from_head(head.record_class, {**head.head, "created": head.head.get("created")}, head.body)
+            target = place(replace(draft, **_titled(draft, head.title)), {}, lambda _: False)
+            self._learn(data, identity, head.title, draft)
+            self.moved[found.path] = target
+        target = target or placed(self.intake, found, self.places.of(found.path), set())
+        self.intake.note(op, found.path, data, target, written_at(found), convert)
+
+    def missing_edges(self) -> list[Relation]:
+        """The relations that no edge file tells, each once, whose both ends are here or in the vault."""
+        found = []
+        for relation in self.relations.values():
+            if relation.key in self.edges:
+                continue
+            lost = [end for end in (relation.start, relation.end) if not self._known(end)]
+            if lost:
+                message = f"a relation {relation.kind} leads to {lost[0]}, which is not here: it stays in the note's head"
+                self.intake.tally.problems.append(warning("graph", 0, "dangling-relation", message, "import that memory too"))
+            else:
+                found.append(relation)
+        return found
+
+    def edge(self, op: Operation, relation: Relation) -> None:
+        """Plan the edge of a relation."""
+        label = "--".join(relation.key)
+        edge = Edge(
+            id=relation.edge_id or self.intake.derived(f"edge/{label}"), type=relation.kind, from_id=relation.start,
+            from_title=self.titles.get(relation.start, ""), to_id=relation.end, to_title=self.titles.get(relation.end, ""),
+            strength=relation.strength, body=relation.context, created=self.intake.vault.now(), origin="import",
+        )  # fmt: skip
+        if not self._edge_there(relation):
+            self.intake.create(op, edge.id, render(edge), place(edge, {}, lambda _: False))
+
+    def log(self, op: Operation, found: Found) -> None:
+        """Plan a day's log: a file of its own beside the vault's own ones, made longer when its source is."""
+        data = bytes_of(self.intake, self.reader, found)
+        if data is None:
+            return
+        target = layout.episode_path(cognitive.episode_day(found.path), f"import-{self.intake.name}")
+        try:
+            after = cognitive.episode(data, found.path, target, lambda path: self.moved.get(path, ""))
+        except UnicodeDecodeError:
+            self.intake.skip(found.path, "not-text", "it is not UTF-8", "save it as UTF-8")
+            return
+        before = self.intake.on_disk(target)
+        if before == after:
+            self.intake.count("unchanged")
+        elif before is None and not self.intake.suspected(found.path, after):
+            op.put(target, after)
+            self.intake.planned("episodes")
+        elif before is not None and after.startswith(before):
+            op.rewrite(target, before, after)
+            self.intake.planned("episodes")
+        elif before is not None:
+            self.intake.tally.both.append(found.path)
+
+    def unknown_uses(self) -> list[tuple[Use, int]]:
+        """The uses that no earlier run has told of, of memories that are here."""
+        known = [use for use in self.uses if self._known(use.target)]
+        return list(cognitive.uses_since(iter(known), self._told))
+
+    def use(self, op: Operation, one: tuple[Use, int]) -> None:
+        """Plan the signal of one memory's uses."""
+        use, more = one
+        identity = self.intake.derived(f"use/{use.target}/{use.count}")
+        op.signal(Signal(id=identity, at=use.last, target=use.target, kind=SignalKind.USE, value=float(more), origin="import"))
+        self.intake.planned("uses")
+
+    def _told(self, target: str) -> float:
+        return sum(
+            signal.value
+            for signal in self.intake.vault.index.catalog.signals(target)
+            if signal.kind is SignalKind.USE and signal.origin == "import"
+        )
+
+    def _made(self, found: Found, data: bytes, identity: str, dated: str) -> Made:
+        """A memory's bytes with where they come from; its relations are taken out where all of them are edges now."""
+        registry = self.intake.vault.settings.types
+        parsed = parse(found.path, data, registry)
+        if not parsed.readable or parsed.record_class in (None, RecordClass.WORKSPACE, RecordClass.CONSOLIDATION):
+            first = parsed.problems[0] if parsed.problems else None
+            message = first.message if first else "its head has no id and type"
+            told = warning(found.path, first.line if first else 0, "not-a-memory", f"kept as a page, unchanged: {message}")
+            return Made(data=data if data.strip() else None, skipped="empty", problems=(told,))
+        fields: list[tuple[str, Value]] = [("id", identity), ("origin", "import"), (FROM, f"{self.intake.name}/{found.path}")]
+        fields.append((SOURCE_HASH, content_hash(data)))
+        if self.project and not parsed.head.get("project"):
+            fields.append(("project", self.project))
+        if not parsed.head.get("created"):
+            fields.append(("created", dated))
+        changes: list[Change] = []
+        if cognitive.pinned_by_place(found.path) or identity in self.pinned:
+            changes.append(Set("pinned", True))
+        told_relations, odd = cognitive.relations(data, identity, registry)
+        if told_relations and not odd and all(self._known(end) for one in told_relations for end in (one.start, one.end)):
+            changes.append(Remove("relations"))
+        try:
+            return Made(data=with_copy_hash(with_fields(data, fields, changes)), identity=identity)
+        except EditRefused as fault:
+            told = warning(found.path, 0, "read-only-head", f"kept as a page, unchanged: {fault.message}", fault.hint)
+            return Made(data=data, problems=(told,))
+
+    def _learn(self, data: bytes, identity: str, title: str, draft: Record) -> None:
+        """Remember what a memory is called and what it is linked to, or which link an edge file tells."""
+        if isinstance(draft, Edge):
+            self.edges.add((draft.type, draft.from_id, draft.to_id))
+            return
+        self.titles[identity] = title
+        found, odd = cognitive.relations(data, identity, self.intake.vault.settings.types)
+        for one in found:
+            other = self.relations.get(one.key)
+            outgoing = one.start == identity
+            self.relations[one.key] = cognitive.merged(*((one, other) if outgoing or other is None else (other, one)))
+        if odd:
+            self.intake.tally.problems.append(
+                note("graph", 0, "odd-relation", f"{odd} relations of `{title}` say no target or type: they stay in its head")
+            )
+
+    def _known(self, identity: str) -> bool:
+        return identity in self.ids or self.intake.entry(identity) is not None
+
+    def _edge_there(self, relation: Relation) -> bool:
+        """Whether the vault has an edge of this type between these two."""
+        pointing = self.intake.vault.index.catalog.pointing_at(relation.start, ("from_id",))
+        return any((e.type, e.text("from_id"), e.text("to_id")) == relation.key for _, e in pointing)
+
+    def _identities(self) -> dict[str, str]:
+        """Two maps in one: from each file to the first file with its id, and from each id to that file."""
+        found: dict[str, str] = {}
+        for one in self.notes:
+            try:
+                head, _, _ = frontmatter.read(self.reader.read(one.path, one.size))
+            except (OSError, NotFound, UsageError):
+                continue
+            identity = canonical(str(head.values.get("id") or "")) if head is not None else None
+            if identity:
+                found[one.path] = found.setdefault(identity, one.path)
+        return found
+
+    def _state(self, files: Sequence[Found]) -> tuple[list[Use], frozenset[str]]:
+        path = next((found for found in files if found.path == layout.STATE_FILE), None)
+        data = bytes_of(self.intake, self.reader, path) if path else None
+        if data is None:
+            return [], frozenset()
+        try:
+            return cognitive.state(data)
+        except ValueError as fault:
+            self.intake.skip(layout.STATE_FILE, "unreadable", f"use is not taken over: {fault}")
+            return [], frozenset()
+
+
+def _titled(draft: Record, title: str) -> dict[str, Any]:
+    return {"title": title} if hasattr(draft, "title") else {}

@@ -1,0 +1,1 @@
+"""A question, answered: the engine of recall and the verbs that ask it."""

@@ -1,0 +1,95 @@
+"""What a recall is asked and what it answers, as values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from vault_tool.verbs.context import Freshness
+from vault_tool.verbs.headline import Headline
+from vault_tool.verbs.look import EYES_FIRST
+
+ProfileName = Literal["targeted", "ambient", "core"]
+Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]
+"""What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One question to the vault's memory, with everything that narrows it.
+
+    `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or
+    classes, `since` and `until` times (ISO 8601) of what was observed, `budget` a bound on the answer in tokens,
+    `hops` how far implicit chains go (0 to 3), `exclude` ids that are not wanted again, `doubtful` whether what is
+    believed to be false is shown too, `problem` the id of a problem that the answer is to serve.
+    """
+
+    query: str
+    profile: ProfileName = "targeted"
+    kinds: tuple[str, ...] = ()
+    subject_names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    project: str | None = None
+    since: str | None = None
+    until: str | None = None
+    session: str | None = None
+    user: str | None = None
+    limit: int = 10
+    budget: int | None = None
+    hops: int = 2
+    problem_links: bool = True
+    update_links: bool = True
+    include_global: bool = True
+    exclude: frozenset[str] = frozenset()
+    doubtful: bool = False
+    problem: str | None = None
+    perspectives: tuple[str, ...] = ()
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled(Headline):
+    """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
+
+    `weak` marks a match below the comfortable threshold; `why` says how it was found; `caution` is said of a failed
+    tactic; `of` is the id of the result that a chained one came with; `factors` explain the score when asked for.
+    """
+
+    content: str
+    score: float
+    match: float
+    weak: bool
+    why: tuple[str, ...]
+    truth: float
+    utility: float
+    generation: int | None
+    created: str
+    origin: str
+    path: str
+    observed: str | None = None
+    scope: Literal["repo", "global"] = "repo"
+    session: str | None = None
+    model: str | None = None
+    confidence: float | None = None
+    problem: str | None = None
+    evidence: tuple[str, ...] = ()
+    matched_perspective: str | None = None
+    role: Part = "answer"
+    of: str | None = None
+    caution: str | None = None
+    doubtful: bool = False
+    stale: bool = False
+    folded: int = 0
+    factors: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The answer to a question, best first; `degraded` says what it had to do without."""
+
+    query: str
+    results: tuple[Recalled, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...] = ()
+    notice: str = EYES_FIRST

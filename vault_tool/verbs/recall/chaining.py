@@ -1,0 +1,170 @@
+"""What comes with a hit: its implicit chain (nearest, then nearest again) and its explicit links, solutions before cautions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from heapq import nlargest
+
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.graph import references
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.recall.candidate import Candidate, Key
+from vault_tool.recall.match import pair_match
+from vault_tool.recall.weights import Weights
+from vault_tool.verbs.recall import lanes
+from vault_tool.verbs.recall.asked import Asked, Part
+from vault_tool.verbs.recall.lanes import Pool
+
+_SOLVED = ("problem",)
+_TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution", "CHANGES": "update"}
+_STAYS: dict[Part, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
+"""What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Why a memory came along: what it is to the answer, with which result, and in words."""
+
+    role: Part
+    of: str
+    why: str
+    keeps: float
+
+
+def implicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
+    """From each strong hit the nearest other memory, from that the nearest again, each hop asking for more.
+
+    What is found this way is ranked at what its hit lends it, if that is more than its own.
+    """
+    found: dict[Key, Link] = {}
+    ends = list(hits[: weights.chain_from])
+    seen = {one.key for one in ends}
+    most = weights.chain_most - len(ends)
+    for hop in range(asked.hops if pool.meaning else 0):
+        least = weights.chain_first + hop * weights.chain_step
+        steps = _nearest(pool, ends, seen, least)[: most - len(found)]
+        there = {other.key: other for other in lanes.add(pool, [entry for _, entry, _ in steps])}
+        ends = []
+        for end, entry, likeness in steps:
+            other = there.get((pool.scope, entry.path))
+            if other is None or other.key in seen:
+                continue
+            seen.add(other.key)
+            other.rank = max(other.rank, weights.chain_lends * likeness * end.rank)
+            found[other.key] = Link("chain", end.entry.id, f"near {end.entry.title}", weights.chain_lends * likeness)
+            ends.append(other)
+    return found
+
+
+def _nearest(pool: Pool, ends: Sequence[Candidate], seen: set[Key], least: float) -> list[tuple[Candidate, Entry, float]]:
+    """For each end the nearest memory that is not in the chain yet, if it is near enough."""
+    if pool.meaning is None or not ends:
+        return []
+    among = [one.entry.path for one in pool.candidates.values()]
+    near = pool.meaning.nearest([end.entry.path for end in ends], len(seen) + 2, among)
+    entries = _entries(pool, {path for hits in near.values() for path, _ in hits})
+    found = []
+    for end in ends:
+        for path, value in near.get(end.entry.path, ()):
+            entry = entries.get(path)
+            # The nearest to a memory is often the one that led here.
+            if entry is None or (pool.scope, path) in seen:
+                continue
+            if pair_match(value) >= least:
+                found.append((end, entry, pair_match(value)))
+            break
+    return found
+
+
+def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
+    """The entries of some files; those in the running are known already."""
+    known = {path: pool.candidates[pool.scope, path].entry for path in paths if (pool.scope, path) in pool.candidates}
+    return known | pool.catalog.by_paths_kept([path for path in paths if path not in known])
+
+
+def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
+    """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
+    wanted: list[tuple[Candidate, Link, Entry]] = []
+    for hit in hits:
+        counts: dict[Part, int] = {}
+        for link, entry in _linked(pool.catalog, hit.entry, asked):
+            if entry.id == hit.entry.id or counts.get(link.role, 0) >= weights.companions:
+                continue
+            counts[link.role] = counts.get(link.role, 0) + 1
+            wanted.append((hit, link, entry))
+    lanes.add(pool, [entry for _, _, entry in wanted])
+    there = {one.entry.id for one in hits}
+    found: dict[Key, Link] = {}
+    for hit, link, entry in wanted:
+        other = pool.candidates.get((pool.scope, entry.path))
+        if other is not None:
+            keeps = link.keeps if entry.id not in there else min(link.keeps, _STAYS["related"])
+            other.rank = max(other.rank, keeps * hit.rank)
+            found.setdefault(other.key, link)
+    return found
+
+
+def _linked(catalog: Catalog, entry: Entry, asked: Asked) -> Iterator[tuple[Link, Entry]]:
+    if asked.update_links:
+        for _, newer in catalog.pointing_at(entry.id, ("change_targets",)):
+            yield _link("update", entry, f"changes {entry.title}"), newer
+        for identity in entry.texts("change_targets"):
+            for target in catalog.get(identity):
+                yield _link("related", entry, f"changed by {entry.title}"), target
+    if asked.problem_links:
+        yield from _around_problem(catalog, entry)
+    yield from _evidence(catalog, entry)
+    yield from _edges(catalog, entry, asked)
+
+
+def _around_problem(catalog: Catalog, entry: Entry) -> Iterator[tuple[Link, Entry]]:
+    """A problem's solutions and failed tactics; a solution's or failed tactic's problem, and what else was done about it."""
+    problems = [entry] if entry.type == "problem" else list(catalog.get(entry.text("problem"))) if entry.text("problem") else []
+    for problem in problems:
+        if problem.id != entry.id:
+            yield _link("problem", entry, f"the problem of {entry.title}"), problem
+        attempts = [other for _, other in catalog.pointing_at(problem.id, _SOLVED) if other.id != entry.id]
+        attempts.sort(key=lambda other: other.by_created, reverse=True)
+        for other in attempts:
+            if other.type == "failed_tactic":
+                yield _link("caution", entry, f"was tried on {problem.title}"), other
+            else:
+                yield _link("solution", entry, f"solves {problem.title}"), other
+
+
+def _evidence(catalog: Catalog, entry: Entry) -> Iterator[tuple[Link, Entry]]:
+    """The understandings that an observation is evidence for."""
+    for field, target in references(entry):
+        if field == "related_to":
+            for other in catalog.get(target):
+                yield _link("related", entry, f"{entry.title} is evidence for it"), other
+
+
+def _edges(catalog: Catalog, entry: Entry, asked: Asked) -> Iterator[tuple[Link, Entry]]:
+    for field, edge in catalog.pointing_at(entry.id, ("from_id", "to_id")):
+        if edge.record_class is not RecordClass.EDGE:
+            continue
+        role = _TYPES_OF_LINK.get(edge.type, "related")
+        incoming = field == "to_id"
+        if role != "related" and not incoming:
+            role = "problem" if role in ("solution", "caution") else "related"
+        if (role == "update" and not asked.update_links) or (
+            role in ("solution", "caution", "problem") and not asked.problem_links
+        ):
+            continue
+        for other in catalog.get(edge.text("from_id" if incoming else "to_id")):
+            says = (
+                f"{edge.type} {'it' if incoming else 'of'} {entry.title}" if role == "related" else f"{edge.type} {entry.title}"
+            )
+            yield _link(role, entry, f"{says}: {edge.preview}" if edge.preview else says), other
+
+
+def _link(role: Part, entry: Entry, why: str) -> Link:
+    return Link(role, entry.id, why, _STAYS[role])
+
+
+def strongest(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
+    """The best by rank, ties by path."""
+    return nlargest(count, candidates, key=lambda one: (one.rank, one.key))

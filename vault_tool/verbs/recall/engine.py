@@ -1,0 +1,241 @@
+"""The one engine behind every reading verb: lanes over this vault and the global one, weighed into one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from vault_tool.belief.fold import Belief
+from vault_tool.belief.gates import doubtful
+from vault_tool.errors import UsageError, VaultError
+from vault_tool.model.snapshot import Entry
+from vault_tool.recall import fusion, question, select
+from vault_tool.recall.candidate import Candidate, Key
+from vault_tool.recall.match import match
+from vault_tool.recall.weights import PROFILES, Weights
+from vault_tool.util.collecting import no_collection
+from vault_tool.util.text import one_line, tokens
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import body_of
+from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.recall import chaining, lanes, weighing
+from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
+from vault_tool.verbs.recall.chaining import Link
+from vault_tool.verbs.recall.lanes import Pool, Scope
+from vault_tool.verbs.recall.meaning import reasons
+
+__all__ = ["Answer", "Asked", "Recalled", "gather"]
+
+MOST_HOPS = 3
+_WEIGHED = 3
+_WEIGHED_LEAST = 40
+"""Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that."""
+
+_PREFERENCE = "preference"
+FAILED_TACTIC = "failed_tactic"
+_AFTER = 0.99
+
+
+@dataclass(slots=True)
+class _Ranked:
+    """A candidate with the vault that it is of, why it came along if it did, and what is believed of it."""
+
+    one: Candidate
+    pool: Pool
+    link: Link | None
+    belief: Belief
+
+
+def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, freshness: Freshness | None = None) -> Answer:
+    """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
+
+    Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
+    profile's own, to measure with; `freshness` is that of a comparison which the caller made for this very answer.
+    Raises UsageError for a profile, time or limit that is none.
+    """
+    require_limit(asked.limit)
+    used = weights or _profile(asked)
+    read = question.read(asked.query)
+    scopes: list[tuple[Context, Scope]] = [(vault, "repo")]
+    if asked.include_global and vault.global_vault is not None:
+        scopes.append((vault.global_vault, "global"))
+    freshness = freshness or vault.fresh()
+    if not asked.query.strip():
+        return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
+    with no_collection():  # in a large process one collection takes longer than the whole answer
+        pools, unread = _searched(scopes, read, asked, used)
+        _rank(pools, used)
+        ranked = [one for pool in pools for one in _weighed(pool, asked, used)]
+        chosen = _chosen(ranked, asked, used)
+        return Answer(
+            query=asked.query,
+            results=tuple(_within(vault, chosen, asked, used)),
+            freshness=freshness,
+            degraded=(*reasons(_lacks(pool) for pool in pools), *unread),
+        )
+
+
+def _profile(asked: Asked) -> Weights:
+    if not 0 <= asked.hops <= MOST_HOPS:
+        raise UsageError(f"hops must be from 0 to {MOST_HOPS}, not {asked.hops}", "for example --hops 2")
+    found = PROFILES.get(asked.profile)
+    if found is None:
+        raise UsageError(f"`{asked.profile}` is no profile", f"one of {', '.join(PROFILES)}")
+    return found
+
+
+def _searched(
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+) -> tuple[list[Pool], tuple[str, ...]]:
+    """The pools of the vaults that can be read; of the global one that cannot, the reason."""
+    pools = []
+    for vault, scope in scopes:
+        try:
+            if scope == "global":
+                vault.fresh()
+            pools.append(lanes.search(vault, scope, read, asked, weights))
+        except VaultError as fault:
+            if scope == "repo":
+                raise
+            return pools, (f"the global vault could not be read: {fault.message}",)
+    return pools, ()
+
+
+def _lacks(pool: Pool) -> tuple[str, ...]:
+    """What fell short in one vault: known once everything has been asked of it."""
+    return (*pool.degraded, *(pool.meaning.lacks if pool.meaning is not None else ()))
+
+
+def _rank(pools: Sequence[Pool], weights: Weights) -> None:
+    """Set strength, rank and match of every candidate."""
+    everything = {key: one for pool in pools for key, one in pool.candidates.items()}
+    neighbours = {key: around for pool in pools for key, around in pool.neighbours.items()}
+    fusion.fuse(everything.values(), weights)
+    fusion.lend(everything, neighbours, weights)
+    fusion.favour_named(everything.values(), weights)
+    fusion.lift_sessions(everything.values(), weights)
+    for one in everything.values():
+        one.match = match(one)
+
+
+def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
+    """The best of one vault with what comes along, scored."""
+    count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
+    best = chaining.strongest(list(pool.candidates.values()), count)
+    links = chaining.implicit(pool, best, asked, weights)
+    for key, link in chaining.explicit(pool, best[: asked.limit], asked, weights).items():
+        links[key] = link
+    _settle_new(pool, links)
+    some = chaining.strongest(list(pool.candidates.values()), count + len(links))
+    believed = weighing.weigh(pool, some, asked, weights)
+    return [_Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
+
+
+def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
+    """What came along fits at least as well as its link says, whatever its own words."""
+    by_id = {one.entry.id: one for one in pool.candidates.values()}
+    for key, link in links.items():
+        one, hit = pool.candidates[key], by_id[link.of]
+        one.match = max(match(one), hit.match * min(1.0, link.keeps))
+        one.factors["link"] = link.keeps
+
+
+def _chosen(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> list[tuple[_Ranked, int]]:
+    """The best that match well enough, near copies folded, each with how many copies it stands for."""
+    fitting = [each for each in ranked if each.one.score > 0 and each.one.match >= _threshold(weights.least, each.one, weights)]
+    _solutions_first(fitting)
+    fitting.sort(key=lambda each: (-each.one.score, each.one.key))
+    texts = [select.Text(each, each.one.entry.preview, _source(each)) for each in fitting]
+    return [(kept.of, kept.folded) for kept in select.pick(texts, asked.limit, weights)]
+
+
+def _solutions_first(fitting: Sequence[_Ranked]) -> None:
+    """Put each failed tactic after the solutions of its problem: first what works, then what to beware of."""
+    solved: dict[str, float] = {}
+    for each in fitting:
+        problem = each.one.entry.text("problem")
+        if problem and each.one.entry.type != FAILED_TACTIC:
+            solved[problem] = min(each.one.score, solved.get(problem, each.one.score))
+    for each in fitting:
+        limit = solved.get(each.one.entry.text("problem"))
+        if limit is not None and each.one.entry.type == FAILED_TACTIC:
+            each.one.score = min(each.one.score, _AFTER * limit)
+
+
+def _source(each: _Ranked) -> str:
+    """Where an unreviewed memory came from; empty for what a person wrote or reviewed."""
+    entry = each.one.entry
+    if each.belief.reviewed or entry.text("origin") in ("", "owner"):
+        return ""
+    return "\n".join((entry.text("origin"), entry.text("session"), entry.text("model")))
+
+
+def _threshold(base: float, one: Candidate, weights: Weights) -> float:
+    return max(0.0, base - weights.preference) if one.entry.type == _PREFERENCE else base
+
+
+def _within(vault: Context, chosen: Sequence[tuple[_Ranked, int]], asked: Asked, weights: Weights) -> list[Recalled]:
+    made = []
+    for each, folded in chosen:
+        found = _recalled(each, folded, asked, weights)
+        if found is not None:
+            made.append(found)
+    return select.within_budget(made, asked.budget, _cost)
+
+
+def _cost(found: Recalled) -> int:
+    return tokens(found.title) + tokens(found.content)
+
+
+def _recalled(each: _Ranked, folded: int, asked: Asked, weights: Weights) -> Recalled | None:
+    """A result with its text; None for one whose file went since."""
+    one, entry, belief = each.one, each.one.entry, each.belief
+    try:
+        content = body_of(each.pool.vault, entry)
+    except VaultError:
+        return None
+    text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
+    return Recalled(
+        id=entry.id, kind=entry.record_class.value, type=entry.type, title=entry.title, subjects=entry.subjects,
+        summary=text("summary"), content=content, score=round(one.score, 4), match=round(one.match, 4),
+        weak=one.match < _threshold(weights.weak, one, weights), why=_why(each), truth=round(belief.truth, 4),
+        utility=round(belief.utility, 4), generation=entry.generation,
+        created=entry.text("created"), origin=entry.origin, path=entry.path, observed=text("observed"),
+        scope=each.pool.scope, session=text("session"), model=text("model"), confidence=entry.number("confidence"),
+        problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
+        role=_role(each), of=each.link.of if each.link else None,
+        caution=_caution(entry), doubtful=doubtful(belief), stale=entry.stale, folded=folded,
+        factors={name: round(value, 4) for name, value in _factors(each).items()} if asked.explain else None,
+    )  # fmt: skip
+
+
+def _role(each: _Ranked) -> Part:
+    """What it is to the answer: what was found for itself is an answer, though an association leads to it too."""
+    if each.link is None or (each.link.role in ("chain", "related") and each.one.why):
+        return "answer"
+    return each.link.role
+
+
+def _why(each: _Ranked) -> tuple[str, ...]:
+    one = each.one
+    meant = f"meaning ({one.perspective})" if one.perspective not in (None, "general") else "meaning"
+    said = [meant if why == "meaning" else why for why in one.why]
+    if one.named:
+        said.append("names its subject")
+    return tuple(dict.fromkeys([*said, *([each.link.why] if each.link else [])]))
+
+
+def _factors(each: _Ranked) -> dict[str, float]:
+    one = each.one
+    measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
+    return {**measured, **one.factors, "rank": one.rank, "score": one.score, "match": one.match}
+
+
+def _caution(entry: Entry) -> str | None:
+    """What is said of a failed tactic, so that nobody tries it again unawares."""
+    if entry.type != FAILED_TACTIC:
+        return None
+    mode = one_line(entry.text("failure_mode")).rstrip(".!;")
+    # How it failed may be said as a clause (`the disk is full`) or as a sentence of its own (`The disk was full.`).
+    when = f" when {mode}" if mode[:1].islower() else f": {mode}" if mode else ""
+    return f"did not work{when}; reconsider only if that changed"

@@ -1,0 +1,341 @@
+"""The lanes of recall over one vault: words, meaning, subjects named, and what stands beside these in its session."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.graph import names_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.recall.candidate import Candidate, Key
+from vault_tool.recall.question import SELF, Question, without, word_count
+from vault_tool.recall.weights import Weights
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import normal_name, unwrap_link
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.parameters import require_moment
+from vault_tool.verbs.recall import meaning
+from vault_tool.verbs.recall.asked import Asked
+from vault_tool.verbs.recall.meaning import Meaning
+
+Scope = Literal["repo", "global"]
+
+_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+_LANE = 96
+"""So many of each lane are weighed; the answer is rarely below the fiftieth of any."""
+
+_SCORED = 2
+"""So many times more are scored by words, for what stands beside a hit may be among them."""
+
+_FILTERED = 4
+"""With filters so many times more are looked at, for most of what is found is not what is wanted."""
+
+_TELLING = 0.15
+_COVERED = 64
+_TAGGED = 24
+_IN_SESSION = 16
+_REACH = 2
+_LETTERS_A_WORD = 6
+_HEAD_LETTERS = 320
+_WHOLE_PREVIEW = 190
+_ANYWHERE = ("", "global")
+_SPEAKER = re.compile(r'[*_]{0,2}([^:\n"*_]{1,60})[*_]{0,2}(?::[*_]{0,2} | said, ["“])')
+_PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system"))
+"""Who speaks in the log of a conversation with a machine, tagged or not."""
+
+
+class Filters:
+    """What a memory must be to answer: the asker's own filters, and nothing superseded or expired."""
+
+    def __init__(self, vault: Context, asked: Asked) -> None:
+        self._superseded = vault.superseded()
+        self._asked = asked
+        self._now = vault.clock.now()
+        self._kinds = {kind.casefold() for kind in asked.kinds}
+        self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
+        self._tags = {tag.casefold() for tag in asked.tags}
+        self._since, self._until = _moment(asked.since), _moment(asked.until, ends=True)
+
+    def replaced_by(self, identity: str) -> tuple[str, ...]:
+        """The ids of what replaces an understanding; nothing for one that is active."""
+        return self._superseded.get(identity, ())
+
+    @property
+    def narrow(self) -> bool:
+        """Whether much of what is found may be refused."""
+        asked = self._asked
+        return any((self._kinds, self._subjects, self._tags, asked.project, asked.since, asked.until, asked.session, asked.user))
+
+    @property
+    def subjects(self) -> list[frozenset[str]]:
+        """The names of each subject that a memory must be tagged with."""
+        return self._subjects
+
+    def admits(self, entry: Entry) -> bool:
+        """Whether a memory may answer."""
+        return self.current(entry) and self._wanted(entry)
+
+    def current(self, entry: Entry) -> bool:
+        """Whether it is a memory that nothing replaces and that has not expired; what every session reads anyway is none."""
+        if entry.record_class not in _MEMORIES or entry.id in self._superseded:
+            return False
+        if entry.type in KEPT_TYPES and entry.type not in self._kinds:
+            return False
+        return not entry.expired(self._now)
+
+    def _wanted(self, entry: Entry) -> bool:
+        asked = self._asked
+        if entry.id in asked.exclude or (
+            self._kinds and self._kinds.isdisjoint((entry.type.casefold(), entry.record_class.value))
+        ):
+            return False
+        if self._subjects:
+            tagged = {normal_name(name) for name in entry.subjects}
+            if any(tagged.isdisjoint(names) for names in self._subjects):
+                return False
+        if self._tags and self._tags.isdisjoint(tag.casefold() for tag in entry.texts("tags")):
+            return False
+        if asked.project and entry.text("project") not in (asked.project, *_ANYWHERE):
+            return False
+        if asked.user and entry.text("user") not in (asked.user, ""):
+            return False
+        return (not asked.session or entry.text("session") == asked.session) and self._in_time(entry)
+
+    def _in_time(self, entry: Entry) -> bool:
+        if self._since is None and self._until is None:
+            return True
+        at = parse_time(entry.observed)
+        if at is None:
+            return False
+        return (self._since is None or at >= self._since) and (self._until is None or at <= self._until)
+
+
+@dataclass(slots=True)
+class Pool:
+    """The memories of one vault that are in the running for one question, by scope and path."""
+
+    vault: Context
+    catalog: Catalog
+    scope: Scope
+    filters: Filters
+    candidates: dict[Key, Candidate] = field(default_factory=dict)
+    neighbours: dict[Key, tuple[tuple[Key, ...], tuple[Key, ...]]] = field(default_factory=dict)
+    meaning: Meaning | None = None
+    degraded: tuple[str, ...] = ()
+
+
+def search(vault: Context, scope: Scope, question: Question, asked: Asked, weights: Weights) -> Pool:
+    """What the lanes find; indexes must be fresh."""
+    catalog = vault.index.catalog
+    vault.session_order.settle(catalog)
+    filters = Filters(vault, asked)
+    pool = Pool(vault, catalog, scope, filters)
+    reach = _LANE * (_FILTERED if filters.narrow else 1)
+    classes = [record_class.value for record_class in _MEMORIES]
+    names = named_subjects(catalog, question)
+    pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights)
+    hits = vault.index.search(question.words, _SCORED * reach, classes, near=True)
+    # What a text with every word would score: as a share of that, short and long questions are judged alike.
+    attainable = vault.index.attainable(question.words) or 1.0
+    shares = {hit.path: hit.score / attainable for hit in hits}
+    # How much of the question is there is looked up where the words alone could pass for an answer.
+    telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
+    covered = vault.index.coverage(question.words, telling)
+    words = {path: _Wording(share, covered.get(path)) for path, share in shares.items()}
+    near = pool.meaning.top(reach) if pool.meaning else []
+    paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])
+    entries = catalog.by_paths_kept(list(paths))
+    _take(pool, [entries[path] for path in paths if path in entries], words, near)
+    _beside(pool, words)
+    _measure(pool)
+    for one in pool.candidates.values():
+        one.named = _named(one.entry, names)
+    return pool
+
+
+def add(pool: Pool, entries: Iterable[Entry]) -> list[Candidate]:
+    """Further memories of the pool's vault, as far as they may answer; those that are in it already are given as they are."""
+    filters = pool.filters
+    found = []
+    for entry in entries:
+        key = (pool.scope, entry.path)
+        if key not in pool.candidates and filters.admits(entry):
+            pool.candidates[key] = Candidate(key, entry, length=_length(entry))
+        if key in pool.candidates:
+            found.append(pool.candidates[key])
+    _measure(pool, [one for one in found if one.cosine is None])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """What the words of one file say: see `Candidate`."""
+
+    share: float
+    covered: float | None
+
+    def give(self, one: Candidate) -> None:
+        """Note it of a candidate; of several texts that lead to one the best."""
+        if self.share > one.words:
+            one.words, one.covered = self.share, self.covered
+
+
+def _take(pool: Pool, entries: Iterable[Entry], words: Mapping[str, _Wording], near: Collection[str]) -> None:
+    nearest = frozenset(near)
+    for entry in entries:
+        for current in _current(pool, entry):
+            if not pool.filters.admits(current):
+                continue
+            key = (pool.scope, current.path)
+            one = pool.candidates.setdefault(key, Candidate(key, current, length=_length(current)))
+            if entry.path in words:
+                words[entry.path].give(one)
+                one.why.extend([] if "words" in one.why else ["words"])
+            if entry.path in nearest and "meaning" not in one.why:
+                one.why.append("meaning")
+            if current is not entry:
+                one.why.append(f"replaces {entry.title}")
+
+
+def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
+    """The entry, or what replaced it: who finds the old text is told the new one."""
+    replaced_by = pool.filters.replaced_by
+    if not replaced_by(entry.id):
+        return (entry,)
+    seen: set[str] = set()
+    heads: list[Entry] = []
+    waiting = [entry.id]
+    while waiting:
+        identity = waiting.pop()
+        if identity not in seen:
+            seen.add(identity)
+            newer = replaced_by(identity)
+            waiting.extend(newer)
+            heads.extend(() if newer else pool.catalog.get(identity))
+    return heads
+
+
+def _beside(pool: Pool, words: Mapping[str, _Wording]) -> None:
+    """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
+    order = pool.vault.session_order
+    best = _best(pool, _IN_SESSION)
+    wanted: dict[str, None] = {}
+    for one in best:
+        for side in order.around(pool.catalog, one.entry.text("session"), one.entry.path, _REACH):
+            wanted.update((path, None) for path in side if (pool.scope, path) not in pool.candidates)
+    for entry in pool.catalog.by_paths_kept(list(wanted)).values():
+        if pool.filters.admits(entry):
+            key: Key = (pool.scope, entry.path)
+            one = pool.candidates[key] = Candidate(key, entry, length=_length(entry), why=["session"])
+            if entry.path in words:
+                words[entry.path].give(one)
+    sessions = {one.entry.text("session") for one in best}
+    for key, one in pool.candidates.items():
+        session = one.entry.text("session")
+        if session in sessions:
+            before, after = order.around(pool.catalog, session, one.entry.path, _REACH)
+            pool.neighbours[key] = _keys(pool, before), _keys(pool, after)
+
+
+def _keys(pool: Pool, paths: Iterable[str]) -> tuple[Key, ...]:
+    return tuple((pool.scope, path) for path in paths)
+
+
+def _best(pool: Pool, count: int) -> list[Candidate]:
+    """The first of each lane in turn."""
+    by_words = sorted(pool.candidates.values(), key=lambda one: -one.words)[:count]
+    near = [one for one in pool.candidates.values() if "meaning" in one.why][:count]
+    return list({one.key: one for one in (*by_words, *near) if one.words or "meaning" in one.why}.values())
+
+
+def _measure(pool: Pool, some: Iterable[Candidate] | None = None) -> None:
+    """Ask the vectors how near each candidate is."""
+    wanted = list(pool.candidates.values() if some is None else some)
+    if pool.meaning is None or not wanted:
+        return
+    found = pool.meaning.of([one.entry.path for one in wanted])
+    for one in wanted:
+        likeness = found.get(one.entry.path)
+        if likeness is not None:
+            one.cosine, one.perspective = likeness.value, likeness.perspective
+
+
+def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...]:
+    """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer."""
+    rest = without(question.text, frozenset[str]().union(*names).intersection(question.names).difference(SELF))
+    return (question.text, rest) if rest else (question.text,)
+
+
+def named_subjects(catalog: Catalog, question: Question) -> list[frozenset[str]]:
+    """The subjects that the question names, each by all its names; of names within names the longest.
+
+    Where it names none and speaks of `I` and `my`, the asker's own.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for name in sorted(_known(catalog, question.names), key=lambda name: -len(name)):
+        if any(f" {name} " in f" {longer} " for longer in found):
+            continue
+        subjects = catalog.subject_named(name)
+        found[name] = frozenset(names_of(subjects[0])) if len(subjects) == 1 else frozenset((name,))
+    if not found and question.own:
+        return [frozenset(SELF)]
+    return list(dict.fromkeys(found.values()))
+
+
+def _known(catalog: Catalog, names: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for start in range(0, len(names), 400):
+        some = names[start : start + 400]
+        marks = ",".join("?" * len(some))
+        for table in ("names", "memberships"):
+            rows = catalog.rows(f"SELECT DISTINCT normal FROM {table} WHERE normal IN ({marks})", some)
+            found.update(row[0] for row in rows)
+    return found
+
+
+def _tagged(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
+    """The newest that are tagged with what the question names."""
+    # Numbers grow as files are taken in: the highest are the newest, without sorting all that is tagged.
+    for group in names:
+        marks = ",".join("?" * len(group))
+        query = (
+            f"SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n WHERE m.normal IN ({marks}) ORDER BY m.n DESC LIMIT ?"
+        )
+        yield from (row[0] for row in catalog.rows(query, (*sorted(group), _TAGGED)))
+
+
+def _in_session(pool: Pool, asked: Asked) -> tuple[str, ...]:
+    return pool.vault.session_order.of(pool.catalog, asked.session) if asked.session else ()
+
+
+def _named(entry: Entry, names: Sequence[frozenset[str]]) -> float:
+    """The part of the subjects that the question names which a memory is tagged with, or which said it."""
+    if not names:
+        return 0.0
+    about = _about(entry)
+    return sum(not about.isdisjoint(group) for group in names) / len(names)
+
+
+def _about(entry: Entry) -> set[str]:
+    """Who said it, where the text begins as a line of a conversation does (`Name: `); else all that it is tagged with."""
+    tagged = {normal_name(name) for name in entry.subjects}
+    begins = _SPEAKER.match(entry.preview)
+    speaker = normal_name(begins[1]) if begins else ""
+    return {speaker} if speaker in tagged or speaker in _PARTS else tagged
+
+
+def _length(entry: Entry) -> int:
+    """About how many words a memory has, without reading its file."""
+    if len(entry.preview) < _WHOLE_PREVIEW:
+        return word_count(entry.preview)
+    return max(len(entry.preview), entry.size - _HEAD_LETTERS - len(entry.title)) // _LETTERS_A_WORD
+
+
+def _moment(text: str | None, ends: bool = False) -> datetime | None:
+    return require_moment(text, ends=ends) if text else None

@@ -1,0 +1,152 @@
+"""What vectors say of a question, as far as there are any: on one scale for every model, and degraded with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import TYPE_CHECKING, TypeVar
+
+from vault_tool.errors import VaultError
+from vault_tool.recall.weights import Weights
+from vault_tool.util.text import counted
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.vector_upkeep import catch_up_briefly
+
+if TYPE_CHECKING:
+    from vault_tool.index.vectors.exact import Similarities
+    from vault_tool.index.vectors.vectors import Vectors
+
+T = TypeVar("T")
+
+_ALL = 20_000
+"""Of so many texts an implicit chain looks at all; in a larger vault at those that bear on the question."""
+
+_SMALL = 50.0
+"""So many texts' worth of what is known of the model stands beside a small vault's own spread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Likeness:
+    """How near one memory is: standard deviations above what the question has in common with any text."""
+
+    value: float
+    perspective: str
+
+
+class Meaning:
+    """One question asked of one vault's vectors."""
+
+    def __init__(self, vault: Context, found: Similarities, weights: Weights) -> None:
+        self._vault = vault
+        self._found = found
+        self._weights = weights
+        self._lacks: list[str] = []
+
+    @cached_property
+    def _spread(self) -> Mapping[str, tuple[int, float, float]]:
+        return self._found.spread()
+
+    @cached_property
+    def _scales(self) -> Mapping[str, tuple[float, float]]:
+        return {angle: _scale(self._vault, angle, *numbers) for angle, numbers in self._spread.items() if numbers[0]}
+
+    @property
+    def _texts(self) -> int:
+        return max((count for count, _, _ in self._spread.values()), default=0)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What its answers so far fell short of: read it last."""
+        return tuple(dict.fromkeys((*self._lacks, *stand_in(self._vault.vectors))))
+
+    def top(self, limit: int) -> list[str]:
+        """The paths that are nearest, best first."""
+        return [hit.path for hit in self._heard(lambda: self._found.top(limit)) or ()]
+
+    def of(self, paths: Collection[str]) -> dict[str, Likeness]:
+        """How near each of these is, in its best perspective; those without vectors are left out."""
+        found: dict[str, Likeness] = {}
+        for path, perspective, cosines in self._heard(lambda: list(self._found.passages(paths))) or ():
+            mean, deviation = self._scales[perspective]
+            value = (self._blended(cosines) - mean) / deviation
+            if path not in found or value > found[path].value:
+                found[path] = Likeness(value, perspective)
+        return found
+
+    def _blended(self, cosines: Mapping[int, float]) -> float:
+        """Of a long text its head, all of it, and its best passage, each for its part."""
+        values = cosines.values()
+        if len(cosines) == 1:
+            return next(iter(values))
+        best, whole = max(values), sum(values) / len(cosines)
+        weights = self._weights
+        return weights.head * cosines.get(0, whole) + weights.passage * best + (1 - weights.head - weights.passage) * whole
+
+    def nearest(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[tuple[str, float]]]:
+        """For each of these the nearest others, with standard deviations above what unrelated texts have in common.
+
+        All of a vault are looked at where that takes a few milliseconds, else `among`.
+        """
+        background = self._vault.vectors.background()
+        every, some = self._vault.vectors.nearest_of, self._found.nearest_of
+        near = self._heard(lambda: every(paths, limit) if self._texts <= _ALL else some(paths, limit, among)) or {}
+        return {
+            path: [(hit.path, (hit.cosine - background.mean) / max(background.sd, 0.01)) for hit in hits]
+            for path, hits in near.items()
+        }
+
+    def _heard(self, call: Callable[[], T]) -> T | None:
+        """What the vectors say; None where their files are taken away meanwhile: the words answer, and it is said."""
+        try:
+            return call()
+        except VaultError as fault:
+            self._lacks.append(f"no embeddings: {fault}")
+            return None
+
+
+def ask(vault: Context, ways: Sequence[str], weights: Weights) -> tuple[Meaning | None, tuple[str, ...]]:
+    """The vectors' answer to a question (in one or several ways to put it), or None with the reason, and what they lack.
+
+    Embeds what was written just now first.
+    """
+    vectors = vault.vectors
+    if vectors.embedder is None:
+        return None, ("no embeddings",)
+    try:
+        behind = catch_up_briefly(vault)
+        if not vectors.ready:
+            return None, (f"no embeddings: {counted(behind, 'note')} to embed; `vt embed`",)
+        asked = Meaning(vault, vectors.similarities(vectors.query(*ways)), weights)
+    except VaultError as fault:
+        return None, (f"no embeddings: {fault}",)
+    return asked, waiting(behind)
+
+
+def waiting(behind: int) -> tuple[str, ...]:
+    """What an answer says while so many notes are not embedded."""
+    return (f"not embedded yet: {counted(behind, 'note')}",) if behind else ()
+
+
+def stand_in(vectors: Vectors) -> tuple[str, ...]:
+    """What an answer says of who proposed its best: Chroma, which may miss some, or the exact store in its place."""
+    if not vectors.approximate:
+        return ()
+    if vectors.fault:
+        return (f"exact search instead of {vectors.store}: {vectors.fault}",)
+    return (f"approximate ({vectors.store})",)
+
+
+def reasons(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The reasons of several vaults, each said once."""
+    return tuple(dict.fromkeys(reason for some in several for reason in some))
+
+
+def _scale(vault: Context, perspective: str, count: int, mean: float, deviation: float) -> tuple[float, float]:
+    """Mean and deviation to measure cosines by: the question's own, with what is known of unrelated texts in a small vault."""
+    known = vault.vectors.background(perspective)
+    share = count / (count + _SMALL)
+    middle = share * mean + (1 - share) * known.mean
+    spread = sqrt(share * deviation**2 + (1 - share) * known.sd**2)
+    return middle, max(spread, 0.02)

@@ -1,0 +1,279 @@
+"""`recall`: a question answered with its best memory and what supports it, or a subject with what is understood of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from vault_tool.belief.gates import withheld
+from vault_tool.index.graph import names_of
+from vault_tool.model.signals import Use
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.recall.select import within_budget
+from vault_tool.util.text import normal_name, tokens
+from vault_tool.verbs import resolve, seen
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
+from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.weighing import beliefs
+
+SUPPORTING = 5
+"""At most so many results stand beside the best answer as its support."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestAnswer:
+    """The memory that answers best."""
+
+    id: str
+    subject_names: tuple[str, ...]
+    content: str
+    confidence: float
+    kind: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Support:
+    """A memory that stands beside the best answer."""
+
+    id: str
+    subject_names: tuple[str, ...]
+    content: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the best answer comes from."""
+
+    session_id: str | None
+    model_tier: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """The answer to a question. `best_answer` is None where nothing fits well enough: an empty answer is a good answer."""
+
+    mode: Literal["question"] = "question"
+    query: str
+    best_answer: BestAnswer | None
+    supporting: tuple[Support, ...]
+    provenance: Origin | None
+    results: tuple[Recalled, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...]
+    notice: str = EYES_FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutSubject:
+    """A subject as it is introduced."""
+
+    id: str
+    name: str
+    summary: str | None
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """An active understanding."""
+
+    id: str
+    content: str
+    summary: str
+    generation: int | None
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """A recent observation of a subject."""
+
+    id: str
+    content: str
+    kind: str
+    observed_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectView:
+    """What is understood of one subject, and what was seen of it last."""
+
+    mode: Literal["subject"] = "subject"
+    query: str
+    subject: AboutSubject
+    single_subject_understanding: Understood | None
+    structural_understanding: Understood | None
+    recent_observations: tuple[Observed, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+
+def recall(
+    vault: Context,
+    query: str,
+    limit: int = 10,
+    *,
+    profile: ProfileName = "targeted",
+    kinds: Sequence[str] = (),
+    subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    project: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    session: str | None = None,
+    user: str | None = None,
+    hops: int = 2,
+    problem: str = "",
+    budget: int | None = None,
+    include_global: bool = True,
+    doubtful: bool = False,
+    explain: bool = False,
+) -> Bundle | SubjectView:
+    """What the vault knows of a question, best first; of an exact subject name or alias, what is understood of it.
+
+    `kinds` are types or classes, `since` and `until` bound when it was observed, `session` and `user` whose it is,
+    `hops` (0..3) how far associations are followed, `problem` the problem that it is to help with, `budget` a bound
+    in tokens, `doubtful` shows what is believed to be false too, `explain` gives every factor of every score.
+    """
+    asked = Asked(
+        query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), project=project,
+        since=since, until=until, session=session, user=user, limit=limit, hops=hops, budget=budget,
+        include_global=include_global, doubtful=doubtful, explain=explain,
+    )  # fmt: skip
+    freshness = vault.fresh()
+    subject = None if _narrowed(asked) else resolve.subject(vault, query)
+    # A name alone asks who or what that is; any filter makes it a question.
+    if subject is not None:
+        view = _of_subject(vault, query, subject, asked, freshness)
+        _note_subject(vault, view)
+        return view
+    if problem:
+        asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,)).id)
+    answer = gather(vault, asked, freshness=freshness)
+    bundle = _bundle(answer)
+    _note(vault, answer, bundle)
+    return bundle
+
+
+def _narrowed(asked: Asked) -> bool:
+    """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
+    filters = (asked.kinds, asked.subject_names, asked.tags, asked.project, asked.since, asked.until, asked.session, asked.user)
+    return any(filters)
+
+
+def _bundle(answer: Answer) -> Bundle:
+    results = answer.results
+    best = results[0] if results and not results[0].weak else None
+    supporting = results[1 : 1 + SUPPORTING] if best else ()
+    return Bundle(
+        query=answer.query,
+        best_answer=_best(best) if best else None,
+        supporting=tuple(
+            Support(id=one.id, subject_names=one.subjects, content=one.content, score=one.score)
+            for one in supporting
+            if not one.weak
+        ),
+        provenance=Origin(session_id=best.session, model_tier=best.model, created_at=best.created) if best else None,
+        results=results,
+        freshness=answer.freshness,
+        degraded=answer.degraded,
+    )
+
+
+def _best(one: Recalled) -> BestAnswer:
+    return BestAnswer(
+        id=one.id, subject_names=one.subjects, content=one.content, confidence=one.truth, kind=one.type, source=one.kind
+    )
+
+
+def _note(vault: Context, answer: Answer, bundle: Bundle) -> None:
+    """Remember that the best answer and its support were used, and what the session has seen."""
+    used = {one.id for one in (bundle.best_answer, *bundle.supporting) if one is not None}
+    for scope, place in (("repo", vault), ("global", vault.global_vault)):
+        if place is not None:
+            count_use(place, [one.id for one in answer.results if one.id in used and one.scope == scope], vault.who.session)
+    seen.note_seen(vault, [one.id for one in answer.results], "recall")
+
+
+def _note_subject(vault: Context, view: SubjectView) -> None:
+    """The same of a subject's page: what is understood of it is its answer, what was seen of it last is listed."""
+    shown = [one.id for one in (view.single_subject_understanding, view.structural_understanding) if one is not None]
+    if view.single_subject_understanding:
+        count_use(vault, [view.single_subject_understanding.id], vault.who.session)
+    seen.note_seen(vault, [*shown, *(one.id for one in view.recent_observations)], "recall")
+
+
+def count_use(home: Context, ids: Sequence[str], session: str) -> None:
+    """Count each as used, once a session, without one once a day; an answer is not worth less where that fails."""
+    now = home.now()
+    with suppress(*seen.UNKEPT):
+        known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
+        new = [identity for identity in ids if identity not in known]
+        for identity in new:
+            home.local.note_use(Use(at=now, target=identity, session=session))
+        if new:
+            home.standings.settle(changed=True)
+
+
+def _of_subject(vault: Context, query: str, subject: Entry, asked: Asked, freshness: Freshness) -> SubjectView:
+    names = names_of(subject)
+    now = vault.clock.now()
+    tagged = [entry for entry in vault.index.catalog.tagged([names]) if not entry.expired(now)]
+    observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
+    observations.sort(key=lambda entry: entry.by_observed, reverse=True)
+    recent = [_observed(vault, entry) for entry in _believed(vault, observations, asked.limit)]
+    return SubjectView(
+        query=query,
+        subject=AboutSubject(
+            id=subject.id, name=subject.text("name"), summary=subject.text("summary") or None, tags=subject.texts("tags")
+        ),
+        single_subject_understanding=_understood(vault, tagged, "single_subject", names),
+        structural_understanding=_understood(vault, tagged, "structural", names),
+        recent_observations=tuple(within_budget(recent, asked.budget, lambda one: tokens(one.content))),
+        freshness=freshness,
+    )
+
+
+def _observed(vault: Context, entry: Entry) -> Observed:
+    return Observed(id=entry.id, content=body_of(vault, entry), kind=entry.type, observed_at=entry.observed)
+
+
+def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entry]:
+    """The first of these that are not held to be false; only as many are judged as it takes."""
+    found: list[Entry] = []
+    for start in range(0, len(entries), 4 * limit):
+        some = entries[start : start + 4 * limit]
+        beliefs_in = beliefs(vault, some)
+        found.extend(entry for entry in some if not withheld(beliefs_in[entry.id]))
+        if len(found) >= limit:
+            break
+    return found[:limit]
+
+
+def _understood(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Understood | None:
+    """The newest active understanding of a kind that is of exactly this subject."""
+    known = set(names)
+    found = [
+        entry
+        for entry in tagged
+        if entry.type == kind and not vault.superseded_by(entry.id) and {normal_name(name) for name in entry.subjects} <= known
+    ]
+    if not found:
+        return None
+    entry = max(found, key=lambda one: one.by_created)
+    return Understood(
+        id=entry.id,
+        content=body_of(vault, entry),
+        summary=entry.text("summary"),
+        generation=entry.generation,
+        updated_at=entry.text("created"),
+    )

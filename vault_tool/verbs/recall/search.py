@@ -1,0 +1,222 @@
+"""`search`: memories by meaning and words, subjects and pages by words, best first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from vault_tool.errors import UsageError
+from vault_tool.index.catalog import Page
+from vault_tool.index.lexical import LexicalHit
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.headline import headline_of
+from vault_tool.verbs.look import EYES_FIRST, PAGE
+from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.recall.asked import Asked, Recalled
+
+MODES = ("auto", "text")
+_MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
+_EXACT = re.compile(r'"|\*(?:\s|$)')
+_SHOWN = 240
+
+SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One result: `score` orders within one answer; `matched_perspective` is the angle from which its meaning fits.
+
+    A search hides nothing: what is believed to be false is there too, and `doubtful`.
+    """
+
+    id: str | None
+    kind: str
+    type: str
+    title: str
+    subjects: tuple[str, ...]
+    subject_names: tuple[str, ...]
+    summary: str | None
+    matched_content: str
+    matched_perspective: str | None = None
+    score: float
+    scope: str = "repo"
+    path: str
+    created: str
+    origin: str
+    doubtful: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResults:
+    """The answer of `search`."""
+
+    query: str
+    results: tuple[Found, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+
+def search(
+    vault: Context,
+    query: str,
+    limit: int = 10,
+    *,
+    kinds: Sequence[str] = (),
+    subject_names: Sequence[str] = (),
+    mode: str = "auto",
+    everything: bool = False,
+    include_global: bool = True,
+) -> SearchResults:
+    """What fits `query`, best first: memories by meaning and words, with understandings before what they cover.
+
+    Subjects and pages are found by their words. `"in quotes"` (an exact phrase), `begin*` (a prefix) and `mode` `text`
+    search by words alone. `kinds` keeps some types or classes (`page` for pages), `subject_names` what is tagged with
+    all of them. Superseded and expired memories are history, not answers: `everything` shows them too, by words.
+    """
+    require_limit(limit)
+    if mode not in MODES:
+        raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
+    freshness = vault.fresh()
+    require_kinds(vault, kinds)
+    for name in subject_names:
+        resolve.require_tagged(vault, name)
+    asked = Asked(
+        query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), limit=limit, include_global=include_global,
+        hops=0, problem_links=False, update_links=False,
+    )  # fmt: skip
+    by_words = _by_words(vault, asked, everything)
+    if mode == "text" or everything or _EXACT.search(query):
+        return SearchResults(query=query, results=by_words, freshness=freshness)
+    from vault_tool.verbs.recall.engine import gather  # what compares meanings loads slowly, and words alone do without
+
+    answer = gather(vault, asked, freshness=freshness)
+    memories = tuple(_recalled(one) for one in answer.results)
+    results = _merged(memories, by_words)[:limit]
+    return SearchResults(query=query, results=results, freshness=freshness, degraded=answer.degraded)
+
+
+def _merged(memories: tuple[Found, ...], by_words: Sequence[Found]) -> tuple[Found, ...]:
+    """Memories with what only words find among them: subjects and pages, weighed against the best of all words.
+
+    Memories that recall left out (copies of another, what every session reads anyway) come last: a search hides nothing.
+    """
+    most = max((one.score for one in by_words), default=1.0) or 1.0
+    top = max((one.score for one in memories), default=most)
+    least = min((one.score for one in memories), default=top)
+    there = {one.path for one in memories}
+    others = (replace(one, score=round(top * one.score / most, 4)) for one in by_words if one.path not in there)
+    among = (replace(one, score=min(one.score, least)) if one.kind in _MEMORIES else one for one in others)
+    return tuple(sorted((*memories, *among), key=lambda one: (-one.score, one.kind in _MEMORIES and one.path not in there)))
+
+
+def _by_words(vault: Context, asked: Asked, everything: bool) -> tuple[Found, ...]:
+    """What the full text finds. Filters are applied to what it ranks: reach further until enough pass, or nothing is left."""
+    wanted = {kind.casefold() for kind in asked.kinds}
+    subjects = [frozenset(resolve.names_for(vault, name)) for name in asked.subject_names]
+    reach = asked.limit * 2 + 10
+    while True:
+        hits = vault.index.search(asked.query, reach)
+        found = list(islice(_kept(vault, hits, wanted, subjects, everything), asked.limit))
+        if len(found) >= asked.limit or len(hits) < reach:
+            return tuple(found)
+        reach *= 4
+
+
+def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
+    """UsageError, with the names that come near, for a kind that is no class, no known type and no type of any record."""
+    known = {PAGE, *RecordClass, *vault.settings.types.specs}
+    for kind in kinds:
+        if kind in known or kind.casefold() in map(str.casefold, known):
+            continue
+        there = vault.index.catalog.types()
+        if kind.casefold() in map(str.casefold, there):
+            continue
+        from difflib import get_close_matches  # 3 ms, and only a slip needs it
+
+        near = get_close_matches(kind.casefold(), sorted({*known, *there}))
+        hint = f"did you mean {', '.join(near)}?" if near else "`vt get-stats` counts the types that there are"
+        raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
+
+
+def _kept(
+    vault: Context, hits: Sequence[LexicalHit], wanted: set[str], subjects: Sequence[frozenset[str]], everything: bool
+) -> Iterator[Found]:
+    catalog = vault.index.catalog
+    now = vault.clock.now()
+    for hit in hits:
+        path, score = hit.path, hit.score
+        entry = catalog.by_path(path)
+        if entry is None:
+            if (not wanted or "page" in wanted) and not subjects:
+                yield from (_page(page, score) for page in [catalog.page(path)] if page)
+            continue
+        if entry.record_class not in SEARCHED and not wanted & {entry.type.casefold(), entry.record_class.value}:
+            continue
+        if wanted and not wanted & {entry.type.casefold(), entry.record_class.value}:
+            continue
+        tagged = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}
+        if any(tagged.isdisjoint(names) for names in subjects):
+            continue
+        if not everything and (entry.expired(now) or vault.superseded_by(entry.id)):
+            continue
+        yield _found(vault, entry, score)
+
+
+def _found(vault: Context, entry: Entry, score: float) -> Found:
+    return Found(
+        **headline_of(entry),
+        subject_names=entry.subjects,
+        matched_content=entry.preview,
+        score=round(score, 4),
+        path=entry.path,
+        created=entry.text("created"),
+        origin=entry.origin,
+        doubtful=entry.record_class.value in _MEMORIES and vault.standings.doubted(entry),
+        stale=entry.stale,
+    )
+
+
+def _recalled(one: Recalled) -> Found:
+    return Found(
+        id=one.id,
+        kind=one.kind,
+        type=one.type,
+        title=one.title,
+        subjects=one.subjects,
+        subject_names=one.subjects,
+        summary=one.summary,
+        matched_content=one_line(one.content, _SHOWN),
+        matched_perspective=one.matched_perspective,
+        score=one.score,
+        scope=one.scope,
+        path=one.path,
+        created=one.created,
+        origin=one.origin,
+        doubtful=one.doubtful,
+        stale=one.stale,
+    )
+
+
+def _page(page: Page, score: float) -> Found:
+    return Found(
+        id=None,
+        kind="page",
+        type="page",
+        title=page.title,
+        subjects=(),
+        subject_names=(),
+        summary=None,
+        matched_content=page.preview,
+        score=round(score, 4),
+        path=page.path,
+        created="",
+        origin="owner",
+    )

@@ -1,0 +1,151 @@
+"""`search_observations`: within the evidence on some subjects, by words or by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from vault_tool.errors import UsageError, VaultError
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.recall.meaning import stand_in, waiting
+from vault_tool.verbs.vector_upkeep import catch_up_briefly
+
+MODES = ("text", "embedding")
+
+
+class _Ranked(Protocol):
+    """A hit of any index."""
+
+    @property
+    def path(self) -> str:
+        """The file that was hit."""
+
+
+_Hit = TypeVar("_Hit", bound=_Ranked)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundObservation:
+    """One observation; `score` is a BM25 weight by words and a cosine by meaning, comparable within one answer."""
+
+    id: str
+    content: str
+    title: str
+    subject_names: tuple[str, ...]
+    kind: str
+    score: float
+    matched_perspective: str | None
+    observed_at: str
+    created: str
+    origin: str
+    path: str
+    doubtful: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundObservations:
+    """The answer of `search_observations`; `mode` is how it was searched in the end."""
+
+    query: str
+    mode: str
+    results: tuple[FoundObservation, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+
+def search_observations(
+    vault: Context, subject_names: Sequence[str], query: str, *, mode: str = "text", limit: int = 10
+) -> FoundObservations:
+    """The observations tagged with all of the subjects that fit `query`, best first; without subjects, of the whole vault.
+
+    `mode` is `text` (words, "phrases", prefix*) or `embedding` (meaning); where nothing is embedded the words decide,
+    and `degraded` says so. Expired observations are left out.
+    """
+    require_limit(limit)
+    if mode not in MODES:
+        raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", "the modes are text and embedding")
+    if not query.strip():
+        raise UsageError("there is nothing to search for: the query is empty", "give a few words")
+    freshness = vault.fresh()
+    allowed = _tagged(vault, subject_names)
+    by_meaning, degraded = _by_meaning(vault, query, limit, allowed) if mode == "embedding" else (None, ())
+    results = _by_words(vault, query, limit, allowed) if by_meaning is None else by_meaning
+    used = "text" if by_meaning is None else "embedding"
+    return FoundObservations(query=query, mode=used, results=tuple(results), freshness=freshness, degraded=degraded)
+
+
+def _tagged(vault: Context, subject_names: Sequence[str]) -> dict[str, Entry] | None:
+    """The observations to search, by path; None for all of them, which are too many to be read for one answer."""
+    named = [subject_names] if isinstance(subject_names, str) else subject_names
+    groups = [resolve.names_for(vault, resolve.existing_subject(vault, name).title) for name in named]
+    return _current(vault, vault.index.catalog.tagged(groups)) if groups else None
+
+
+def _current(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
+    """The observations among these that have not expired, by path."""
+    now = vault.clock.now()
+    return {e.path: e for e in entries if e.record_class is RecordClass.OBSERVATION and not e.expired(now)}
+
+
+def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None) -> list[FoundObservation]:
+    """The best by full text, which ranks all observations."""
+    kinds = (RecordClass.OBSERVATION.value,)
+    found = _first(vault, limit, allowed, lambda reach: vault.index.search(query, reach, kinds))
+    return [_found(vault, entry, hit.score, None) for hit, entry in found]
+
+
+def _by_meaning(
+    vault: Context, query: str, limit: int, allowed: dict[str, Entry] | None
+) -> tuple[list[FoundObservation] | None, tuple[str, ...]]:
+    """The best by vectors, or None and why they cannot answer."""
+    vectors = vault.vectors
+    behind = catch_up_briefly(vault)
+    if not vectors.ready:
+        return None, ("no embeddings",)
+    within = None if allowed is None else allowed.keys()
+    try:
+        near = vectors.similarities(vectors.query(query))
+        found = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
+    except VaultError as fault:
+        return None, (f"no embeddings: {one_line(str(fault), 120)}",)
+    lacks = (*waiting(behind), *stand_in(vectors))
+    return [_found(vault, entry, hit.cosine, hit.perspective) for hit, entry in found], lacks
+
+
+def _first(
+    vault: Context, limit: int, allowed: dict[str, Entry] | None, ask: Callable[[int], Sequence[_Hit]]
+) -> list[tuple[_Hit, Entry]]:
+    """The first hits that may answer: what ranks everything is asked for more until there are enough."""
+    reach = limit * 2 + 10
+    while True:
+        hits = ask(reach)
+        there = _current(vault, vault.index.catalog.by_paths([hit.path for hit in hits]).values()) if allowed is None else allowed
+        kept = [(hit, there[hit.path]) for hit in hits if hit.path in there]
+        if len(kept) >= limit or len(hits) < reach:
+            return kept[:limit]
+        reach *= 4
+
+
+def _found(vault: Context, entry: Entry, score: float, perspective: str | None) -> FoundObservation:
+    return FoundObservation(
+        id=entry.id,
+        content=body_of(vault, entry),
+        title=entry.title,
+        subject_names=entry.subjects,
+        kind=entry.type,
+        score=round(score, 4),
+        matched_perspective=perspective,
+        observed_at=entry.observed,
+        created=entry.text("created"),
+        origin=entry.origin,
+        path=entry.path,
+        doubtful=vault.standings.doubted(entry),
+    )

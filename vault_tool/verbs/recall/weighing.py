@@ -1,0 +1,86 @@
+"""What is believed of the memories in the running, looked up together, and what that makes of their rank."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from vault_tool.belief.fold import Belief, fold
+from vault_tool.belief.gates import local_utility, truth_gate, voted_down, withheld
+from vault_tool.index.schema import signal_of
+from vault_tool.model.signals import Signal, Use
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.recall.candidate import Candidate
+from vault_tool.recall.coverage import covered
+from vault_tool.recall.score import Worth, score
+from vault_tool.recall.weights import Weights
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.recall.asked import Asked
+from vault_tool.verbs.recall.lanes import Pool
+from vault_tool.verbs.standing import confidence_of, is_protected
+
+_MANY = 900
+_COVERING = 0.2
+"""An understanding that matches less than this does not speak for what it was made of."""
+
+
+def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
+    """What is believed of each memory, by id."""
+    wanted = {entry.id: entry for entry in entries}
+    signals: dict[str, list[Signal]] = defaultdict(list)
+    for some in _batches(list(wanted)):
+        query = f"SELECT data FROM signals WHERE target IN ({','.join('?' * len(some))})"
+        for row in vault.index.catalog.rows(query, some):
+            signal = signal_of(row[0])
+            signals[signal.target].append(signal)
+    uses: dict[str, list[Use]] = defaultdict(list)
+    for use in vault.local.uses():
+        if use.target in wanted:
+            uses[use.target].append(use)
+    return {
+        identity: fold(
+            signals.get(identity, ()), start=confidence_of(entry), protected=is_protected(entry), uses=uses.get(identity, ())
+        )
+        for identity, entry in wanted.items()
+    }
+
+
+def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[str, Belief]:
+    """Set the score of each candidate of one vault; those that must not be shown are given a score of -1."""
+    vault = pool.vault
+    believed = beliefs(vault, (one.entry for one in some))
+    generation = vault.index.catalog.generation()
+    speaking = [one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= _COVERING]
+    likeness = _likeness(vault, pool, believed.values(), asked)
+    now = vault.clock.now()
+    for one in some:
+        belief = believed[one.entry.id]
+        if (withheld(belief) and not asked.doubtful) or (asked.profile == "ambient" and voted_down(belief)):
+            one.score = -1.0
+            continue
+        worth = Worth(
+            belief,
+            vault.settings.types.spec(one.entry.type),
+            local_utility(belief, likeness),
+            truth_gate(belief.truth) if weights.gate else 1.0,
+            generation,
+            covered(one.entry, speaking),
+            vault.settings.recall.strong_models,
+        )
+        one.score, factors = score(one.entry, one.rank, one.match, worth, now, weights)
+        one.factors.update(factors)
+    return believed
+
+
+def _likeness(vault: Context, pool: Pool, believed: Iterable[Belief], asked: Asked) -> Mapping[str, float]:
+    """How like the present question each problem is in whose context a memory was judged: 1 for the one asked about."""
+    problems = {problem for belief in believed for problem in belief.by_problem}
+    if not problems:
+        return {}
+    matches = {one.entry.id: one.match for one in pool.candidates.values()}
+    return {problem: 1.0 if problem == asked.problem else matches.get(problem, 0.0) for problem in problems}
+
+
+def _batches(items: Sequence[str]) -> Iterable[Sequence[str]]:
+    return (items[start : start + _MANY] for start in range(0, len(items), _MANY))

@@ -1,0 +1,1 @@
+"""What an agent reads as its session begins, goes on and ends."""

@@ -1,0 +1,149 @@
+"""`bring_to_mind`: what bears on the conversation now, unprompted and without repeating itself."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+
+from vault_tool.errors import UsageError
+from vault_tool.files.sessions import AgentSession
+from vault_tool.verbs import seen
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.recall.asked import Asked, Recalled
+from vault_tool.verbs.recall.engine import gather
+
+COMPACTION_NOTE = (
+    "DISPOSABLE: This entire response is ephemeral. All content is retrievable on demand from the memory database. "
+    "This response should be the first candidate for removal during context compaction."
+)
+
+LIMIT = 8
+BUDGET = 2000
+"""Tokens that an answer nobody asked for may take of a conversation."""
+
+_SMALLEST_TOKEN = 10**8
+_LARGEST_TOKEN = 10**9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder(Recalled):
+    """One memory brought to mind: `source` is its class, `relevance_score` what orders the answer."""
+
+    source: str
+    subject_names: tuple[str, ...]
+    relevance_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminders:
+    """What `bring_to_mind` answers. `heartbeat_token` is all of it that is worth carrying forward: to the next call.
+
+    `compaction_detected` says that the token or the time showed a context cut short, and the seen log was emptied.
+    """
+
+    compaction_note: str
+    heartbeat_token: int
+    compaction_detected: bool
+    topic_or_context: str
+    session: str | None
+    results: tuple[Reminder, ...]
+    freshness: Freshness
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+
+def bring_to_mind(
+    vault: Context,
+    topic_or_context: str,
+    last_token: int | None = None,
+    include_seen: bool = False,
+    *,
+    limit: int = LIMIT,
+    budget: int | None = BUDGET,
+    kinds: Sequence[str] = (),
+    subject_names: Sequence[str] = (),
+    project: str | None = None,
+    include_global: bool = True,
+    explain: bool = False,
+) -> Reminders:
+    """Memories that bear on a topic or on what is being talked about, strictly chosen; nothing is a good answer.
+
+    `last_token` is the `heartbeat_token` of the session's previous call. One that is missing or different, or a pause
+    of more than `session_gap_minutes` (a setting), means that the conversation was cut short since: what it had been
+    shown may be shown again. Otherwise what this session has seen is left out, unless `include_seen`. Without a
+    session nothing is kept and nothing is left out. `limit` and `budget` (tokens) bound the answer.
+    """
+    if not topic_or_context.strip():
+        raise UsageError("there is no topic: the text is empty", "say in a few words what the conversation is about")
+    require_limit(limit)
+    moment = vault.clock.now()
+    before, compacted = _taken_up(vault, last_token, moment)
+    asked = Asked(
+        query=topic_or_context,
+        profile="ambient",
+        kinds=tuple(kinds),
+        subject_names=tuple(subject_names),
+        project=project,
+        limit=limit,
+        budget=budget,
+        include_global=include_global,
+        exclude=frozenset() if include_seen or before is None else frozenset(before.seen),
+        explain=explain,
+    )
+    answer = gather(vault, asked)
+    token = _new_token(before)
+    kept = _put_down(vault, [one.id for one in answer.results], token, moment, compacted)
+    return Reminders(
+        compaction_note=COMPACTION_NOTE,
+        heartbeat_token=token,
+        compaction_detected=compacted,
+        topic_or_context=topic_or_context,
+        session=vault.who.session or None,
+        results=tuple(map(_reminder, answer.results)),
+        freshness=answer.freshness,
+        degraded=answer.degraded,
+        warnings=kept,
+        notice=answer.notice,
+    )
+
+
+def _taken_up(vault: Context, last_token: int | None, moment: datetime) -> tuple[AgentSession | None, bool]:
+    """The session as it stands for this call, and whether its context was cut short (it has then seen nothing)."""
+    state = seen.current(vault)
+    gap = timedelta(minutes=vault.settings.session_gap_minutes)
+    if state is None or not state.compacted(last_token, moment, gap):
+        return state, False
+    return state.forgets(), True
+
+
+def _put_down(vault: Context, ids: Sequence[str], token: int, moment: datetime, compacted: bool) -> tuple[str, ...]:
+    """Keep the new token and what was shown, in one step; returns a warning where nothing is kept."""
+    if not vault.who.session:
+        return (seen.NO_SESSION,)
+    at = moment.isoformat()
+    try:
+        # One step for both: a kill in between would leave a token whose answer no log knows.
+        seen.store(vault).update(
+            vault.who.session, moment, lambda state: state.beats(token, at, compacted=compacted).shows(ids, "bring_to_mind", at)
+        )
+    except seen.UNKEPT as fault:
+        return (f"what was shown is not kept: {fault.message}",)
+    return ()
+
+
+def _new_token(before: AgentSession | None) -> int:
+    """A random number of nine digits that is not the one before: it means nothing and fits every JSON reader."""
+    while True:
+        token = _SMALLEST_TOKEN + secrets.randbelow(_LARGEST_TOKEN - _SMALLEST_TOKEN)
+        if before is None or token != before.token:
+            return token
+
+
+def _reminder(found: Recalled) -> Reminder:
+    values = {one.name: getattr(found, one.name) for one in fields(Recalled)}
+    return Reminder(**values, source=found.kind, subject_names=found.subjects, relevance_score=found.score)

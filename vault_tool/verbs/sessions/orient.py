@@ -1,0 +1,185 @@
+"""`orient`: what an agent reads first, so that it is who it was, knows how to work and where things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
+from vault_tool.errors import VaultError
+from vault_tool.files import layout, reader
+from vault_tool.files.sessions import AgentSession
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.verbs import resolve, seen
+from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.look import EYES_FIRST, body_of
+
+SOUL_NOTE = (
+    "CRITICAL: This content establishes the fundamental character and values for this session. "
+    "It must be preserved during context compaction. Do not remove."
+)
+PROTOCOL_NOTE = (
+    "CRITICAL: This content contains operational rules required for correct system behaviour. Preserve during compaction."
+)
+POLICY_PATH = f"{layout.TEMPLATES}/content-policy.md"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptPage:
+    """One of the understandings that are given whole."""
+
+    id: str
+    title: str
+    content: str
+    summary: str
+    updated_at: str
+    origin: str
+    path: str
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedPage(KeptPage):
+    """One that must outlive the shortening of a conversation; `compaction_note` tells whoever shortens it."""
+
+    compaction_note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContentPolicy:
+    """What this vault keeps, what never, and what is asked about: the owner's page."""
+
+    path: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Orientation:
+    """Soul, protocol and orientation in the order in which they are read, with what waits and what happened.
+
+    A page is None where the vault has none. `recent_activity` is what was written since the last consolidation, None
+    where nothing was; `seen_cleared` is how much the seen log of this session held.
+    """
+
+    soul: GuardedPage | None
+    protocol: GuardedPage | None
+    orientation: KeptPage | None
+    content_policy: ContentPolicy | None
+    pending_consolidation_count: int
+    recent_activity: RecentActivity | None
+    generation: int
+    session: str | None
+    seen_cleared: int
+    warnings: tuple[str, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def orient(vault: Context) -> Orientation:
+    """Who we are, how we work and where we stand: to be read at the start of a session and after a compaction.
+
+    The pages are understandings like any others, served as they are. The seen log of this session is emptied, so that
+    `bring_to_mind` starts afresh; without a session there is none, and nothing is kept.
+    """
+    freshness = vault.fresh()
+    # Kept pages are outside of recall, so this is the one place where an agent meets them.
+    active = {kind: _heads(vault, kind) for kind in KEPT_TYPES}
+    now = vault.clock.now()
+    heads = {kind: [entry for entry in found if not entry.expired(now)] for kind, found in active.items()}
+    pages = {kind: _page(vault, found[-1]) for kind, found in heads.items() if found}
+    cleared, kept = _begin(vault, [page.id for page in pages.values()])
+    return Orientation(
+        soul=_guarded(pages.get("soul"), SOUL_NOTE),
+        protocol=_guarded(pages.get("protocol"), PROTOCOL_NOTE),
+        orientation=pages.get("orientation"),
+        content_policy=_policy(vault),
+        pending_consolidation_count=pending_count(vault),
+        recent_activity=recent_activity(vault),
+        generation=vault.index.catalog.generation(),
+        session=vault.who.session or None,
+        seen_cleared=cleared,
+        warnings=(*_contested(vault, heads), *_missing(vault, heads, active), *_drifted(pages), *kept),
+        freshness=freshness,
+    )
+
+
+def _heads(vault: Context, kind: str) -> list[Entry]:
+    """The active understandings of a kind, the newest last: it is the one that is served."""
+    found = vault.index.catalog.of_class(RecordClass.UNDERSTANDING, kind)
+    active = [entry for entry in found if not vault.superseded_by(entry.id)]
+    return sorted(active, key=lambda entry: entry.by_created)
+
+
+def _page(vault: Context, entry: Entry) -> KeptPage:
+    return KeptPage(
+        id=entry.id,
+        title=entry.title,
+        content=body_of(vault, entry),
+        summary=entry.text("summary"),
+        updated_at=entry.text("created"),
+        origin=entry.origin,
+        path=entry.path,
+        stale=entry.stale,
+    )
+
+
+def _guarded(page: KeptPage | None, note: str) -> GuardedPage | None:
+    if page is None:
+        return None
+    return GuardedPage(
+        id=page.id, title=page.title, content=page.content, summary=page.summary, updated_at=page.updated_at,
+        origin=page.origin, path=page.path, stale=page.stale, compaction_note=note,
+    )  # fmt: skip
+
+
+def _policy(vault: Context) -> ContentPolicy | None:
+    try:
+        data = reader.read(vault.root, POLICY_PATH)
+    except (OSError, VaultError):
+        return None
+    return ContentPolicy(path=POLICY_PATH, content=data.decode("utf-8", "replace").strip())
+
+
+def _begin(vault: Context, known: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """Empty the seen log and note what was given; returns how much it held, and a warning where nothing can be kept."""
+    if not vault.who.session:
+        return 0, ()
+    moment = vault.clock.now()
+    held: list[int] = []
+
+    def begin(state: AgentSession) -> AgentSession:
+        held.append(len(state.seen))
+        return state.forgets().knows(known, moment.isoformat())
+
+    try:
+        seen.store(vault).update(vault.who.session, moment, begin)
+    except seen.UNKEPT as fault:
+        return 0, (f"the seen log was not emptied: {fault.message}",)
+    return held[0], ()
+
+
+def _contested(vault: Context, heads: dict[str, list[Entry]]) -> Iterator[str]:
+    for kind, found in heads.items():
+        if len(found) > 1:
+            ids = ", ".join(resolve.short(vault, entry.id) for entry in found)
+            yield f"there are {len(found)} of {kind} ({ids}), and the newest is served: write one that supersedes them all"
+
+
+def _missing(vault: Context, heads: dict[str, list[Entry]], active: dict[str, list[Entry]]) -> Iterator[str]:
+    for kind, found in heads.items():
+        if not found and active[kind]:
+            old = resolve.short(vault, active[kind][-1].id)
+            yield f"the {kind} has expired and is not shown: look at it (`vt show {old}`) and revise it"
+        elif not found:
+            yield f"this vault has no {kind}: `vt init` writes one to start from, `vt new {kind}` opens an empty one"
+
+
+def _drifted(pages: dict[str, KeptPage]) -> Iterator[str]:
+    """What a page cannot notice of itself."""
+    soul, protocol = pages.get("soul"), pages.get("protocol")
+    if soul:
+        yield from (finding.why for finding in soul_findings(soul.content))
+    if protocol:
+        yield from (finding.why for finding in protocol_findings(protocol.content))

@@ -1,0 +1,161 @@
+"""`get_session_context`: what this session wrote, judged and was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_tool.files.sessions import AgentSession
+from vault_tool.index.of_session import signals_in, written_in
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.verbs import seen
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.headline import Headline, headline_of
+from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.parameters import require_limit
+
+JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
+
+LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMemory(Headline):
+    """One memory of a session, in short; `scope` is `global` for one of the global vault."""
+
+    path: str
+    created: str
+    origin: str
+    scope: str = "repo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownMemory(SessionMemory):
+    """One that the session was shown: when first and last, by which verbs, whether it is in the seen log still."""
+
+    first_shown: str
+    last_shown: str
+    how: tuple[str, ...]
+    in_seen_log: bool
+    superseded_by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """One mark that the session gave."""
+
+    id: str
+    mark: str
+    reason: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionContext:
+    """What this session did and saw, the newest first; the counts are of all, the lists of the newest.
+
+    `began` and `last_call` are None where this machine keeps no state of the session: it ran elsewhere, expired, or only wrote.
+    """
+
+    session: str
+    began: str | None
+    last_call: str | None
+    compactions: int
+    written_count: int
+    written: tuple[SessionMemory, ...]
+    shown_count: int
+    shown: tuple[ShownMemory, ...]
+    judged: tuple[Judgement, ...]
+    subjects: tuple[str, ...]
+    freshness: Freshness
+    notice: str = EYES_FIRST
+
+
+def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext:
+    """What this session wrote, by the provenance of the notes, and what it was shown, by what this machine keeps.
+
+    At most `limit` of each. It shows nothing new, so nothing joins the seen log. UsageError without a session.
+    """
+    session = seen.required(vault)
+    require_limit(limit)
+    freshness = fresh_places(vault)
+    state = seen.current(vault)
+    written = written_in(vault.index.catalog, session)
+    shown = shown_memories(vault, state)
+    return SessionContext(
+        session=session,
+        began=whole_seconds(state.began) if state else None,
+        last_call=whole_seconds(state.touched) if state else None,
+        compactions=state.compactions if state else 0,
+        written_count=len(written),
+        written=tuple(_memory(entry) for entry in reversed(written))[:limit],
+        shown_count=len(shown),
+        shown=tuple(shown[:limit]),
+        judged=tuple(Judgement(id=s.target, mark=s.kind.value, reason=s.rationale, at=s.at) for s in judgements(vault)),
+        subjects=tuple(dict.fromkeys(name for entry in reversed(written) for name in entry.subjects)),
+        freshness=freshness,
+    )
+
+
+def fresh_places(vault: Context) -> Freshness:
+    """Bring the indexes of this vault and of the global one up to date; what is said is of this one."""
+    for place in _places(vault):
+        if place is not vault:
+            place.fresh()
+    return vault.fresh()
+
+
+def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemory]:
+    """What a session was shown and is still there, the last shown first."""
+    found = (_shown(vault, state, identity) for identity in reversed(list(state.shown))) if state else iter(())
+    return [one for one in found if one is not None]
+
+
+def judgements(vault: Context) -> Sequence[Signal]:
+    """The marks that this session gave, in this vault and in the global one, in their order."""
+    session = vault.who.session
+    return [s for place in _places(vault) for s in signals_in(place.index.catalog, session) if s.kind in JUDGEMENTS]
+
+
+def place_of(vault: Context, identity: str) -> tuple[Context, Entry] | None:
+    """The vault (this one or the global one) that has the record of a whole id, with the record; None where neither has."""
+    return next(((place, entry) for place in _places(vault) for entry in place.index.catalog.get(identity)), None)
+
+
+def whole_seconds(moment: str) -> str:
+    """A moment as records write it."""
+    parsed = parse_time(moment)
+    return stamp(parsed) if parsed else moment
+
+
+def _places(vault: Context) -> Iterator[Context]:
+    yield vault
+    if vault.global_vault is not None:
+        yield vault.global_vault
+
+
+def _shown(vault: Context, state: AgentSession, identity: str) -> ShownMemory | None:
+    found = place_of(vault, identity)
+    if found is None:
+        return None
+    place, entry = found
+    shown = state.shown[identity]
+    memory = _memory(entry)
+    return ShownMemory(
+        id=memory.id, kind=memory.kind, type=memory.type, title=memory.title, subjects=memory.subjects,
+        summary=memory.summary, path=memory.path, created=memory.created, origin=memory.origin,
+        scope="repo" if place is vault else "global", first_shown=whole_seconds(shown.first),
+        last_shown=whole_seconds(shown.last), how=shown.how, in_seen_log=identity in state.seen,
+        superseded_by=place.superseded_by(identity),
+    )  # fmt: skip
+
+
+def _memory(entry: Entry) -> SessionMemory:
+    return SessionMemory(
+        **headline_of(entry),
+        path=entry.path,
+        created=entry.text("created"),
+        origin=entry.origin,
+    )

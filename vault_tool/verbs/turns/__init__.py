@@ -1,0 +1,1 @@
+"""Turns of a conversation: what they recall, and what becomes of what they say."""

@@ -1,0 +1,155 @@
+"""The beats that a turn recalls: the latest of its user and world and those like what was said, cut to a budget."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from vault_tool.belief.gates import withheld
+from vault_tool.index.recent import written_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import moment
+from vault_tool.util.text import one_line, tokens
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
+from vault_tool.verbs.recall.asked import Answer, Asked
+from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.weighing import beliefs
+
+_PAGE = 64
+
+_LINE = 320
+_SHORT = 100
+"""How many characters of a beat are told, and of one that the budget has little room for."""
+
+_NAMES = 120
+"""How many characters of its subjects' names are told beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beat:
+    """One recalled memory: `why` it is here, and `content` as short as the budget asks."""
+
+    id: str
+    type: str
+    title: str
+    content: str
+    subject_names: tuple[str, ...]
+    created: str
+    session: str
+    turn: str
+    why: Literal["recent", "similar"]
+    match: float | None = None
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """The beats in the order in which they matter, the same as text for a prompt, and how the answer stands."""
+
+    beats: tuple[Beat, ...]
+    prompt: str
+    answer: Answer
+
+
+def recollect(vault: Context, text: str, *, user: str, world: str, session: str, limit: int, budget: int) -> Recollection:
+    """What is remembered of one user in one world (without a user: of one session) that bears on `text`.
+
+    At most `limit` beats within about `budget` tokens. Another user's, and another world's, are never among them.
+    """
+    asked = Asked(
+        query=text, profile="ambient", kinds=(RecordClass.OBSERVATION.value,), project=world or None, user=user or None,
+        session=None if user else session, limit=limit, hops=0, problem_links=False, include_global=False,
+    )  # fmt: skip
+    answer = gather(vault, asked)
+    mine = _Mine(user, world, session)
+    similar = []
+    for hit in answer.results:
+        entry = next(iter(vault.index.catalog.get(hit.id)), None)
+        if entry is not None and mine.has(entry):
+            similar.append(_beat(entry, hit.content, "similar", round(hit.match, 4)))
+    recent = [_beat(entry, body_of(vault, entry), "recent") for entry in _recent(vault, mine, limit)]
+    beats = _within(_merged(recent, similar, limit), budget)
+    return Recollection(beats, "\n".join(map(_line, beats)), answer)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mine:
+    """Whose memories are recalled."""
+
+    user: str
+    world: str
+    session: str
+
+    def has(self, entry: Entry) -> bool:
+        who = entry.text("user") == self.user if self.user else entry.text("session") == self.session
+        return who and entry.text("project") == self.world
+
+
+def _recent(vault: Context, mine: _Mine, limit: int) -> list[Entry]:
+    """The latest memories of one user (or session) and world that are still told, newest first."""
+    found: list[Entry] = []
+    for start in itertools.count(0, _PAGE):
+        entries = written_of(vault.index.catalog, mine.user, mine.session, mine.world, _PAGE, start)
+        newest = sorted(_told(vault, entries), key=beat_order, reverse=True)
+        found.extend(newest[: limit - len(found)])
+        if len(found) >= limit or len(entries) < _PAGE:
+            break
+    return found
+
+
+def beat_order(entry: Entry) -> tuple[datetime, int, str]:
+    """What orders beats: when they were written, then the turn's number where it is one."""
+    turn = entry.text("turn")
+    return moment(entry.text("created")), int(turn) if turn.isascii() and turn.isdecimal() else 0, entry.id
+
+
+def _told(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
+    """Those that are still told unprompted: not expired, not believed to be false."""
+    now = vault.clock.now()
+    # Looked up together: each look by itself would read all of this machine's use again.
+    believed = beliefs(vault, entries)
+    return [entry for entry in entries if not entry.expired(now) and not withheld(believed[entry.id])]
+
+
+def _beat(entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
+    return Beat(
+        id=entry.id, type=entry.type, title=entry.title, content=one_line(content), subject_names=entry.subjects,
+        created=entry.text("created"), session=entry.text("session"), turn=entry.text("turn"), why=why, match=match,
+        origin=entry.origin,
+    )  # fmt: skip
+
+
+def _merged(recent: Iterable[Beat], similar: Iterable[Beat], limit: int) -> list[Beat]:
+    """Both by turns, each memory once: the most similar, the latest, the next similar, ..."""
+    both = (beat for pair in itertools.zip_longest(similar, recent) for beat in pair if beat is not None)
+    found: dict[str, Beat] = {}
+    for beat in both:
+        found.setdefault(beat.id, beat)
+    return list(found.values())[:limit]
+
+
+def _within(beats: list[Beat], budget: int) -> tuple[Beat, ...]:
+    """As many beats as the budget has room for, each cut to what room there is for it."""
+    return tuple(_cut(beats, budget))
+
+
+def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
+    left = budget
+    for beat in beats:
+        for length in (_LINE, _SHORT):
+            told = replace(beat, content=one_line(beat.content, length))
+            if (cost := tokens(_line(told))) <= left:
+                left -= cost
+                yield told
+                break
+
+
+def _line(beat: Beat) -> str:
+    # Names come from heads that anybody may have written: a line break in one must not begin a line of its own.
+    who = f" ({one_line(', '.join(beat.subject_names), _NAMES)})" if beat.subject_names else ""
+    return f"- [{one_line(beat.created[:10])}]{who} {beat.content}"
