@@ -243,7 +243,8 @@ class Histories(RuleBasedStateMachine):
         assert server.stdin is not None and server.stdout is not None
         self.number += 1
         arguments = [f"About crash{self.number}.", [name, f"Crash {self.number}"]]
-        server.stdin.write(json.dumps({"root": str(self.root), "step": step, "verb": "remember", "arguments": arguments}) + "\n")
+        asked = {"root": str(self.root), "at": self.clock.now().isoformat(), "step": step, "verb": "remember"}
+        server.stdin.write(json.dumps(asked | {"arguments": arguments}) + "\n")
         server.stdin.flush()
         # False: refused before it wrote anything, where two files claim one name.
         assert server.stdout.readline() in ("True\n", "False\n")

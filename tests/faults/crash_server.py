@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from vault_tool import Vault
+from vault_tool.util.clock import FixedClock
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -16,9 +18,9 @@ if __name__ == "__main__":
 from tests.faults.steps_child import kill_after
 
 
-def act(root: str, step: str, verb: str, arguments: list[Any]) -> None:
-    """One verb of a vault that is opened, used and killed."""
-    vault = Vault.open(root)
+def act(root: str, at: str, step: str, verb: str, arguments: list[Any]) -> None:
+    """One verb of a vault that is opened at a moment, used and killed."""
+    vault = Vault.open(root, clock=FixedClock(datetime.fromisoformat(at)))
     vault.fresh()
     kill_after(step)
     getattr(vault, verb)(*arguments)

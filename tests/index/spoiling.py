@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,11 +16,19 @@ def _each(target: Path, change: Callable[[Path], object]) -> None:
         change(file)
 
 
-def _delete(target: Path) -> None:
-    if target.is_dir():
-        shutil.rmtree(target)
-    else:
-        target.unlink()
+def delete(target: Path) -> None:
+    """Take a file or a folder away, as a person does who types it again where a writer's last file came in between."""
+    for left in reversed(range(20)):
+        try:
+            if target.is_dir():
+                shutil.rmtree(target)
+            else:
+                target.unlink()
+            return
+        except OSError:
+            if not left:
+                raise
+            time.sleep(0.05)
 
 
 def flip(file: Path) -> None:
@@ -39,7 +48,7 @@ def _flip_quietly(file: Path) -> None:
 
 def _to_other_kind(target: Path) -> None:
     was_folder = target.is_dir()
-    _delete(target)
+    delete(target)
     if was_folder:
         target.write_text("a file")
     else:
@@ -47,7 +56,7 @@ def _to_other_kind(target: Path) -> None:
         (target / "inside").write_text("x")
 
 
-WHOLE: dict[str, Callable[[Path], None]] = {"deleted": _delete, "of the other kind": _to_other_kind}
+WHOLE: dict[str, Callable[[Path], None]] = {"deleted": delete, "of the other kind": _to_other_kind}
 """What can happen to a folder as to a file."""
 
 FAULTS: dict[str, Callable[[Path], None]] = {

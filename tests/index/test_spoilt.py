@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shlex
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +14,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.index.spoiling import FAULTS
+from tests.index.spoiling import FAULTS, delete
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
 from vault_tool.index.manifest import FORMAT, Part, State, lock
@@ -117,13 +116,13 @@ def test_the_cache_may_be_deleted_under_an_open_index(tmp_path: Path) -> None:
     root = make(tmp_path / "v")
     index = opened(root)
     index.refresh()
-    shutil.rmtree(root / "_cache")
+    delete(root / "_cache")
     (root / path_of(1)).write_text(note(1, "walrus"))
     index.wrote([path_of(1)])
     assert found(index, "walrus") == {path_of(1)}
-    shutil.rmtree(root / "_cache")
+    delete(root / "_cache")
     assert found(index, "walrus") == {path_of(1)}
-    shutil.rmtree(root / "_cache")
+    delete(root / "_cache")
     assert index.catalog.get(identity(1))
     index.close()
 

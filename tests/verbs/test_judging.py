@@ -87,8 +87,7 @@ def test_steps_are_told_without_the_dust_of_binary_fractions(vault: Vault) -> No
 
 def test_the_same_question_asked_again_is_printed_once(vault: Vault) -> None:
     made = vault.remember("Redis restarts.")
-    for _ in range(2):
-        vault.mark_questionable(made.id, "is it?")
-    said = vt("--vault", str(vault.root), "mark-questionable", made.id, "is it?").stdout
-    assert said.count("is it?") == 1
+    # One day is one session where none is named, so all three are of one clock.
+    said = [vt("--vault", str(vault.root), "mark-questionable", made.id, "is it?").stdout for _ in range(3)]
+    assert said[-1].count("is it?") == 1
     assert "voted down:  1 session\n" in vt("--vault", str(vault.root), "show", made.id, "--belief").stdout

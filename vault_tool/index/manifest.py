@@ -45,8 +45,8 @@ class Part:
     path: Path
     seal: Path
 
-    def state(self, nonce: str | None = None) -> State:
-        """Whether it can be trusted; with `nonce`, whether it is also of that build."""
+    def state(self, nonce: str | None = None, now: list[list[Any]] | None = None) -> State:
+        """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, if that was taken."""
         kept = self.kept()
         if kept is None or (nonce is not None and kept.get("nonce") != nonce):
             return State.SPOILT
@@ -55,7 +55,7 @@ class Part:
             return State.SPOILT
         if kept.get("open"):
             return State.INTERRUPTED
-        return State.INTACT if kept.get("print") == self.print() else State.SPOILT
+        return State.INTACT if kept.get("print") == (self.print() if now is None else now) else State.SPOILT
 
     def nonce(self) -> str:
         """The build that the seal names, or the empty string."""

@@ -22,7 +22,7 @@ from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
 from vault_tool.index.reading import with_head, without
-from vault_tool.index.searching import Search, Spoilt
+from vault_tool.index.searching import Search, Spoilt, Wording
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import Difference, apply
 from vault_tool.index.updating import Tally, Tip
@@ -158,22 +158,15 @@ class Index:
         together as they do in the text count more. With `waiting`, a few changes that wait are answered for from beside
         the index and not written first: for what is asked in the middle of a write. Raises Busy and StorageError.
         """
-        found = self._lexically(lambda: self._search.search(self.catalog, text, limit, classes, types, near, waiting))
-        if found is None:
-            raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
-        return found
+        return _built(self._lexically(lambda: self._search.search(self.catalog, text, limit, classes, types, near, waiting)))
 
     def settle(self) -> None:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
         self._lexically(lambda: self._search.caught_up(self.catalog))
 
-    def attainable(self, text: str) -> float:
-        """The full-text score that a note with every word of `text` once in its body would have: a scale for `match`."""
-        return self._lexically(lambda: self._search.attainable(self.catalog, text)) or 0.0
-
-    def coverage(self, text: str, paths: Collection[str]) -> dict[str, float]:
-        """The part of a question's words, weighted by their rarity, that each of these notes has: a scale for `match`."""
-        return self._lexically(lambda: self._search.coverage(self.catalog, text, paths)) or {}
+    def wording(self, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
+        """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
+        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:
         """What the full-text index says, built anew where it is spoilt; None where that does not help."""
@@ -352,6 +345,13 @@ class Index:
         return Refresh(
             notes.added, notes.modified, notes.removed, unchanged, counts.notes, counts.problems, catalog.stale_paths()
         )
+
+
+def _built(answer: T | None) -> T:
+    """What the full-text index answered; StorageError where it could not even be built anew."""
+    if answer is None:
+        raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
+    return answer
 
 
 def _timed(refresh: Refresh, begun: float) -> Refresh:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
@@ -20,6 +20,21 @@ _FEW = 100
 
 _QUICK_WAIT = 0.1
 """Seconds to wait for another process's commit before answering beside the index."""
+
+
+_TELLING = 0.15
+"""How much of a question is there is looked up where the words alone could pass for an answer: from this share on,"""
+_COVERED = 64
+"""and for so many of the best."""
+
+
+class Wording(NamedTuple):
+    """What the words of one file say of a question: its score as a share of what a file with every word would have, and
+    the part of the question's words that it has at all, where that was looked up.
+    """
+
+    share: float
+    covered: float | None = None
 
 
 class Spoilt(Exception):
@@ -59,13 +74,17 @@ class Search:
         beside = pending if waiting and len(pending) <= _FEW else self.caught_up(catalog)
         return self._index(catalog).search(text, limit, classes, types, beside, near=near)
 
-    def attainable(self, catalog: Catalog, text: str) -> float:
-        """See `Lexical.attainable`."""
-        return self._index(catalog).attainable(text)
-
-    def coverage(self, catalog: Catalog, text: str, paths: Collection[str]) -> dict[str, float]:
-        """See `Lexical.coverage`."""
-        return self._index(catalog).coverage(text, paths, catalog.pending())
+    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
+        """How the words of the best files stand to a question, best first. Raises Spoilt as `search` does."""
+        beside = self.caught_up(catalog)
+        index = self._index(catalog)
+        hits = index.search(text, limit, classes, None, beside, near=True)
+        # As a share of what a text with every word would score, short and long questions are judged alike.
+        attainable = index.attainable(text) or 1.0
+        shares = {hit.path: hit.score / attainable for hit in hits}
+        telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
+        covered = index.coverage(text, telling, beside)
+        return {path: Wording(share, covered.get(path)) for path, share in shares.items()}
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""
@@ -106,8 +125,8 @@ class Search:
         """The open index, as it was last committed by whatever process."""
         nonce = catalog.meta("nonce")
         part = self.part(nonce)
-        state = part.state(nonce)
         now = part.print()
+        state = part.state(nonce, now)
         if self._open is not None and self._open[0] == part and self._open[1] == now and state is State.INTACT:
             return self._open[2]
         if state is State.SPOILT and not locked:

@@ -18,7 +18,8 @@ class Candidate:
     question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
     question has in common with any memory (None: it has no vector yet).
 
-    `factors` is kept of everything that made the score, for `explain`.
+    `length` is about how many words it has, known where it has neighbours. `factors` is kept of everything that made the
+    score, for `explain`.
     """
 
     key: Key
@@ -42,8 +43,9 @@ class Candidate:
         One word that stands in a title and often can score more than all the others would: it is still one word. `breadth`
         (0..1) is the weight of the part.
         """
-        covered = self.words if self.covered is None else self.covered
-        return float(self.words ** (1 - breadth) * covered**breadth)
+        if self.covered is None:
+            return self.words
+        return float(self.words ** (1 - breadth) * self.covered**breadth)
 
 
 Neighbours: TypeAlias = Mapping[Key, tuple[tuple[Key, ...], tuple[Key, ...]]]

@@ -21,7 +21,7 @@ class Weights:
     """The share of the question's words that the best hit must have to count in full: one chance word is no evidence."""
     breadth: float = 0.25
     """How much it counts that a hit has many of the question's words, against one of them often."""
-    meaning: float = 0.5
+    meaning: float = 0.6
     """One standard deviation of cosine above what the question has in common with any memory."""
     head: float = 0.8
     """The part of a memory's cosine that its first passage makes: long texts say first what they are about."""
@@ -36,7 +36,7 @@ class Weights:
     """The same of the next but one on either side."""
     own_words: int = 150
     """From so many words on a memory speaks for itself and borrows nothing; below by the root of what is missing."""
-    session: float = 0.20
+    session: float = 0.25
     """What the best hit of a session lends to all of it: evidence comes in clusters."""
     named: float = 0.6
     """What is tagged with, or was said by, the one subject that the question names."""

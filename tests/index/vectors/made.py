@@ -79,14 +79,16 @@ def vectors_of(
     return Vectors(root, fresh, Config(), git.find(root), Clock(), embedder, known.get, store)
 
 
-def brute_force(root: Path, embedder: Words, query: str, instructions: Mapping[str, str] | None = None) -> dict[str, float]:
-    """The best cosine of each note with a question, computed from the files alone."""
+def brute_force(
+    root: Path, embedder: Words, query: str, instructions: Mapping[str, str] | None = None, passages: int | None = None
+) -> dict[str, float]:
+    """The best cosine of each note with a question, computed from the files alone: of all its passages, or of the first few."""
     best: dict[str, float] = {}
     asked = {GENERAL: ""} if instructions is None else instructions
     for instruction in asked.values():
         question = embedder.embed([query], Role.QUERY, instruction).vectors[0]
         for path, rows in _embedded(root, embedder, instruction).items():
-            best[path] = max(best.get(path, -1.0), float((rows @ question).max()))
+            best[path] = max(best.get(path, -1.0), float((rows[:passages] @ question).max()))
     return best
 
 

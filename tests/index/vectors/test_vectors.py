@@ -6,6 +6,7 @@ import random
 import shutil
 from pathlib import Path
 
+import numpy
 import orjson
 import pytest
 
@@ -14,7 +15,9 @@ from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.index.vectors import rows, texts
 from vault_tool.index.vectors.port import StoreUnavailable, Where
+from vault_tool.index.vectors.rows import Header
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
@@ -52,8 +55,46 @@ def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
             similarities = vectors.similarities(vectors.query(question))
             assert agrees(similarities.top(7), truth)
             assert similarities.of(truth) == pytest.approx(truth, abs=1e-5)
+            heads = brute_force(root, words, question, passages=1)
+            assert agrees(similarities.leading(7), heads)
+            stands = {one.path: one for one in similarities.stands(truth)}
+            assert {path: one.head for path, one in stands.items()} == pytest.approx(heads, abs=1e-5)
+            assert {path: one.best for path, one in stands.items()} == pytest.approx(truth, abs=1e-5)
             assert len(similarities.top(1000)) == len(truth) == vectors.count
     vectors.close()
+
+
+def test_a_text_may_be_the_first_passage_of_one_note_and_a_later_one_of_another(tmp_path: Path) -> None:
+    one, other = texts.keys_of(["Kelp dries.", "Walls stand."]), texts.keys_of(["Walls stand.", "Kelp dries."])
+    assert len({*one, *other}) == 4
+    file = tmp_path / "rows.vec"
+    rows.create(file, Header("made up", 4))
+    rows.append(file, 4, 0, [*one, *other], numpy.eye(4, dtype=numpy.float32))
+    found = rows.opened(file, 4, 4)
+    assert found is not None
+    assert found.first_passages().tolist() == [0, 2]
+    assert found.numbers(b"".join([*other, *one])) == [2, 3, 0, 1]
+
+
+def test_first_passages_are_gathered_for_who_asks_again_and_added_to_as_rows_come(tmp_path: Path) -> None:
+    file = tmp_path / "rows.vec"
+    rows.create(file, Header("made up", 8))
+    vectors = numpy.random.default_rng(1).standard_normal((9000, 8)).astype(numpy.float32)
+    keys = [key for n in range(3000) for key in texts.keys_of([f"{n} a", f"{n} b", f"{n} c"])]
+    rows.append(file, 8, 0, keys[:3000], vectors[:3000])
+    before = rows.opened(file, 8, 3000)
+    assert before is not None and before.heads() is None
+    first = before.heads()
+    assert first is not None and first is before.heads()
+    rows.append(file, 8, 3000, keys[3000:], vectors[3000:])
+    after = rows.opened(file, 8, 9000)
+    assert after is not None
+    after.follow(before)
+    second = after.heads()
+    assert second is not None
+    for heads, count in ((first, 1000), (second, 3000)):
+        assert heads.numbers.tolist() == list(range(0, 3 * count, 3))
+        assert (heads.vectors == vectors[: 3 * count : 3]).all()
 
 
 def test_nothing_is_embedded_twice(tmp_path: Path) -> None:

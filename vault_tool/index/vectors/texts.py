@@ -14,11 +14,12 @@ from vault_tool.index.embedding.passages import passages
 from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
 from vault_tool.index.updating import head_now
 from vault_tool.index.vectors.ledger import Ledger, Note
+from vault_tool.index.vectors.rows import KEY_BYTES, LATER
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import normal_name
 
-_FORM = "2"
+_FORM = "3"
 _SPECIMEN = "A sentence, then another; a third? Yes!\n\n- a line with `code` and Größe\n" * 200
 
 EMBEDDED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
@@ -72,7 +73,7 @@ def _mark(catalog: Catalog) -> str:
 def form(window: int) -> str:
     """What changes when other texts would be made of the same notes: then every note is looked at again."""
     made = passages("A title", _SPECIMEN, "Who", ("One", "Two"), window)
-    return f"{_FORM} {window} {key_of(chr(10).join(made)).hex()}"
+    return f"{_FORM} {window} {_key_of(chr(10).join(made), first=True).hex()}"
 
 
 def count(catalog: Catalog) -> int:
@@ -98,12 +99,20 @@ def read(
     for seen in with_head(found, repo, commit, registry):
         texts = _texts(seen, window)
         if texts:
-            yield _note(seen, tuple(map(key_of, texts))), texts
+            yield _note(seen, keys_of(texts)), texts
 
 
-def key_of(text: str) -> bytes:
-    """What a text's vector is kept under."""
-    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
+def keys_of(texts: Sequence[str]) -> tuple[bytes, ...]:
+    """What the vectors of a note's texts are kept under; see `rows.KEY_BYTES`."""
+    return tuple(_key_of(text, first=n == 0) for n, text in enumerate(texts))
+
+
+def _key_of(text: str, *, first: bool) -> bytes:
+    # Two digests, not one with another bit: rows are looked up by a key's first half.
+    person = b"first" if first else b"later"
+    digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=KEY_BYTES, person=person).digest()
+    last = digest[-1] & ~LATER if first else digest[-1] | LATER
+    return digest[:-1] + bytes([last])
 
 
 def _texts(seen: Seen, window: int) -> tuple[str, ...]:

@@ -118,12 +118,15 @@ class VectorSet:
         now = rows.stat_print(self.folder / lane.file)
         if kept is not None and kept.lane == lane and now == lane.print and kept.rows.sound():
             return kept
-        if now != lane.print:
+        as_left = now == lane.print
+        if not as_left:
             lane = self._looked_again(instruction, lane)
         opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows) if lane.rows else None
         if opened is None:
             self._views.pop(instruction, None)
             return None
+        if kept is not None and as_left:
+            opened.follow(kept.rows)
         self._views[instruction] = View(lane, opened)
         return self._views[instruction]
 

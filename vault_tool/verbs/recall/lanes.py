@@ -10,6 +10,7 @@ from typing import Literal
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.graph import names_of
+from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key
@@ -36,8 +37,6 @@ _SCORED = 2
 _FILTERED = 4
 """With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
-_TELLING = 0.15
-_COVERED = 64
 _TAGGED = 24
 _IN_SESSION = 16
 _REACH = 2
@@ -61,6 +60,7 @@ class Filters:
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
         self._tags = {tag.casefold() for tag in asked.tags}
         self._since, self._until = _moment(asked.since), _moment(asked.until, ends=True)
+        self._anything = not self.narrow and not asked.exclude
 
     def replaced_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""
@@ -79,7 +79,7 @@ class Filters:
 
     def admits(self, entry: Entry) -> bool:
         """Whether a memory may answer."""
-        return self.current(entry) and self._wanted(entry)
+        return self.current(entry) and (self._anything or self._wanted(entry))
 
     def current(self, entry: Entry) -> bool:
         """Whether it is a memory that nothing replaces and that has not expired; what every session reads anyway is none."""
@@ -140,14 +140,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     classes = [record_class.value for record_class in _MEMORIES]
     names = named_subjects(catalog, question)
     pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights)
-    hits = vault.index.search(question.words, _SCORED * reach, classes, near=True)
-    # What a text with every word would score: as a share of that, short and long questions are judged alike.
-    attainable = vault.index.attainable(question.words) or 1.0
-    shares = {hit.path: hit.score / attainable for hit in hits}
-    # How much of the question is there is looked up where the words alone could pass for an answer.
-    telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
-    covered = vault.index.coverage(question.words, telling)
-    words = {path: _Wording(share, covered.get(path)) for path, share in shares.items()}
+    words = vault.index.wording(question.words, _SCORED * reach, classes)
     near = pool.meaning.top(reach) if pool.meaning else []
     paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])
     entries = catalog.by_paths_kept(list(paths))
@@ -166,41 +159,34 @@ def add(pool: Pool, entries: Iterable[Entry]) -> list[Candidate]:
     for entry in entries:
         key = (pool.scope, entry.path)
         if key not in pool.candidates and filters.admits(entry):
-            pool.candidates[key] = Candidate(key, entry, length=_length(entry))
+            pool.candidates[key] = Candidate(key, entry)
         if key in pool.candidates:
             found.append(pool.candidates[key])
     _measure(pool, [one for one in found if one.cosine is None])
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Wording:
-    """What the words of one file say: see `Candidate`."""
-
-    share: float
-    covered: float | None
-
-    def give(self, one: Candidate) -> None:
-        """Note it of a candidate; of several texts that lead to one the best."""
-        if self.share > one.words:
-            one.words, one.covered = self.share, self.covered
-
-
-def _take(pool: Pool, entries: Iterable[Entry], words: Mapping[str, _Wording], near: Collection[str]) -> None:
+def _take(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], near: Collection[str]) -> None:
     nearest = frozenset(near)
     for entry in entries:
         for current in _current(pool, entry):
             if not pool.filters.admits(current):
                 continue
             key = (pool.scope, current.path)
-            one = pool.candidates.setdefault(key, Candidate(key, current, length=_length(current)))
+            one = pool.candidates.setdefault(key, Candidate(key, current))
             if entry.path in words:
-                words[entry.path].give(one)
+                _give(one, words[entry.path])
                 one.why.extend([] if "words" in one.why else ["words"])
             if entry.path in nearest and "meaning" not in one.why:
                 one.why.append("meaning")
             if current is not entry:
                 one.why.append(f"replaces {entry.title}")
+
+
+def _give(one: Candidate, wording: Wording) -> None:
+    """Note what words say of a candidate; of several texts that lead to one the best."""
+    if wording.share > one.words:
+        one.words, one.covered = wording.share, wording.covered
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
@@ -221,7 +207,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
     return heads
 
 
-def _beside(pool: Pool, words: Mapping[str, _Wording]) -> None:
+def _beside(pool: Pool, words: Mapping[str, Wording]) -> None:
     """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
     order = pool.vault.session_order
     best = _best(pool, _IN_SESSION)
@@ -232,15 +218,16 @@ def _beside(pool: Pool, words: Mapping[str, _Wording]) -> None:
     for entry in pool.catalog.by_paths_kept(list(wanted)).values():
         if pool.filters.admits(entry):
             key: Key = (pool.scope, entry.path)
-            one = pool.candidates[key] = Candidate(key, entry, length=_length(entry), why=["session"])
+            one = pool.candidates[key] = Candidate(key, entry, why=["session"])
             if entry.path in words:
-                words[entry.path].give(one)
+                _give(one, words[entry.path])
     sessions = {one.entry.text("session") for one in best}
     for key, one in pool.candidates.items():
         session = one.entry.text("session")
         if session in sessions:
             before, after = order.around(pool.catalog, session, one.entry.path, _REACH)
             pool.neighbours[key] = _keys(pool, before), _keys(pool, after)
+            one.length = _length(one.entry)
 
 
 def _keys(pool: Pool, paths: Iterable[str]) -> tuple[Key, ...]:

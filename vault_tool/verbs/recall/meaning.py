@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_tool.errors import VaultError
 from vault_tool.recall.weights import Weights
@@ -15,20 +14,19 @@ from vault_tool.verbs.context import Context
 from vault_tool.verbs.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.exact import Similarities
+    from vault_tool.index.vectors.exact import Similarities, Stand
     from vault_tool.index.vectors.vectors import Vectors
 
 T = TypeVar("T")
 
-_ALL = 20_000
-"""Of so many texts an implicit chain looks at all; in a larger vault at those that bear on the question."""
+_ALL = 4_000
+"""Of so many notes an implicit chain looks at all; in a larger vault at those that bear on the question."""
 
 _SMALL = 50.0
 """So many texts' worth of what is known of the model stands beside a small vault's own spread."""
 
 
-@dataclass(frozen=True, slots=True)
-class Likeness:
+class Likeness(NamedTuple):
     """How near one memory is: standard deviations above what the question has in common with any text."""
 
     value: float
@@ -63,26 +61,22 @@ class Meaning:
 
     def top(self, limit: int) -> list[str]:
         """The paths that are nearest, best first."""
-        return [hit.path for hit in self._heard(lambda: self._found.top(limit)) or ()]
+        return [hit.path for hit in self._heard(lambda: self._found.leading(limit)) or ()]
 
     def of(self, paths: Collection[str]) -> dict[str, Likeness]:
         """How near each of these is, in its best perspective; those without vectors are left out."""
         found: dict[str, Likeness] = {}
-        for path, perspective, cosines in self._heard(lambda: list(self._found.passages(paths))) or ():
-            mean, deviation = self._scales[perspective]
-            value = (self._blended(cosines) - mean) / deviation
-            if path not in found or value > found[path].value:
-                found[path] = Likeness(value, perspective)
+        for stand in self._heard(lambda: list(self._found.stands(paths))) or ():
+            mean, deviation = self._scales[stand.perspective]
+            value = (self._blended(stand) - mean) / deviation
+            if stand.path not in found or value > found[stand.path].value:
+                found[stand.path] = Likeness(value, stand.perspective)
         return found
 
-    def _blended(self, cosines: Mapping[int, float]) -> float:
-        """Of a long text its head, all of it, and its best passage, each for its part."""
-        values = cosines.values()
-        if len(cosines) == 1:
-            return next(iter(values))
-        best, whole = max(values), sum(values) / len(cosines)
-        weights = self._weights
-        return weights.head * cosines.get(0, whole) + weights.passage * best + (1 - weights.head - weights.passage) * whole
+    def _blended(self, stand: Stand) -> float:
+        """Of a long text its head, its best passage, and all of it, each for its part."""
+        head, passage = self._weights.head, self._weights.passage
+        return head * stand.head + passage * stand.best + (1 - head - passage) * stand.whole
 
     def nearest(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[tuple[str, float]]]:
         """For each of these the nearest others, with standard deviations above what unrelated texts have in common.
