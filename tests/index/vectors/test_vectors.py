@@ -97,6 +97,20 @@ def test_first_passages_are_gathered_for_who_asks_again_and_added_to_as_rows_com
         assert (heads.vectors == vectors[: 3 * count : 3]).all()
 
 
+def test_a_mapped_file_is_read_as_before_once_its_first_passages_are_gathered(tmp_path: Path) -> None:
+    file, count, size = tmp_path / "rows.vec", 11_000, 384
+    rows.create(file, Header("made up", size))
+    vectors = numpy.random.default_rng(2).standard_normal((count, size)).astype(numpy.float32)
+    rows.append(file, size, 0, [key for n in range(count // 2) for key in texts.keys_of([f"{n} a", f"{n} b"])], vectors)
+    assert file.stat().st_size > rows._SMALL_BYTES
+    opened = rows.opened(file, size, count)
+    assert opened is not None and opened.heads() is None
+    heads = opened.heads()
+    assert heads is not None
+    assert (heads.vectors == vectors[::2]).all()
+    assert (opened.vectors == vectors).all()
+
+
 def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
     root = make(tmp_path / "v")
     words = Words()

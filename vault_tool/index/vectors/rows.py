@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import zlib
 from collections.abc import Iterator, Sequence
@@ -96,7 +97,14 @@ class Rows:
         self._headed += 1
         if self._headed > 1 and (self._heads is None or self._heads.seen < len(self)):
             self._heads = gathered(self, self._heads)
+            self._let_go()
         return self._heads
+
+    def _let_go(self) -> None:
+        """Count as little of a mapped file as this process's memory as it needs from now on; the system keeps it in its own."""
+        mapped: object = self._array.base
+        if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+            mapped.madvise(mmap.MADV_DONTNEED)
 
     def follow(self, before: Rows) -> None:
         """Take over what was gathered of the same file when it had fewer rows."""
@@ -128,6 +136,7 @@ class Rows:
             halves = numpy.ascontiguousarray(self._array["key"]).view("<u8")[::2]
             order = numpy.argsort(halves)
             self._order = order, halves[order]
+            self._let_go()
         order, halves = self._order
         wanted = numpy.frombuffer(joined, "<u8").reshape(-1, 2)
         at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)]
