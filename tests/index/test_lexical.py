@@ -107,22 +107,23 @@ def test_a_pending_text_scores_about_as_the_index_would_score_it(lexical: Lexica
         assert 0.4 < beside.score / indexed.score < 2.5
 
 
-def test_attainable_grows_with_rare_words(lexical: Lexical) -> None:
-    assert lexical.attainable("") == 0
-    assert 0 < lexical.attainable("connection") < lexical.attainable("connection keepalive")
+def test_rare_words_weigh_more(lexical: Lexical) -> None:
+    assert lexical.weights("") == {}
+    common, rare = lexical.weights("redis zebra")["redi"], lexical.weights("redis zebra")["zebra"]
+    assert 0 < common < rare
     best = lexical.search("redis connection", 1)[0]
-    assert 0 < best.score / lexical.attainable("redis connection") < 5
+    assert 0 < best.score / sum(lexical.weights("redis connection").values()) < 5
 
 
 def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) -> None:
-    question = "redis timeouts zebra"  # nothing says anything of zebras
+    question = lexical.weights("redis timeouts zebra")  # nothing says anything of zebras
     covered = lexical.coverage(question, ["redis", "pool", "moscow"])
     assert covered["redis"] > covered["pool"] > 0
     assert covered["redis"] < 1
     assert covered.get("moscow", 0) == 0
     waiting = {"pool": Text("pool", "Zebra", "Redis", "A timeout.")}
     assert lexical.coverage(question, ["redis", "pool"], waiting) == {"redis": covered["redis"], "pool": pytest.approx(1)}
-    assert lexical.coverage("redis", []) == lexical.coverage("", ["redis"]) == {}
+    assert lexical.coverage(question, []) == lexical.coverage({}, ["redis"]) == {}
 
 
 def test_changes_are_applied(tmp_path: Path) -> None:
@@ -154,7 +155,7 @@ def test_no_query_fails(lexical: Lexical, query: str) -> None:
         lexical.search(query, 10, pending=pending),
     ):
         assert hits == sorted(hits, key=lambda hit: (-hit.score, hit.path))
-    assert lexical.attainable(query) >= 0
+    assert all(weight >= 0 for weight in lexical.weights(query).values())
 
 
 def test_runs_without_spaces_become_pairs() -> None:

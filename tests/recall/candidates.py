@@ -17,4 +17,4 @@ def entry(name: str, record_class: RecordClass = RecordClass.OBSERVATION, type: 
 def candidate(name: str, words: float = 0.0, cosine: float | None = None, length: int = 10, **head: Any) -> Candidate:
     """A memory in the running."""
     made = entry(name, **head)
-    return Candidate(("repo", made.path), made, words=words, cosine=cosine, length=length)
+    return Candidate(("repo", made.path), made, made.text("session"), words=words, cosine=cosine, length=length)

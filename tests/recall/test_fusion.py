@@ -5,12 +5,7 @@ from hypothesis import strategies as st
 
 from tests.recall.candidates import candidate
 from vault_tool.recall import fusion
-from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.weights import TARGETED
-
-
-def _pool(*several: Candidate) -> dict[Key, Candidate]:
-    return {one.key: one for one in several}
 
 
 def test_words_count_as_a_share_of_the_best_and_meaning_by_deviations() -> None:
@@ -29,21 +24,26 @@ def test_without_words_nothing_is_divided() -> None:
 
 def test_a_short_memory_borrows_of_its_neighbours_and_a_long_one_does_not() -> None:
     asked, answer, essay = candidate("asked", words=1.0), candidate("answer", length=5), candidate("essay", length=900)
-    pool = _pool(asked, answer, essay)
-    fusion.fuse(pool.values(), TARGETED)
-    fusion.lend(pool, {answer.key: ((asked.key,), ()), essay.key: ((asked.key,), ())}, TARGETED)
+    fusion.fuse([asked, answer, essay], TARGETED)
+    fusion.lend([{4: answer, 5: asked, 6: essay}], TARGETED)
     assert 0.9 * TARGETED.beside * asked.strength < answer.rank < TARGETED.beside * asked.strength
     assert essay.rank == 0
 
 
-def test_both_sides_lend_alike_and_the_nearest_most() -> None:
-    hit, after, before, far = candidate("hit", words=1.0), candidate("after"), candidate("before"), candidate("far")
-    pool = _pool(hit, after, before, far)
-    fusion.fuse(pool.values(), TARGETED)
-    other = ("repo", "vault/nobody.md")
-    around = {after.key: ((hit.key,), ()), before.key: ((), (hit.key,)), far.key: ((other, hit.key), ())}
-    fusion.lend(pool, around, TARGETED)
-    assert after.rank == before.rank > far.rank > 0
+def test_all_sides_lend_and_the_nearest_most() -> None:
+    hit, weak, between, far = candidate("hit", words=1.0), candidate("weak", words=0.5), candidate("between"), candidate("far")
+    fusion.fuse([hit, weak, between, far], TARGETED)
+    fusion.lend([{2: hit, 3: between, 4: weak, 6: far}], TARGETED)
+    assert between.rank > 0.9 * TARGETED.beside * (hit.strength + weak.strength)
+    assert between.rank > far.rank > 0
+
+
+def test_what_a_memory_borrows_does_not_depend_on_who_borrowed_before() -> None:
+    hit, one, other, apart = candidate("hit", words=1.0), candidate("one"), candidate("other"), candidate("apart")
+    fusion.fuse([hit, one, other, apart], TARGETED)
+    fusion.lend([{0: hit, 1: one, 3: other}, {0: apart}], TARGETED)
+    assert one.rank > 0
+    assert other.rank == apart.rank == 0
 
 
 def test_a_session_is_lifted_by_its_best_in_its_own_vault_alone() -> None:

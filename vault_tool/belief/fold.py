@@ -83,9 +83,10 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
     `start` is the memory's confidence (0..1); `protected` says that its owner wrote or pinned it. The rules of each
     step are those of `Meter.push`.
     """
-    ordered, uses = in_order(signals), tuple(uses)
-    if not ordered and not uses:
+    signals, uses = tuple(signals), tuple(uses)
+    if not signals and not uses:
         return Belief(truth=_clamped(start))
+    ordered = in_order(signals)
     truth, utility, contexts, against = _judged(ordered, start, protected)
     count, last = _accesses(ordered, uses)
     open_questions = _open_questions(ordered)

@@ -12,6 +12,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import Listing
 from vault_tool.files.signal_lines import merge
 from vault_tool.index import schema
+from vault_tool.index.kept import Kept
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
@@ -25,8 +26,6 @@ from vault_tool.util.collecting import no_collection
 _E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
 _BUSY_SECONDS = 5.0
 _MANY = 900
-_MOST_KEPT = 20_000
-"""So many entries take about 40 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ class Catalog:
         self._snapshot: tuple[str, Snapshot] | None = None
         self._known: tuple[str, dict[str, Listing]] | None = None
         self._counts: tuple[str, Counts] | None = None
-        self._lately: tuple[str, dict[str, Entry]] = ("", {})
+        self._kept = Kept()
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -133,13 +132,15 @@ class Catalog:
         return found
 
     def by_paths_kept(self, paths: Collection[str]) -> dict[str, Entry]:
-        """The entries of several files, from memory for as long as the catalogue is the same. Not for the middle of a write."""
-        seq = self.seq()
-        if self._lately[0] != seq or len(self._lately[1]) > _MOST_KEPT:
-            self._lately = seq, {}
-        kept = self._lately[1]
-        kept.update(self.by_paths([path for path in paths if path not in kept]))
-        return {path: kept[path] for path in paths if path in kept}
+        """The entries of several files, in the order of these, from memory where they were asked for before.
+
+        Not for the middle of a write.
+        """
+        return self._kept.of(self, paths)
+
+    def of_sessions_kept(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
+        """The records of several sessions, where all entries are in memory (None: they are not); as above."""
+        return self._kept.of_sessions(self, names)
 
     def by_body(self, body_hash: str) -> tuple[Entry, ...]:
         """The entries with exactly this body after normalisation."""
@@ -188,6 +189,17 @@ class Catalog:
             f"SELECT j.field, {_E} FROM relations j JOIN entries e ON e.n = j.n WHERE j.target = ?{limited} ORDER BY e.path, 1"
         )
         return tuple((row[0], entry_of(row[1:])) for row in self.rows(query, (record_id, *(fields or ()))))
+
+    def pointing_at_each(self, ids: Collection[str], fields: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
+        """The same for several ids at once; those that nothing points at are left out."""
+        query = (
+            f"SELECT j.target, j.field, {_E} FROM relations j JOIN entries e ON e.n = j.n"
+            f" WHERE j.target IN ({_marks(ids)}) AND j.field IN ({_marks(fields)}) ORDER BY e.path, 2"
+        )
+        found: dict[str, list[tuple[str, Entry]]] = {}
+        for target, field, *row in self.rows(query, (*ids, *fields)):
+            found.setdefault(target, []).append((field, entry_of(row)))
+        return found
 
     def pairs(self, field: str) -> tuple[tuple[str, str], ...]:
         """Who names whom in one field of their heads: pairs of the record's id and the id that it names."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import tantivy
 from tantivy import Filter, Occur, Query, Tokenizer
@@ -29,6 +29,7 @@ _MOST_ENDINGS = 50
 _SPARE = 40
 _MOST_VALUES = 200
 _MOST_PLACES = 1_000
+_MOST_KEPT = 20_000
 _FIELDS = tuple(BOOSTS)
 # Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.
 _ONE_WRITER = 15_000_000
@@ -37,8 +38,7 @@ _REBUILD_THREADS = 2
 _ANALYZER = "vault"
 
 
-@dataclass(frozen=True, slots=True)
-class LexicalHit:
+class LexicalHit(NamedTuple):
     """One file that a query found; `score` is BM25, comparable within one answer only."""
 
     path: str
@@ -92,6 +92,7 @@ class Lexical:
         self._index = _open(folder, language, new=False)
         self._analyze = Analyzer(language)
         self._searcher = self._index.searcher()
+        self._paths: dict[tuple[int, int], str] = {}
 
     @property
     def count(self) -> int:
@@ -102,6 +103,7 @@ class Lexical:
         """See what was committed since."""
         self._index.reload()
         self._searcher = self._index.searcher()
+        self._paths = {}
 
     def apply(self, changes: Mapping[str, Text | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
@@ -148,19 +150,23 @@ class Lexical:
                     hits.append(LexicalHit(path, score))
         return sorted(hits, key=lambda hit: (-hit.score, hit.path))[:limit]
 
-    def attainable(self, text: str) -> float:
-        """The score that a document of average length would reach which holds every word of `text` once in its body.
+    def weights(self, text: str) -> dict[str, float]:
+        """How much each word of a question says: its rarity (BM25's idf).
 
-        An absolute scale for scores: the query's words weighted by their rarity (BM25's idf).
+        Their sum is an absolute scale for scores: what a document of average length would reach which holds every word once
+        in its body.
         """
-        return sum(self._weights(text).values())
+        tokens = {token for clause in read_query(text, self._analyze) for token in clause.tokens}
+        # Of the fields the one where the word is commonest: in titles a word is rare because titles are short.
+        return {token: min(self._rarity(field, token) for field in _FIELDS) for token in tokens}
 
-    def coverage(self, text: str, paths: Collection[str], pending: Mapping[str, Text | None] | None = None) -> dict[str, float]:
-        """The part of the query's words, weighted by their rarity, that each of these files has at all: from 0 to 1.
+    def coverage(
+        self, weights: Mapping[str, float], paths: Collection[str], pending: Mapping[str, Text | None] | None = None
+    ) -> dict[str, float]:
+        """The part of a question's words (`weights`) that each of these files has at all: from 0 to 1.
 
         A score grows with how often and where a word stands, so one word in a title can score like all of a question.
         """
-        weights = self._weights(text)
         total = sum(weights.values())
         if not paths or not total:
             return {}
@@ -170,7 +176,7 @@ class Lexical:
             anywhere = [(Occur.Should, Query.term_query(_SCHEMA, field, token)) for field in _FIELDS]
             parts.append((Occur.Should, Query.const_score_query(Query.boolean_query(anywhere), weight)))
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
-        found = {str(self._searcher.doc(address)["path"][0]): score / total for score, address in hits}
+        found = {self._path(address): score / total for score, address in hits}
         for path in paths:
             waiting = hidden.get(path)
             if waiting is not None:
@@ -195,7 +201,17 @@ class Lexical:
         # More than asked, so that ties at the limit fall the same way whatever order the documents were written in.
         found = self._searcher.search(Query.boolean_query(parts), limit + _SPARE, count=False).hits
         least = found[limit - 1][0] if len(found) >= limit else 0.0
-        return [LexicalHit(str(self._searcher.doc(at)["path"][0]), score) for score, at in found if score >= least]
+        return [LexicalHit(self._path(at), score) for score, at in found if score >= least]
+
+    def _path(self, at: tantivy.DocAddress) -> str:
+        """The file of a document; what was looked up once is kept, for unpacking it takes longer than finding it."""
+        place = (at.segment_ord, at.doc)
+        found = self._paths.get(place)
+        if found is None:
+            if len(self._paths) >= _MOST_KEPT:
+                self._paths.clear()
+            found = self._paths[place] = str(self._searcher.doc(at)["path"][0])
+        return found
 
     def _only(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         """What limits an answer to some values of a field: asked of the fewer documents, those with them or those with others."""
@@ -248,12 +264,6 @@ class Lexical:
         frequency = self._searcher.doc_freq(field, token)
         total = max(self._searcher.num_docs, frequency)
         return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-
-    def _weights(self, text: str) -> dict[str, float]:
-        """How much each word of a question says."""
-        tokens = {token for clause in read_query(text, self._analyze) for token in clause.tokens}
-        # Of the fields the one where the word is commonest: in titles a word is rare because titles are short.
-        return {token: min(self._rarity(field, token) for field in _FIELDS) for token in tokens}
 
     def _score(self, text: Text, clauses: Iterable[Clause]) -> float:
         """About what the index would say of a document that it does not hold yet (as of average length); 0: not found."""

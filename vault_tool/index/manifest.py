@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -65,7 +66,12 @@ class Part:
     def kept(self) -> dict[str, Any] | None:
         """What the seal says, or None where there is none of this version."""
         try:
-            said = orjson.loads(self.seal.read_bytes())
+            # Asked many times in an answer: a file object takes longer than all the rest.
+            descriptor = os.open(self.seal, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+            try:
+                said = orjson.loads(os.read(descriptor, os.fstat(descriptor).st_size))
+            finally:
+                os.close(descriptor)
         except (OSError, ValueError):
             return None
         return said if isinstance(said, dict) and said.get("version") == FORMAT else None
@@ -73,11 +79,12 @@ class Part:
     def print(self) -> list[list[Any]]:
         """The stats of the file, or of the files of the folder (locks aside); nothing where there is none."""
         try:
-            if self.path.is_dir():
-                # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
-                with os.scandir(self.path) as found:
-                    return sorted([item.name, *_stat(item.stat())] for item in found if not item.name.endswith(".lock"))
-            return [["", *_stat(self.path.stat())]]
+            own = self.path.stat()
+            if not stat.S_ISDIR(own.st_mode):
+                return [["", *_stat(own)]]
+            # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
+            with os.scandir(self.path) as found:
+                return sorted([item.name, *_stat(item.stat())] for item in found if not item.name.endswith(".lock"))
         except OSError:
             return []
 

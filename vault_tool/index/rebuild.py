@@ -139,6 +139,8 @@ class Index:
         """Compare just these files with the indexes: what a lookup by id does before it answers, without a walk."""
         catalog = self.catalog
         named = sorted(set(paths))
+        if not named:
+            return self._report(catalog)
         there = reader.present(self._root, named)
         return self.wrote([path for path in named if there.get(path) != updating.stat_of(catalog, path)])
 

@@ -63,6 +63,9 @@ CREATE INDEX signals_by_path ON signals (path);
 CREATE INDEX signals_by_target ON signals (target, at, id);
 """
 
+DROPPED = "dropped"
+"""The fact that says at which `seq` a row was last taken away or changed without a new one in its place."""
+
 ENTRY = "path, id, class, type, title, head, preview, body_hash, links, size, mtime_ns, hash, stale"
 
 _POINTING = (FieldKind.ID, FieldKind.IDS)

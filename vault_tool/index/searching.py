@@ -80,10 +80,11 @@ class Search:
         index = self._index(catalog)
         hits = index.search(text, limit, classes, None, beside, near=True)
         # As a share of what a text with every word would score, short and long questions are judged alike.
-        attainable = index.attainable(text) or 1.0
+        weights = index.weights(text)
+        attainable = sum(weights.values()) or 1.0
         shares = {hit.path: hit.score / attainable for hit in hits}
         telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
-        covered = index.coverage(text, telling, beside)
+        covered = index.coverage(weights, telling, beside)
         return {path: Wording(share, covered.get(path)) for path, share in shares.items()}
 
     def usable(self, catalog: Catalog) -> bool:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import SESSION
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
 
 _MOST = 5000
 """Of a longer session only the first so many records are put in order."""
@@ -19,41 +23,69 @@ _ROWS = ", ".join(
 _NUMBER = re.compile(r"(\d+)")
 
 
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The paths of one session's records in their order, and the place of each in it."""
+
+    order: tuple[str, ...]
+    places: Mapping[str, int]
+
+    def around(self, path: str, reach: int) -> tuple[str, ...]:
+        """The paths recorded just before and just after one, at most `reach` each."""
+        at = self.places.get(path)
+        return () if at is None else self.order[max(0, at - reach) : at] + self.order[at + 1 : at + 1 + reach]
+
+
 class SessionOrder:
     """The order of records in each session, looked up when first asked for and kept until the catalogue changes."""
 
     def __init__(self) -> None:
         self._seq = ""
-        self._orders: dict[str, tuple[tuple[str, ...], dict[str, int]]] = {}
+        self._sessions: dict[str, Session] = {}
 
     def settle(self, catalog: Catalog) -> None:
         """Forget what was looked up before the catalogue last changed: once before each answer."""
         seq = catalog.seq()
         if seq != self._seq:
-            self._seq, self._orders = seq, {}
+            self._seq, self._sessions = seq, {}
 
-    def around(self, catalog: Catalog, session: str, path: str, reach: int = 2) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The paths recorded just before and just after one, nearest first, at most `reach` each."""
-        if not session:
-            return (), ()
-        order, places = self._order(catalog, session)
-        at = places.get(path)
-        if at is None:
-            return (), ()
-        return order[max(0, at - reach) : at][::-1], order[at + 1 : at + 1 + reach]
+    def look_up(self, catalog: Catalog, sessions: Collection[str]) -> dict[str, Session]:
+        """Several sessions by their names."""
+        missing = [name for name in sessions if name not in self._sessions]
+        if missing:
+            self._sessions.update(_sessions(catalog, missing))
+        return {name: self._sessions[name] for name in sessions}
 
-    def of(self, catalog: Catalog, session: str) -> tuple[str, ...]:
-        """All paths of one session, in order."""
-        return self._order(catalog, session)[0]
 
-    def _order(self, catalog: Catalog, session: str) -> tuple[tuple[str, ...], dict[str, int]]:
-        if session not in self._orders:
-            # As the partial index has it (`<> ''`), and not by the class, which most records share (the plus).
-            where = f"{SESSION} = ? AND {SESSION} <> '' AND +class = 'observation'"
-            rows = catalog.rows(f"SELECT {_ROWS} FROM entries WHERE {where} LIMIT {_MOST}", (session,))
-            order = tuple(row[0] for row in _in_order(rows))
-            self._orders[session] = order, {path: place for place, path in enumerate(order)}
-        return self._orders[session]
+def _sessions(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
+    kept = catalog.of_sessions_kept(names)
+    if kept is None:
+        return _looked_up(catalog, names)
+    observations = {name: (one for one in some if one.record_class is RecordClass.OBSERVATION) for name, some in kept.items()}
+    return {name: _session(map(_row, islice(some, _MOST))) for name, some in observations.items()}
+
+
+def _looked_up(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
+    # As the partial index has it (`<> ''`), and not by the class, which most records share (the plus).
+    where = f"{SESSION} IN ({','.join('?' * len(names))}) AND {SESSION} <> '' AND +class = 'observation'"
+    rows = catalog.rows(f"SELECT {SESSION}, {_ROWS} FROM entries WHERE {where} LIMIT {_MOST}", names)
+    if len(rows) == _MOST and len(names) > 1:
+        # One of them is longer than all may be together: each for itself.
+        return {name: session for one in names for name, session in _looked_up(catalog, [one]).items()}
+    of: dict[str, list[Any]] = {name: [] for name in names}
+    for name, *row in rows:
+        of[name].append(row)
+    return {name: _session(some) for name, some in of.items()}
+
+
+def _row(entry: Entry) -> tuple[Any, ...]:
+    """An entry as `_ROWS` has it."""
+    return entry.path, entry.head.get("turn"), entry.text("observed"), entry.text("created"), entry.mtime_ns
+
+
+def _session(rows: Iterable[Any]) -> Session:
+    order = tuple(row[0] for row in _in_order(rows))
+    return Session(order, {path: place for place, path in enumerate(order)})
 
 
 def _in_order(rows: Iterable[Any]) -> list[Any]:

@@ -33,6 +33,7 @@ class Shelf:
         self._wait = config.lock_wait
         self._settings = settings_print(config)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
+        self._part: Part | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
         self._unsynced = False
 
@@ -44,7 +45,9 @@ class Shelf:
     @property
     def part(self) -> Part:
         """The catalogue's file; its name carries the format, so that another version's is never opened."""
-        return Part(self.cache / f"catalog-{FORMAT}.sqlite3", self.cache / "catalog.seal")
+        if self._part is None or self._part.path.parent != self.cache:
+            self._part = Part(self.cache / f"catalog-{FORMAT}.sqlite3", self.cache / "catalog.seal")
+        return self._part
 
     @property
     def settings(self) -> str:

@@ -103,7 +103,9 @@ def apply(catalog: Catalog, difference: Difference) -> None:
             connection.executemany(_ADD_PROBLEM, problem_rows(difference.faults, scan=True))
         # Last, and in the same transaction: what is remembered of a file must never be newer than what was taken from it.
         known = _relist(catalog, difference)
-        connection.executemany(_ADD_FACT, {**difference.facts, "seq": str(seq)}.items())
+        dropped = difference.gone or difference.touched or any(one.entry is None for one in difference.seen)
+        facts = {**difference.facts, "seq": str(seq), **({schema.DROPPED: str(seq)} if dropped else {})}
+        connection.executemany(_ADD_FACT, facts.items())
     catalog.adopt_known(str(seq), known)
 
 

@@ -92,7 +92,8 @@ class Entry:
 
     def expired(self, moment: datetime) -> bool:
         """Whether its time is over at `moment`: from then on it is history and no answer."""
-        expires = parse_time(self.text("expires")) if self.text("expires") else None
+        said = self.text("expires")
+        expires = parse_time(said) if said else None
         return expires is not None and expires <= moment
 
 

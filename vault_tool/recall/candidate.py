@@ -18,23 +18,31 @@ class Candidate:
     question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
     question has in common with any memory (None: it has no vector yet).
 
-    `length` is about how many words it has, known where it has neighbours. `factors` is kept of everything that made the
-    score, for `explain`.
+    `session` is the conversation that it was recorded in. `length` is about how many words it has, known where others of its
+    session are in the running.
+
+    Each `by_...` is what one thing adds to its rank, and `factors` is everything else that made the score: for `explain`.
     """
 
     key: Key
     entry: Entry
+    session: str = ""
     words: float = 0.0
     covered: float | None = None
     cosine: float | None = None
     perspective: str | None = None
     named: float = 0.0
     length: int = 0
+    by_words: float = 0.0
+    by_meaning: float = 0.0
+    by_neighbours: float = 0.0
+    by_name: float = 0.0
+    by_session: float = 0.0
     strength: float = 0.0
     rank: float = 0.0
     match: float = 0.0
     score: float = 0.0
-    why: list[str] = field(default_factory=list)
+    why: tuple[str, ...] = ()
     factors: dict[str, float] = field(default_factory=dict)
 
     def worded(self, breadth: float) -> float:
@@ -47,6 +55,16 @@ class Candidate:
             return self.words
         return float(self.words ** (1 - breadth) * self.covered**breadth)
 
+    def parts(self) -> dict[str, float]:
+        """What its rank is the sum of, by name."""
+        return {
+            "words": self.by_words,
+            "meaning": self.by_meaning,
+            "neighbours": self.by_neighbours,
+            "named": self.by_name,
+            "session": self.by_session,
+        }
 
-Neighbours: TypeAlias = Mapping[Key, tuple[tuple[Key, ...], tuple[Key, ...]]]
-"""What was recorded before and after a memory in the same session, nearest first."""
+
+Line: TypeAlias = Mapping[int, Candidate]
+"""Those in the running of one session, each by its place in the order in which they were recorded."""

@@ -9,19 +9,27 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 
 
-def covers(understanding: Entry, observation: Entry) -> bool:
-    """Whether an understanding covers an observation: names it as a source, or is of the same subjects and written later."""
-    if observation.record_class is not RecordClass.OBSERVATION:
-        return False
-    if observation.id in understanding.texts("sources"):
-        return True
-    tagged = _subjects(observation)
-    return bool(tagged) and tagged == _subjects(understanding) and _written(observation) < _written(understanding)
+class Coverage:
+    """What some understandings cover: the observations that they name as sources, and those of the same subjects that were
+    written before them.
+    """
 
+    def __init__(self, understandings: Iterable[Entry]) -> None:
+        self._sources: set[str] = set()
+        self._latest: dict[frozenset[str], str] = {}
+        for one in understandings:
+            self._sources.update(one.texts("sources"))
+            tagged = _subjects(one)
+            self._latest[tagged] = max(_written(one), self._latest.get(tagged, ""))
+        self._latest.pop(frozenset(), None)
 
-def covered(observation: Entry, understandings: Iterable[Entry]) -> bool:
-    """Whether any of the understandings covers it."""
-    return any(covers(understanding, observation) for understanding in understandings)
+    def has(self, entry: Entry) -> bool:
+        """Whether one of them covers it."""
+        if entry.record_class is not RecordClass.OBSERVATION:
+            return False
+        if entry.id in self._sources:
+            return True
+        return bool(self._latest) and _written(entry) < self._latest.get(_subjects(entry), "")
 
 
 def _subjects(entry: Entry) -> frozenset[str]:

@@ -81,7 +81,7 @@ def founded(entry: Entry, belief: Belief, strong_models: Sequence[str]) -> float
     """0..1: confidence, who concluded it, and use: what sinks less with age."""
     confidence = entry.number("confidence")
     model = entry.text("model").casefold()
-    strong = any(word.casefold() in model for word in strong_models)
+    strong = bool(model) and any(word.casefold() in model for word in strong_models)
     used = min(1.0, log2(1 + belief.access_count) / _OFTEN)
     return 0.5 * (_DEFAULT_CONFIDENCE if confidence is None else confidence) + 0.2 * strong + 0.3 * used
 

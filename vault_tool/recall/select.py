@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Generic, TypeVar
@@ -30,7 +30,7 @@ class Kept(Generic[_One]):
     folded: int = 0
 
 
-def pick(ranked: Sequence[Text[_One]], limit: int, weights: Weights) -> list[Kept[_One]]:
+def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kept[_One]]:
     """The best `limit`, near copies folded into the first of them, and one source's lookalikes held to their part.
 
     What is held back still comes after everything else, where there is room.

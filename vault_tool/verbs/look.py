@@ -157,7 +157,7 @@ def body_of(vault: Context, entry: Entry) -> str:
         data = git.show(vault.repo, "HEAD", entry.path)
     if data is None:
         raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
-    return frontmatter.read(data)[1].strip("\r\n")
+    return frontmatter.read_body(data).strip("\r\n")
 
 
 def _on_disk(vault: Context, path: str) -> bytes | None:

@@ -57,9 +57,9 @@ def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
             assert similarities.of(truth) == pytest.approx(truth, abs=1e-5)
             heads = brute_force(root, words, question, passages=1)
             assert agrees(similarities.leading(7), heads)
-            stands = {one.path: one for one in similarities.stands(truth)}
-            assert {path: one.head for path, one in stands.items()} == pytest.approx(heads, abs=1e-5)
-            assert {path: one.best for path, one in stands.items()} == pytest.approx(truth, abs=1e-5)
+            (stands,) = similarities.stands(truth)
+            assert dict(zip(stands.paths, stands.head, strict=True)) == pytest.approx(heads, abs=1e-5)
+            assert dict(zip(stands.paths, stands.best, strict=True)) == pytest.approx(truth, abs=1e-5)
             assert len(similarities.top(1000)) == len(truth) == vectors.count
     vectors.close()
 
@@ -329,3 +329,50 @@ def test_a_note_that_changes_while_others_are_embedded(tmp_path: Path) -> None:
         done = vectors.catch_up()
     assert done.whole
     assert agrees(vectors.search(vectors.query("amber 7"), 30), brute_force(root, Words(), "amber 7"))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_notes_are_is_told_alike_to_who_asks_once_again_and_often(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    root = make(tmp_path / "v", 20)
+    words = Words()
+    often = vectors_of(root, words)
+    for _ in range(4):
+        _change(root, chance)
+        assert often.catch_up().whole
+        for question in (*QUESTIONS, *QUESTIONS):
+            # A few at a time: who is told of all at once never asks again.
+            every = sorted(brute_force(root, words, question))
+            asked = often.similarities(often.query(question))
+            for path in every:
+                asked.of([path])
+            once = vectors_of(root, words)
+            first = once.similarities(once.query(question))
+            assert agrees(asked.leading(9), {hit.path: hit.cosine for hit in first.leading(9)})
+            assert asked.of(every) == pytest.approx(first.of(every), abs=1e-6)
+            assert asked.nearest_of(every[:3], 4, every) == first.nearest_of(every[:3], 4, every)
+            once.close()
+    often.close()
+
+
+def test_places_of_a_small_vault_are_all_kept_for_who_asks_often(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 12)
+    vectors = vectors_of(root, Words())
+    vectors.catch_up()
+    exact = vectors._exact()
+    view = exact._view("general")
+    assert view is not None
+    ledger, rows_there = exact._ledger(), view.rows
+    for number in range(12):
+        told = view.places.of(ledger, view.lane.number, rows_there, [path_of(number), "vault/nothing.md"])
+        assert told["vault/nothing.md"] == ()
+        assert told[path_of(number)][0] >= 0
+    headings = view.places.headings(ledger, rows_there)
+    assert headings is not None
+    assert {path for paths in headings.values() for path in paths} == set(ledger.joined_keys())
+    (root / path_of(3)).write_text(note(3, "Something else entirely."))
+    vectors.catch_up()
+    after = vectors._exact()._view("general")
+    assert after is not None
+    assert after.places.headings(vectors._exact()._ledger(), after.rows) is None
+    vectors.close()

@@ -30,6 +30,18 @@ def read(data: bytes) -> tuple[Head | None, str, tuple[Fault, ...]]:
     return head, body, head.faults
 
 
+def read_body(data: bytes) -> str:
+    """The body that `read` gives, without reading the head."""
+    parts = split(data)
+    if parts.fault is not None and parts.fault.code == "not-text":
+        return ""
+    try:
+        data[parts.start : parts.end].decode("utf-8")
+        return data[parts.body_start :].decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
 def _unusable(fault: Fault, body: str) -> tuple[Head, str, tuple[Fault, ...]]:
     return Head({}, {}, (fault,), editable=False), body, (fault,)
 

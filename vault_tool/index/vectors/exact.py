@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import chain, islice
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.ledger import Ledger
 from vault_tool.index.vectors.port import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
-from vault_tool.index.vectors.rows import KEY_BYTES, Numbers, Rows
-from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.index.vectors.rows import Numbers, Rows
+from vault_tool.index.vectors.vector_set import VectorSet, View
 
 if TYPE_CHECKING:
-    import numpy
+    pass
 
 _FIRST_LOOK = 40
 _MORE = 4
@@ -23,12 +22,12 @@ _WORTH_ALL = 0.1
 
 
 class Angle:
-    """One perspective as it is searched: its lane's number, its rows and the question; products are made when they are asked."""
+    """One perspective as it is searched: its rows and the question; products are made when they are asked."""
 
-    def __init__(self, perspective: str, lane: int, rows: Rows, query: Vector) -> None:
+    def __init__(self, perspective: str, view: View, query: Vector) -> None:
         self.perspective = perspective
-        self.lane = lane
-        self.rows = rows
+        self.view = view
+        self.rows = view.rows
         self._query = query
         self._cosines: Vector | None = None
         self._heads: tuple[Numbers, Vector] | None = None
@@ -37,36 +36,39 @@ class Angle:
     def cosines(self) -> Vector:
         """The question's cosine with every row."""
         if self._cosines is None:
-            self._cosines = _readable(self.rows).vectors @ self._query
+            self._cosines = _product(_readable(self.rows).vectors, self._query)
         return self._cosines
 
     @property
     def heads(self) -> tuple[Numbers, Vector]:
         """The rows of first passages, and the question's cosine with each."""
         if self._heads is None:
-            numbers, table = _by_heads(self.rows, self._query[None])
-            self._heads = numbers, table[0]
+            heads = _readable(self.rows).heads()
+            if heads is not None:
+                self._heads = heads.numbers, _product(heads.vectors, self._query)
+            else:
+                numbers = self.rows.first_passages()
+                self._heads = numbers, self.cosines[numbers]
         return self._heads
 
-    def at(self, numbers: Sequence[int]) -> Vector:
+    def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
-            some: Vector = _readable(self.rows).vectors[list(numbers)] @ self._query
-            return some
-        found: Vector = self.cosines[list(numbers)]
+            return _product(_readable(self.rows).vectors[numbers], self._query)
+        found: Vector = self.cosines[numbers]
         return found
 
 
-class Stand(NamedTuple):
-    """How one file stands to a question, by one perspective: the cosine of its first passage (of all, where that one has no
-    vector), of its best, and of all on average.
+class Stands(NamedTuple):
+    """How several files stand to a question by one perspective. Of each in turn: the cosine of its first passage (of all,
+    where that one has no vector), of its best, and of all on average.
     """
 
-    path: str
     perspective: str
-    head: float
-    best: float
-    whole: float
+    paths: Sequence[str]
+    head: Vector
+    best: Vector
+    whole: Vector
 
 
 Candidates: TypeAlias = Callable[[int], Collection[str]]
@@ -94,7 +96,8 @@ class Similarities:
         best: dict[str, VectorHit] = {}
         for angle in self._angles:
             every = range(len(angle.rows))
-            _keep_best(best, _best_of(self._ledger, angle.rows, angle.perspective, every, angle.cosines, limit))
+            for hit in _best_of(self._ledger, angle.rows, angle.perspective, every, angle.cosines, limit):
+                _keep(best, hit)
         return _ranked(best.values(), limit)
 
     def leading(self, limit: int) -> list[VectorHit]:
@@ -106,7 +109,8 @@ class Similarities:
             return self.top(limit)
         best: dict[str, VectorHit] = {}
         for angle in self._angles:
-            _keep_best(best, _best_of(self._ledger, angle.rows, angle.perspective, *angle.heads, limit))
+            for hit in _best_heads(self._ledger, angle.view, angle.perspective, *angle.heads, limit):
+                _keep(best, hit)
         return _ranked(best.values(), limit)
 
     def of(self, paths: Collection[str]) -> dict[str, float]:
@@ -118,7 +122,7 @@ class Similarities:
         best: dict[str, VectorHit] = {}
         for path, perspective, cosines in self.passages(paths):
             passage = max(cosines, key=lambda n: (cosines[n], -n))
-            _keep_best(best, [VectorHit(path, cosines[passage], perspective, passage)])
+            _keep(best, VectorHit(path, cosines[passage], perspective, passage))
         return best
 
     def spread(self) -> dict[str, tuple[int, float, float]]:
@@ -136,49 +140,58 @@ class Similarities:
     def passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
         """For each file and perspective the cosine of each of its passages that has a vector; passage 0 is its head."""
         for angle in self._angles:
-            places = _places(self._ledger, angle.lane, angle.rows, paths)
+            places = _places(self._ledger, angle.view, paths)
             cosines = iter(angle.at([row for rows in places.values() for row in rows if row >= 0]).tolist())
             for path, rows in places.items():
                 found = {n: next(cosines) for n, row in enumerate(rows) if row >= 0}
                 if found:
                     yield path, angle.perspective, found
 
-    def stands(self, paths: Collection[str]) -> Iterator[Stand]:
-        """How each of these files that has a vector stands to the question, by each perspective."""
+    def stands(self, paths: Collection[str]) -> Iterator[Stands]:
+        """How those of these files that have a vector stand to the question, by each perspective."""
         import numpy  # 100 ms, and most commands look at no vector
 
         for angle in self._angles:
-            places = _places(self._ledger, angle.lane, angle.rows, paths)
-            there = {path: [row for row in rows if row >= 0] for path, rows in places.items()}
-            there = {path: rows for path, rows in there.items() if rows}
+            there: list[str] = []
+            rows: list[int] = []
+            begins: list[int] = []
+            headless: list[int] = []
+            for path, places in _places(self._ledger, angle.view, paths).items():
+                found = _with_vector(places)
+                if found:
+                    if places[0] < 0:
+                        headless.append(len(there))
+                    there.append(path)
+                    begins.append(len(rows))
+                    rows.extend(found)
             if not there:
                 continue
-            counts = [len(rows) for rows in there.values()]
-            begins = numpy.cumsum([0, *counts[:-1]])
-            cosines = angle.at(list(chain.from_iterable(there.values())))
-            heads, best = cosines[begins].tolist(), numpy.maximum.reduceat(cosines, begins).tolist()
-            whole = (numpy.add.reduceat(cosines, begins) / counts).tolist()
-            for at, path in enumerate(there):
-                yield Stand(path, angle.perspective, heads[at] if places[path][0] >= 0 else whole[at], best[at], whole[at])
+            cosines = angle.at(rows)
+            counts = numpy.diff([*begins, len(rows)])
+            whole = (numpy.add.reduceat(cosines, begins) / counts).astype(numpy.float32)
+            head = cosines[begins]
+            head[headless] = whole[headless]
+            yield Stands(angle.perspective, there, head, numpy.maximum.reduceat(cosines, begins), whole)
 
     def nearest_of(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[VectorHit]]:
         """For each of these files the nearest of the others in `among`, by their heads in the first perspective; best first."""
         if not self._angles:
             return {}
         angle = self._angles[0]
-        at = {
-            path: rows[0]
-            for path, rows in _places(self._ledger, angle.lane, angle.rows, {*paths, *among}).items()
-            if rows and rows[0] >= 0
-        }
+        places = _places(self._ledger, angle.view, {*paths, *among})
+        at = {path: rows[0] for path, rows in places.items() if rows and rows[0] >= 0}
         there = [path for path in dict.fromkeys(among) if path in at]
         asked = [path for path in paths if path in at]
+        if not there or not asked:
+            return {}
         vectors = _readable(angle.rows).vectors
-        table = vectors[[at[path] for path in asked]] @ vectors[[at[path] for path in there]].T
+        others = vectors[[at[path] for path in there]]
         found = {}
-        for path, cosines in zip(asked, table.tolist(), strict=True):
-            hits = zip(there, cosines, strict=True)
-            found[path] = _ranked([VectorHit(to, cosine, angle.perspective, 0) for to, cosine in hits if to != path], limit)
+        for path in asked:
+            cosines = _product(others, vectors[at[path]])
+            # One more than asked for, for the file itself is among them, and all that are as near as the last of these.
+            some = [(there[n], cosine) for n, cosine in _best_and_equal(cosines, limit + 1)]
+            found[path] = _ranked([VectorHit(to, cosine, angle.perspective, 0) for to, cosine in some if to != path], limit)
         return found
 
 
@@ -204,8 +217,7 @@ class ExactStore:
             view = self._view(perspective)
             if view is None or len(query) != self._set.dimensions:
                 continue
-            lane, rows = view
-            angles.append(Angle(perspective, lane, rows, query))
+            angles.append(Angle(perspective, view, query))
         return Similarities(self._ledger(), angles, candidates)
 
     def vectors_of(self, paths: Collection[str], perspective: str = GENERAL) -> dict[str, Vector]:
@@ -215,12 +227,11 @@ class ExactStore:
         view = self._view(perspective)
         if view is None:
             return {}
-        lane, rows = view
         found: dict[str, Vector] = {}
-        for path, places in _places(self._ledger(), lane, rows, paths).items():
-            numbers = [row for row in places if row >= 0]
+        for path, places in _places(self._ledger(), view, paths).items():
+            numbers = _with_vector(places)
             if numbers:
-                mean = _readable(rows).vectors[numbers].mean(axis=0)
+                mean = _readable(view.rows).vectors[list(numbers)].mean(axis=0)
                 length = float(numpy.linalg.norm(mean))
                 if length > 0:
                     found[path] = (mean / length).astype(numpy.float32)
@@ -238,20 +249,19 @@ class ExactStore:
         for start in range(0, len(vectors), _AT_ONCE):
             some = vectors[start : start + _AT_ONCE]
             # This way round a block of questions costs little more than one.
-            numbers, table = _by_heads(view[1], numpy.stack([vector for _, vector in some]))
+            numbers, table = _by_heads(view.rows, numpy.stack([vector for _, vector in some]))
             for (path, _), cosines in zip(some, table, strict=True):
-                hits = _best_of(self._ledger(), view[1], perspective, numbers, cosines, limit + 1)
+                hits = _best_heads(self._ledger(), view, perspective, numbers, cosines, limit + 1)
                 found[path] = [hit for hit in hits if hit.path != path][:limit]
         return found
 
-    def _view(self, perspective: str) -> tuple[int, Rows] | None:
+    def _view(self, perspective: str) -> View | None:
         if perspective not in self._instructions:
             return None
         try:
-            view = self._set.view(self._instructions[perspective])
+            return self._set.view(self._instructions[perspective])
         except (Busy, StorageError) as fault:
             raise StoreUnavailable(fault.message) from fault
-        return (view.lane.number, view.rows) if view is not None else None
 
     def _ledger(self) -> Ledger:
         try:
@@ -265,6 +275,15 @@ def _readable(rows: Rows) -> Rows:
     if not rows.sound():
         raise StoreUnavailable("the file of vectors was cut short while it was open")
     return rows
+
+
+def _product(vectors: Matrix, query: Vector) -> Vector:
+    """The product of each row with the query."""
+    import numpy  # as above
+
+    # As fast as BLAS on two cores, for memory is what it waits for, and leaves no thread spinning beside the rest of the answer.
+    found: Vector = numpy.einsum("ij,j->i", vectors, query)
+    return found
 
 
 def _by_heads(rows: Rows, queries: Matrix) -> tuple[Numbers, Matrix]:
@@ -300,14 +319,38 @@ def _best_of(
     ledger: Ledger, rows: Rows, perspective: str, numbers: Sequence[int] | Numbers, cosines: Vector, limit: int
 ) -> list[VectorHit]:
     """The best files by the cosines of some rows; texts that no note has any more are passed over."""
+
+    def owned(at: Sequence[int]) -> list[list[tuple[str, int]]]:
+        keys = rows.keys([int(numbers[n]) for n in at])
+        owners = ledger.owners(keys)
+        return [owners.get(key, []) for key in keys]
+
+    return _best_owned(owned, perspective, cosines, limit)
+
+
+def _best_heads(ledger: Ledger, view: View, perspective: str, numbers: Numbers, cosines: Vector, limit: int) -> list[VectorHit]:
+    """The same by first passages."""
+    headings = view.places.headings(ledger, view.rows)
+    if headings is None:
+        return _best_of(ledger, view.rows, perspective, numbers, cosines, limit)
+
+    def owned(at: Sequence[int]) -> list[list[tuple[str, int]]]:
+        return [[(path, 0) for path in headings.get(number, ())] for number in numbers[at].tolist()]
+
+    return _best_owned(owned, perspective, cosines, limit)
+
+
+def _best_owned(
+    owned: Callable[[Sequence[int]], list[list[tuple[str, int]]]], perspective: str, cosines: Vector, limit: int
+) -> list[VectorHit]:
+    """The best files, where `owned` gives the owners and passages of some of the texts that `cosines` are of."""
     look = max(_FIRST_LOOK, limit + limit // 4)
     while True:
         highest = _highest(cosines, look)
-        keys = rows.keys([int(numbers[at]) for at in highest])
-        owners = ledger.owners(keys)
         best: dict[str, VectorHit] = {}
-        for cosine, key in zip(cosines[highest].tolist(), keys, strict=True):
-            _keep_best(best, [VectorHit(path, cosine, perspective, passage) for path, passage in owners.get(key, ())])
+        for cosine, owners in zip(cosines[highest].tolist(), owned(highest), strict=True):
+            for path, passage in owners:
+                _keep(best, VectorHit(path, cosine, perspective, passage))
         # One file more than asked, so that ties at the limit fall by path and not by row.
         if len(best) > limit or look >= len(cosines):
             return _ranked(best.values(), limit)
@@ -318,40 +361,35 @@ def _highest(cosines: Vector, count: int) -> list[int]:
     import numpy  # as above
 
     if count >= len(cosines):
-        found: numpy.ndarray[tuple[int], numpy.dtype[numpy.intp]] = numpy.arange(len(cosines))
-    else:
-        found = numpy.argpartition(cosines, len(cosines) - count)[len(cosines) - count :]
-    return [int(number) for number in found]
+        return list(range(len(cosines)))
+    found: list[int] = numpy.argpartition(cosines, len(cosines) - count)[len(cosines) - count :].tolist()
+    return found
 
 
-def _places(ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+def _best_and_equal(cosines: Vector, count: int) -> list[tuple[int, float]]:
+    """The highest, with all that equal the last of them: each with its number."""
+    import numpy  # as above
+
+    least = numpy.partition(cosines, len(cosines) - count)[len(cosines) - count] if count < len(cosines) else -2.0
+    found = numpy.flatnonzero(cosines >= least)
+    return list(zip(found.tolist(), cosines[found].tolist(), strict=True))
+
+
+def _places(ledger: Ledger, view: View, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
     """In which rows the passages of each file are, -1 for one without a vector; nothing for a file without texts."""
-    known = rows.places(ledger.state())
-    missing = [path for path in paths if path not in known]
-    if missing and _by_rows(ledger, lane, rows):
-        keys = ledger.joined_keys(missing)
-        numbers = iter(rows.numbers(b"".join(keys.values())))
-        known.update((path, tuple(islice(numbers, len(joined) // KEY_BYTES))) for path, joined in keys.items())
-        known.update((path, ()) for path in missing if path not in keys)
-    elif missing:
-        keys_of = ledger.note_keys(missing)
-        said = ledger.row_numbers(lane, {key for keys in keys_of.values() for key in keys})
-        at = {key: row for key, row in said.items() if row < len(rows)}
-        known.update((path, tuple([at.get(key, -1) for key in keys_of.get(path, ())])) for path in missing)
-    return {path: known[path] for path in paths}
+    return view.places.of(ledger, view.lane.number, view.rows, paths)
 
 
-def _by_rows(ledger: Ledger, lane: int, rows: Rows) -> bool:
-    """Whether the rows themselves are to say where texts are: to one who asks again, or where another process may have
-    written them anew meanwhile."""
-    return rows.asked_before() or ledger.file_of(lane) != rows.name
+def _with_vector(rows: tuple[int, ...]) -> Sequence[int]:
+    """Those of a file's rows that are there; nearly always all."""
+    return [row for row in rows if row >= 0] if -1 in rows else rows
 
 
-def _keep_best(best: dict[str, VectorHit], hits: Iterable[VectorHit]) -> None:
-    for hit in hits:
-        known = best.get(hit.path)
-        if known is None or (hit.cosine, known.passage) > (known.cosine, hit.passage):
-            best[hit.path] = hit
+def _keep(best: dict[str, VectorHit], hit: VectorHit) -> None:
+    """Note a hit, if it is the best of its file so far."""
+    known = best.get(hit.path)
+    if known is None or (hit.cosine, known.passage) > (known.cosine, hit.passage):
+        best[hit.path] = hit
 
 
 def _ranked(hits: Iterable[VectorHit], limit: int) -> list[VectorHit]:

@@ -159,8 +159,10 @@ class Ledger(LedgerFile):
         """The texts of some notes, by path."""
         return {path: _parts(joined) for path, joined in self.joined_keys(paths).items()}
 
-    def joined_keys(self, paths: Collection[str]) -> dict[str, bytes]:
-        """The same, the keys of a note one after the other."""
+    def joined_keys(self, paths: Collection[str] | None = None) -> dict[str, bytes]:
+        """The same, or that of all notes, the keys of a note one after the other."""
+        if paths is None:
+            return dict(self._rows("SELECT path, keys FROM notes"))
         found: dict[str, bytes] = {}
         for some in _batches(paths):
             found.update(self._rows(f"SELECT path, keys FROM notes WHERE path IN ({_marks(some)})", some))

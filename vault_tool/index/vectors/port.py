@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from vault_tool.errors import Exit, VaultError
 
@@ -21,8 +21,7 @@ GENERAL = "general"
 """The perspective without an instruction, which every model has."""
 
 
-@dataclass(frozen=True, slots=True)
-class VectorHit:
+class VectorHit(NamedTuple):
     """One file by its best passage (counted from 0) and perspective; `cosine` is from -1 to 1."""
 
     path: str

@@ -56,11 +56,13 @@ class Rows:
     def __init__(self, name: str, array: numpy.ndarray[Any, Any], descriptor: int | None, need: int) -> None:
         self.name = name
         """The file's name: another name is other rows."""
+        import numpy  # 100 ms, and most commands look at no vector
+
         self._array = array
+        # Without the class of mapped arrays, which does more at each step than the step takes.
+        self._vectors: Matrix = numpy.asarray(array["vector"])
         self._descriptor = descriptor
         self._need = need
-        self._asked = 0
-        self._places: tuple[object, dict[str, tuple[int, ...]]] = (None, {})
         self._order: tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]] | None = None
         self._heads: Heads | None = None
         self._headed = 0
@@ -71,8 +73,7 @@ class Rows:
     @property
     def vectors(self) -> Matrix:
         """One vector a row."""
-        found: Matrix = self._array["vector"]
-        return found
+        return self._vectors
 
     def sound(self) -> bool:
         """Whether the file still has every row: reading a map of one that was cut meanwhile would end the process."""
@@ -109,18 +110,7 @@ class Rows:
     def follow(self, before: Rows) -> None:
         """Take over what was gathered of the same file when it had fewer rows."""
         if before.name == self.name and len(before) <= len(self):
-            self._heads, self._headed, self._asked = before._heads, before._headed, before._asked
-
-    def asked_before(self) -> bool:
-        """Whether somebody looked for keys in them already: then it is worth it to put them in order."""
-        self._asked += 1
-        return self._asked > 1
-
-    def places(self, state: object) -> dict[str, tuple[int, ...]]:
-        """Where the passages of each note are (-1: nowhere), as far as somebody noted it here since the ledger was at `state`."""
-        if self._places[0] != state:
-            self._places = state, {}
-        return self._places[1]
+            self._heads, self._headed = before._heads, before._headed
 
     def numbers(self, joined: bytes) -> list[int]:
         """The row of each key of several that are joined, -1 for one that is not there.

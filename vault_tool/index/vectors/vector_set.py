@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
@@ -16,6 +17,7 @@ from vault_tool.index.manifest import Part, State, discard, lock, make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.ledger import Lane, Ledger
 from vault_tool.index.vectors.ledger_file import FORMAT
+from vault_tool.index.vectors.places import Places
 from vault_tool.index.vectors.port import Matrix
 from vault_tool.index.vectors.rows import Header, Rows
 from vault_tool.util.text import slug
@@ -28,10 +30,11 @@ _QUICK_WAIT = 0.2
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One lane as it was at one moment: rows, and which lane they are of."""
+    """One lane as it was at one moment: rows, which lane they are of, and where each note is in them."""
 
     lane: Lane
     rows: Rows
+    places: Places
 
 
 class VectorSet:
@@ -125,9 +128,11 @@ class VectorSet:
         if opened is None:
             self._views.pop(instruction, None)
             return None
+        places = Places()
         if kept is not None and as_left:
             opened.follow(kept.rows)
-        self._views[instruction] = View(lane, opened)
+            places.follow(kept.places)
+        self._views[instruction] = View(lane, opened, places)
         return self._views[instruction]
 
     def compact(self, instruction: str, dropped: frozenset[bytes]) -> None:
@@ -136,7 +141,7 @@ class VectorSet:
             lane = self._sound_lane(ledger, ledger.lanes()[instruction])
             self._rewrite(ledger, lane, dropped)
 
-    @property
+    @cached_property
     def _part(self) -> Part:
         return Part(self.folder / f"ledger-{FORMAT}.sqlite3", self.folder / "ledger.seal")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
+from math import inf
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.graph import references
@@ -17,7 +17,9 @@ from vault_tool.verbs.recall import lanes
 from vault_tool.verbs.recall.asked import Asked, Part
 from vault_tool.verbs.recall.lanes import Pool
 
+_CHANGES = ("change_targets",)
 _SOLVED = ("problem",)
+_JOINS = ("from_id", "to_id")
 _TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution", "CHANGES": "update"}
 _STAYS: dict[Part, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
 """What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
@@ -87,9 +89,10 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
     wanted: list[tuple[Candidate, Link, Entry]] = []
+    pointed = pool.catalog.pointing_at_each({hit.entry.id for hit in hits}, (*_CHANGES, *_SOLVED, *_JOINS)) if hits else {}
     for hit in hits:
         counts: dict[Part, int] = {}
-        for link, entry in _linked(pool.catalog, hit.entry, asked):
+        for link, entry in _linked(pool.catalog, hit.entry, pointed.get(hit.entry.id, ()), asked):
             if entry.id == hit.entry.id or counts.get(link.role, 0) >= weights.companions:
                 continue
             counts[link.role] = counts.get(link.role, 0) + 1
@@ -106,26 +109,32 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weigh
     return found
 
 
-def _linked(catalog: Catalog, entry: Entry, asked: Asked) -> Iterator[tuple[Link, Entry]]:
+def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
+    """What a memory is linked to; `pointed` is what points at it, with the field that does."""
     if asked.update_links:
-        for _, newer in catalog.pointing_at(entry.id, ("change_targets",)):
+        for newer in _by(pointed, _CHANGES):
             yield _link("update", entry, f"changes {entry.title}"), newer
         for identity in entry.texts("change_targets"):
             for target in catalog.get(identity):
                 yield _link("related", entry, f"changed by {entry.title}"), target
     if asked.problem_links:
-        yield from _around_problem(catalog, entry)
+        yield from _around_problem(catalog, entry, pointed)
     yield from _evidence(catalog, entry)
-    yield from _edges(catalog, entry, asked)
+    yield from _edges(catalog, entry, pointed, asked)
 
 
-def _around_problem(catalog: Catalog, entry: Entry) -> Iterator[tuple[Link, Entry]]:
+def _by(pointed: Sequence[tuple[str, Entry]], fields: Collection[str]) -> list[Entry]:
+    return [other for field, other in pointed if field in fields]
+
+
+def _around_problem(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]) -> Iterator[tuple[Link, Entry]]:
     """A problem's solutions and failed tactics; a solution's or failed tactic's problem, and what else was done about it."""
     problems = [entry] if entry.type == "problem" else list(catalog.get(entry.text("problem"))) if entry.text("problem") else []
     for problem in problems:
         if problem.id != entry.id:
             yield _link("problem", entry, f"the problem of {entry.title}"), problem
-        attempts = [other for _, other in catalog.pointing_at(problem.id, _SOLVED) if other.id != entry.id]
+        attempts = _by(pointed if problem is entry else catalog.pointing_at(problem.id, _SOLVED), _SOLVED)
+        attempts = [other for other in attempts if other.id != entry.id]
         attempts.sort(key=lambda other: other.by_created, reverse=True)
         for other in attempts:
             if other.type == "failed_tactic":
@@ -142,9 +151,9 @@ def _evidence(catalog: Catalog, entry: Entry) -> Iterator[tuple[Link, Entry]]:
                 yield _link("related", entry, f"{entry.title} is evidence for it"), other
 
 
-def _edges(catalog: Catalog, entry: Entry, asked: Asked) -> Iterator[tuple[Link, Entry]]:
-    for field, edge in catalog.pointing_at(entry.id, ("from_id", "to_id")):
-        if edge.record_class is not RecordClass.EDGE:
+def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
+    for field, edge in pointed:
+        if field not in _JOINS or edge.record_class is not RecordClass.EDGE:
             continue
         role = _TYPES_OF_LINK.get(edge.type, "related")
         incoming = field == "to_id"
@@ -167,4 +176,6 @@ def _link(role: Part, entry: Entry, why: str) -> Link:
 
 def strongest(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
     """The best by rank, ties by path."""
-    return nlargest(count, candidates, key=lambda one: (one.rank, one.key))
+    least = sorted([one.rank for one in candidates], reverse=True)[count - 1] if 0 < count < len(candidates) else -inf
+    best = [one for one in candidates if one.rank >= least]
+    return sorted(best, key=lambda one: (one.rank, one.key), reverse=True)[:count]

@@ -63,16 +63,19 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
     if not asked.query.strip():
         return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
     with no_collection():  # in a large process one collection takes longer than the whole answer
-        pools, unread = _searched(scopes, read, asked, used)
-        _rank(pools, used)
-        ranked = [one for pool in pools for one in _weighed(pool, asked, used)]
-        chosen = _chosen(ranked, asked, used)
-        return Answer(
-            query=asked.query,
-            results=tuple(_within(vault, chosen, asked, used)),
-            freshness=freshness,
-            degraded=(*reasons(_lacks(pool) for pool in pools), *unread),
-        )
+        results, lacks = _answered(vault, scopes, read, asked, used)
+    return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks)
+
+
+def _answered(
+    vault: Context, scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+) -> tuple[tuple[Recalled, ...], tuple[str, ...]]:
+    """The results, and what they fell short of. All that was weighed for them is let go of when this returns."""
+    pools, unread = _searched(scopes, read, asked, weights)
+    _rank(pools, weights)
+    ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
+    chosen = _chosen(ranked, asked, weights)
+    return tuple(_within(vault, chosen, asked, weights)), (*reasons(_lacks(pool) for pool in pools), *unread)
 
 
 def _profile(asked: Asked) -> Weights:
@@ -108,13 +111,13 @@ def _lacks(pool: Pool) -> tuple[str, ...]:
 
 def _rank(pools: Sequence[Pool], weights: Weights) -> None:
     """Set strength, rank and match of every candidate."""
-    everything = {key: one for pool in pools for key, one in pool.candidates.items()}
-    neighbours = {key: around for pool in pools for key, around in pool.neighbours.items()}
-    fusion.fuse(everything.values(), weights)
-    fusion.lend(everything, neighbours, weights)
-    fusion.favour_named(everything.values(), weights)
-    fusion.lift_sessions(everything.values(), weights)
-    for one in everything.values():
+    everything = [one for pool in pools for one in pool.candidates.values()]
+    fusion.fuse(everything, weights)
+    fusion.favour_named(everything, weights)
+    for pool in pools:
+        fusion.lend(pool.lines, weights)
+        fusion.lift_sessions(pool.candidates.values(), weights)
+    for one in everything:
         one.match = match(one)
 
 
@@ -133,6 +136,8 @@ def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
 
 def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
     """What came along fits at least as well as its link says, whatever its own words."""
+    if not links:
+        return
     by_id = {one.entry.id: one for one in pool.candidates.values()}
     for key, link in links.items():
         one, hit = pool.candidates[key], by_id[link.of]
@@ -145,7 +150,7 @@ def _chosen(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> list[t
     fitting = [each for each in ranked if each.one.score > 0 and each.one.match >= _threshold(weights.least, each.one, weights)]
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (-each.one.score, each.one.key))
-    texts = [select.Text(each, each.one.entry.preview, _source(each)) for each in fitting]
+    texts = (select.Text(each, each.one.entry.preview, _source(each)) for each in fitting)
     return [(kept.of, kept.folded) for kept in select.pick(texts, asked.limit, weights)]
 
 
@@ -228,7 +233,7 @@ def _why(each: _Ranked) -> tuple[str, ...]:
 def _factors(each: _Ranked) -> dict[str, float]:
     one = each.one
     measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
-    return {**measured, **one.factors, "rank": one.rank, "score": one.score, "match": one.match}
+    return {**measured, **one.parts(), **one.factors, "rank": one.rank, "score": one.score, "match": one.match}
 
 
 def _caution(entry: Entry) -> str | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Literal
 
 from vault_tool.index.catalog import Catalog
@@ -13,7 +14,7 @@ from vault_tool.index.graph import names_of
 from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.recall.candidate import Candidate, Key
+from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.question import SELF, Question, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.clock import parse_time
@@ -28,10 +29,10 @@ from vault_tool.verbs.recall.meaning import Meaning
 Scope = Literal["repo", "global"]
 
 _MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
-_LANE = 96
-"""So many of each lane are weighed; the answer is rarely below the fiftieth of any."""
+_LANE = 64
+"""So many of each lane are weighed; 96 answer nothing more of the questions measured."""
 
-_SCORED = 2
+_SCORED = 3
 """So many times more are scored by words, for what stands beside a hit may be among them."""
 
 _FILTERED = 4
@@ -125,9 +126,17 @@ class Pool:
     scope: Scope
     filters: Filters
     candidates: dict[Key, Candidate] = field(default_factory=dict)
-    neighbours: dict[Key, tuple[tuple[Key, ...], tuple[Key, ...]]] = field(default_factory=dict)
+    lines: list[Line] = field(default_factory=list)
     meaning: Meaning | None = None
     degraded: tuple[str, ...] = ()
+
+    def candidate(self, entry: Entry, *why: str) -> Candidate:
+        """A memory in the running from now on, if it was not before."""
+        key = (self.scope, entry.path)
+        found = self.candidates.get(key)
+        if found is None:
+            found = self.candidates[key] = Candidate(key, entry, entry.text("session"), why=why)
+        return found
 
 
 def search(vault: Context, scope: Scope, question: Question, asked: Asked, weights: Weights) -> Pool:
@@ -143,11 +152,10 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     words = vault.index.wording(question.words, _SCORED * reach, classes)
     near = pool.meaning.top(reach) if pool.meaning else []
     paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])
-    entries = catalog.by_paths_kept(list(paths))
-    _take(pool, [entries[path] for path in paths if path in entries], words, near)
+    _take(pool, catalog.by_paths_kept(paths).values(), words, near)
     _beside(pool, words)
     _measure(pool)
-    for one in pool.candidates.values():
+    for one in pool.candidates.values() if names else ():
         one.named = _named(one.entry, names)
     return pool
 
@@ -155,32 +163,27 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
 def add(pool: Pool, entries: Iterable[Entry]) -> list[Candidate]:
     """Further memories of the pool's vault, as far as they may answer; those that are in it already are given as they are."""
     filters = pool.filters
-    found = []
-    for entry in entries:
-        key = (pool.scope, entry.path)
-        if key not in pool.candidates and filters.admits(entry):
-            pool.candidates[key] = Candidate(key, entry)
-        if key in pool.candidates:
-            found.append(pool.candidates[key])
+    admitted = (entry for entry in entries if (pool.scope, entry.path) in pool.candidates or filters.admits(entry))
+    found = [pool.candidate(entry) for entry in admitted]
     _measure(pool, [one for one in found if one.cosine is None])
     return found
 
 
 def _take(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], near: Collection[str]) -> None:
-    nearest = frozenset(near)
+    nearest, filters = frozenset(near), pool.filters
     for entry in entries:
-        for current in _current(pool, entry):
-            if not pool.filters.admits(current):
+        for current in _current(pool, entry) if filters.replaced_by(entry.id) else (entry,):
+            if not filters.admits(current):
                 continue
-            key = (pool.scope, current.path)
-            one = pool.candidates.setdefault(key, Candidate(key, current))
-            if entry.path in words:
-                _give(one, words[entry.path])
-                one.why.extend([] if "words" in one.why else ["words"])
+            one = pool.candidate(current)
+            wording = words.get(entry.path)
+            if wording is not None:
+                _give(one, wording)
+                one.why += () if "words" in one.why else ("words",)
             if entry.path in nearest and "meaning" not in one.why:
-                one.why.append("meaning")
+                one.why += ("meaning",)
             if current is not entry:
-                one.why.append(f"replaces {entry.title}")
+                one.why += (f"replaces {entry.title}",)
 
 
 def _give(one: Candidate, wording: Wording) -> None:
@@ -190,10 +193,8 @@ def _give(one: Candidate, wording: Wording) -> None:
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
-    """The entry, or what replaced it: who finds the old text is told the new one."""
+    """What replaced an entry: who finds the old text is told the new one."""
     replaced_by = pool.filters.replaced_by
-    if not replaced_by(entry.id):
-        return (entry,)
     seen: set[str] = set()
     heads: list[Entry] = []
     waiting = [entry.id]
@@ -210,35 +211,32 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
 def _beside(pool: Pool, words: Mapping[str, Wording]) -> None:
     """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
     order = pool.vault.session_order
-    best = _best(pool, _IN_SESSION)
+    best = [one for one in _best(pool, _IN_SESSION) if one.session]
+    sessions = order.look_up(pool.catalog, {one.session for one in best})
     wanted: dict[str, None] = {}
     for one in best:
-        for side in order.around(pool.catalog, one.entry.text("session"), one.entry.path, _REACH):
-            wanted.update((path, None) for path in side if (pool.scope, path) not in pool.candidates)
-    for entry in pool.catalog.by_paths_kept(list(wanted)).values():
+        around = sessions[one.session].around(one.entry.path, _REACH)
+        wanted.update((path, None) for path in around if (pool.scope, path) not in pool.candidates)
+    for entry in pool.catalog.by_paths_kept(wanted).values():
         if pool.filters.admits(entry):
-            key: Key = (pool.scope, entry.path)
-            one = pool.candidates[key] = Candidate(key, entry, why=["session"])
+            one = pool.candidate(entry, "session")
             if entry.path in words:
                 _give(one, words[entry.path])
-    sessions = {one.entry.text("session") for one in best}
-    for key, one in pool.candidates.items():
-        session = one.entry.text("session")
-        if session in sessions:
-            before, after = order.around(pool.catalog, session, one.entry.path, _REACH)
-            pool.neighbours[key] = _keys(pool, before), _keys(pool, after)
+    lines: dict[str, dict[int, Candidate]] = {name: {} for name in sessions}
+    for one in pool.candidates.values():
+        line = lines.get(one.session)
+        if line is not None and (place := sessions[one.session].places.get(one.entry.path)) is not None:
+            line[place] = one
             one.length = _length(one.entry)
-
-
-def _keys(pool: Pool, paths: Iterable[str]) -> tuple[Key, ...]:
-    return tuple((pool.scope, path) for path in paths)
+    pool.lines.extend(lines.values())
 
 
 def _best(pool: Pool, count: int) -> list[Candidate]:
     """The first of each lane in turn."""
-    by_words = sorted(pool.candidates.values(), key=lambda one: -one.words)[:count]
+    worded = [one for one in pool.candidates.values() if one.words]
+    by_words = sorted(worded, key=attrgetter("words"), reverse=True)[:count]
     near = [one for one in pool.candidates.values() if "meaning" in one.why][:count]
-    return list({one.key: one for one in (*by_words, *near) if one.words or "meaning" in one.why}.values())
+    return list({one.key: one for one in (*by_words, *near)}.values())
 
 
 def _measure(pool: Pool, some: Iterable[Candidate] | None = None) -> None:
@@ -298,13 +296,13 @@ def _tagged(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
 
 
 def _in_session(pool: Pool, asked: Asked) -> tuple[str, ...]:
-    return pool.vault.session_order.of(pool.catalog, asked.session) if asked.session else ()
+    if not asked.session:
+        return ()
+    return pool.vault.session_order.look_up(pool.catalog, [asked.session])[asked.session].order
 
 
 def _named(entry: Entry, names: Sequence[frozenset[str]]) -> float:
     """The part of the subjects that the question names which a memory is tagged with, or which said it."""
-    if not names:
-        return 0.0
     about = _about(entry)
     return sum(not about.isdisjoint(group) for group in names) / len(names)
 

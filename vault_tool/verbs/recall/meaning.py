@@ -8,13 +8,15 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_tool.errors import VaultError
+from vault_tool.index.vectors.port import GENERAL
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import counted
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.exact import Similarities, Stand
+    from vault_tool.index.vectors.exact import Similarities, Stands
+    from vault_tool.index.vectors.port import Background, Vector
     from vault_tool.index.vectors.vectors import Vectors
 
 T = TypeVar("T")
@@ -41,6 +43,7 @@ class Meaning:
         self._found = found
         self._weights = weights
         self._lacks: list[str] = []
+        self._backgrounds: dict[str, Background] = {}
 
     @cached_property
     def _spread(self) -> Mapping[str, tuple[int, float, float]]:
@@ -48,7 +51,12 @@ class Meaning:
 
     @cached_property
     def _scales(self) -> Mapping[str, tuple[float, float]]:
-        return {angle: _scale(self._vault, angle, *numbers) for angle, numbers in self._spread.items() if numbers[0]}
+        return {angle: _scale(self._background(angle), *numbers) for angle, numbers in self._spread.items() if numbers[0]}
+
+    def _background(self, perspective: str) -> Background:
+        if perspective not in self._backgrounds:
+            self._backgrounds[perspective] = self._vault.vectors.background(perspective)
+        return self._backgrounds[perspective]
 
     @property
     def _texts(self) -> int:
@@ -66,24 +74,26 @@ class Meaning:
     def of(self, paths: Collection[str]) -> dict[str, Likeness]:
         """How near each of these is, in its best perspective; those without vectors are left out."""
         found: dict[str, Likeness] = {}
-        for stand in self._heard(lambda: list(self._found.stands(paths))) or ():
-            mean, deviation = self._scales[stand.perspective]
-            value = (self._blended(stand) - mean) / deviation
-            if stand.path not in found or value > found[stand.path].value:
-                found[stand.path] = Likeness(value, stand.perspective)
+        for stands in self._heard(lambda: list(self._found.stands(paths))) or ():
+            mean, deviation = self._scales[stands.perspective]
+            values = (self._blended(stands) - mean) / deviation
+            for path, value in zip(stands.paths, values.tolist(), strict=True):
+                if path not in found or value > found[path].value:
+                    found[path] = Likeness(value, stands.perspective)
         return found
 
-    def _blended(self, stand: Stand) -> float:
+    def _blended(self, stands: Stands) -> Vector:
         """Of a long text its head, its best passage, and all of it, each for its part."""
         head, passage = self._weights.head, self._weights.passage
-        return head * stand.head + passage * stand.best + (1 - head - passage) * stand.whole
+        blended: Vector = head * stands.head + passage * stands.best + (1 - head - passage) * stands.whole
+        return blended
 
     def nearest(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[tuple[str, float]]]:
         """For each of these the nearest others, with standard deviations above what unrelated texts have in common.
 
         All of a vault are looked at where that takes a few milliseconds, else `among`.
         """
-        background = self._vault.vectors.background()
+        background = self._background(GENERAL)
         every, some = self._vault.vectors.nearest_of, self._found.nearest_of
         near = self._heard(lambda: every(paths, limit) if self._texts <= _ALL else some(paths, limit, among)) or {}
         return {
@@ -137,9 +147,8 @@ def reasons(several: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reason for some in several for reason in some))
 
 
-def _scale(vault: Context, perspective: str, count: int, mean: float, deviation: float) -> tuple[float, float]:
+def _scale(known: Background, count: int, mean: float, deviation: float) -> tuple[float, float]:
     """Mean and deviation to measure cosines by: the question's own, with what is known of unrelated texts in a small vault."""
-    known = vault.vectors.background(perspective)
     share = count / (count + _SMALL)
     middle = share * mean + (1 - share) * known.mean
     spread = sqrt(share * deviation**2 + (1 - share) * known.sd**2)

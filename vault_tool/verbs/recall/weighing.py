@@ -12,7 +12,7 @@ from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
-from vault_tool.recall.coverage import covered
+from vault_tool.recall.coverage import Coverage
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
 from vault_tool.verbs.context import Context
@@ -29,9 +29,10 @@ def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
     """What is believed of each memory, by id."""
     wanted = {entry.id: entry for entry in entries}
     signals: dict[str, list[Signal]] = defaultdict(list)
+    catalog = vault.index.catalog
     for some in _batches(list(wanted)):
         query = f"SELECT data FROM signals WHERE target IN ({','.join('?' * len(some))})"
-        for row in vault.index.catalog.rows(query, some):
+        for row in catalog.rows(query, some):
             signal = signal_of(row[0])
             signals[signal.target].append(signal)
     uses: dict[str, list[Use]] = defaultdict(list)
@@ -50,10 +51,12 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
     """Set the score of each candidate of one vault; those that must not be shown are given a score of -1."""
     vault = pool.vault
     believed = beliefs(vault, (one.entry for one in some))
-    generation = vault.index.catalog.generation()
-    speaking = [one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= _COVERING]
+    generation = pool.catalog.generation()
+    speaking = Coverage(
+        one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= _COVERING
+    )
     likeness = _likeness(vault, pool, believed.values(), asked)
-    now = vault.clock.now()
+    now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
     for one in some:
         belief = believed[one.entry.id]
         if (withheld(belief) and not asked.doubtful) or (asked.profile == "ambient" and voted_down(belief)):
@@ -61,12 +64,12 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
             continue
         worth = Worth(
             belief,
-            vault.settings.types.spec(one.entry.type),
+            types.spec(one.entry.type),
             local_utility(belief, likeness),
             truth_gate(belief.truth) if weights.gate else 1.0,
             generation,
-            covered(one.entry, speaking),
-            vault.settings.recall.strong_models,
+            speaking.has(one.entry),
+            strong_models,
         )
         one.score, factors = score(one.entry, one.rank, one.match, worth, now, weights)
         one.factors.update(factors)

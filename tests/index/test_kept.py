@@ -1,0 +1,100 @@
+"""What a process keeps of a catalogue in memory is what the catalogue says, whatever changes and whoever changes it."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.git_repos import write
+from tests.index.vaults import identity, make, note, opened
+from vault_tool.index import kept
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.session_order import SessionOrder
+
+SESSIONS = ("s1", "s2", "s3")
+
+
+def _change(root: Path, chance: random.Random) -> None:
+    """One thing that happens to a vault."""
+    notes = sorted((root / "vault").rglob("note-*.md"))
+    one = chance.choice(notes)
+    new = chance.randrange(1000, 9999)
+    match chance.randrange(6):
+        case 0:
+            one.unlink()
+        case 1:
+            one.rename(one.with_name(f"{one.stem}-moved.md"))
+        case 2:
+            one.write_text(note(new, session=chance.choice(SESSIONS), turn=str(chance.randrange(20))))
+        case 3:
+            one.write_text("No record any more.\n")
+        case 4:
+            os.utime(one, (1_700_000_000 + new, 1_700_000_000 + new))
+        case 5:
+            write(root, f"vault/new/note-{new}.md", note(new, session=chance.choice(SESSIONS), turn=str(chance.randrange(20))))
+
+
+def _ask_often(catalog: Catalog) -> None:
+    """Ask for what is not there until it pays to keep everything."""
+    for number in range(kept._OFTEN):
+        catalog.by_paths_kept([f"vault/nothing-{number}.md"])
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("often", [False, True])
+def test_kept_entries_are_as_the_catalogue_has_them_after_any_change(tmp_path: Path, seed: int, often: bool) -> None:
+    chance = random.Random(seed)
+    root = make(tmp_path / "v", 24)
+    asking, other = opened(root), opened(root)
+    seen: set[str] = set()
+    order = SessionOrder()
+    asking.refresh()
+    if often:
+        _ask_often(asking.catalog)
+    for _ in range(12):
+        for _ in range(chance.randrange(1, 4)):
+            _change(root, chance)
+        (asking if chance.random() < 0.5 else other).refresh()
+        catalog = asking.catalog
+        seen.update(path for path, _ in catalog.rows("SELECT path, 1 FROM entries"))
+        some = chance.sample(sorted(seen), chance.randrange(1, len(seen)))
+        assert catalog.by_paths_kept(some) == catalog.by_paths(some)
+        assert catalog.of_sessions_kept(SESSIONS) is not None or not often
+        order.settle(catalog)
+        fresh = SessionOrder()
+        fresh.settle(opened(root).catalog)
+        assert order.look_up(catalog, SESSIONS) == fresh.look_up(opened(root).catalog, SESSIONS)
+
+
+def test_who_asks_again_keeps_all_of_a_small_vault_and_what_changes_is_read_alone(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 12)
+    index = opened(root)
+    index.refresh()
+    catalog = index.catalog
+    _ask_often(catalog)
+    assert catalog.of_sessions_kept(()) == {}
+    before = catalog.by_paths_kept(["vault/readme.md", "vault/edges/one.md"])
+    assert [entry.id for entry in before.values()] == [identity(920)]
+    write(root, "vault/new/note-77.md", note(77, session="s9"))
+    index.refresh()
+    after = catalog.by_paths_kept(["vault/edges/one.md", "vault/new/note-77.md"])
+    assert after["vault/edges/one.md"] is before["vault/edges/one.md"]
+    assert after["vault/new/note-77.md"].id == identity(77)
+    assert [entry.path for entry in (catalog.of_sessions_kept(["s9", "none"]) or {})["s9"]] == ["vault/new/note-77.md"]
+
+
+def test_a_session_longer_than_may_be_looked_up_at_once_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make(tmp_path / "v", 2)
+    for number in range(100, 112):
+        write(root, f"vault/new/note-{number}.md", note(number, session="long" if number < 110 else "short", turn=str(number)))
+    monkeypatch.setattr("vault_tool.index.session_order._MOST", 5)
+    index = opened(root)
+    index.refresh()
+    found = SessionOrder().look_up(index.catalog, ["long", "short"])
+    assert len(found["long"].order) == 5
+    assert found["short"].order == ("vault/new/note-110.md", "vault/new/note-111.md")
+    assert found["short"].around("vault/new/note-110.md", 2) == ("vault/new/note-111.md",)
+    assert found["short"].around("vault/new/note-100.md", 2) == ()

@@ -1,0 +1,82 @@
+"""Entries in the memory of a process that asks again and again, brought up to date by what the catalogue took in since."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
+
+from vault_tool.index.schema import DROPPED, ENTRY, entry_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.collecting import no_collection
+
+if TYPE_CHECKING:
+    from vault_tool.index.catalog import Catalog
+
+_MOST = 20_000
+"""So many entries take about 40 MB."""
+
+_MANY = 500
+"""Of more changes at once it begins anew."""
+
+_OFTEN = 6
+"""Who asked so often for some that were not here yet is one who stays: an answer asks three times at most."""
+
+
+class Kept:
+    """Entries by path. Of a small vault all of them, as soon as it is worth it; of a large one those that were asked for."""
+
+    def __init__(self) -> None:
+        self._seq = ""
+        self._newest = 0
+        self._entries: dict[str, Entry] = {}
+        self._of_session: dict[str, set[str]] = {}
+        self._asked = 0
+        self._whole = False
+
+    def of(self, catalog: Catalog, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of several files, in the order of these, as the catalogue has them now."""
+        self._settle(catalog)
+        kept = self._entries
+        missing = [] if self._whole else [path for path in paths if path not in kept]
+        if missing:
+            self._asked += 1
+            if self._asked >= _OFTEN and catalog.counts().entries <= _MOST:
+                self._whole = True
+                with no_collection():
+                    self._take(_since(catalog, 0))
+            else:
+                kept.update(catalog.by_paths(missing))
+        return {path: kept[path] for path in paths if path in kept}
+
+    def of_sessions(self, catalog: Catalog, names: Collection[str]) -> dict[str, list[Entry]] | None:
+        """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
+        self._settle(catalog)
+        if not self._whole:
+            return None
+        found = {name: (self._entries[path] for path in sorted(self._of_session.get(name, ()))) for name in names}
+        return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
+
+    def _settle(self, catalog: Catalog) -> None:
+        """Take in what changed since the last question, by whatever process."""
+        seq = catalog.seq()
+        if seq == self._seq:
+            return
+        before, self._newest = self._newest, int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
+        nothing_dropped = int(catalog.meta(DROPPED) or 0) <= int(self._seq or 0)
+        if nothing_dropped and self._newest - before <= _MANY and len(self._entries) <= _MOST:
+            # Each row that is written has a higher number than all before it.
+            self._take(_since(catalog, before))
+        else:
+            self._entries, self._of_session, self._whole = {}, {}, False
+        self._seq = seq
+
+    def _take(self, entries: Mapping[str, Entry]) -> None:
+        self._entries.update(entries)
+        if self._whole:
+            for path, entry in entries.items():
+                if session := entry.text("session"):
+                    self._of_session.setdefault(session, set()).add(path)
+
+
+def _since(catalog: Catalog, number: int) -> dict[str, Entry]:
+    return {row[0]: entry_of(row) for row in catalog.rows(f"SELECT {ENTRY} FROM entries WHERE n > ?", (number,))}
