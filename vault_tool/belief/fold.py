@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 
@@ -85,7 +86,7 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
     """
     signals, uses = tuple(signals), tuple(uses)
     if not signals and not uses:
-        return Belief(truth=_clamped(start))
+        return _untouched(_clamped(start))
     ordered = in_order(signals)
     truth, utility, contexts, against = _judged(ordered, start, protected)
     count, last = _accesses(ordered, uses)
@@ -103,6 +104,12 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
         set_aside=any(not protected or signal.origin == _OWNER for signal in open_questions),
         reviewed_at=max((signal.at for signal in ordered if _is_review(signal)), default=None),
     )
+
+
+@lru_cache(maxsize=512)
+def _untouched(truth: float) -> Belief:
+    """What is believed of a memory of which nobody said anything."""
+    return Belief(truth=truth)
 
 
 def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, protected: bool = False) -> Move:

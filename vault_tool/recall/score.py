@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import exp, log2
+from typing import NamedTuple
 
 from vault_tool.belief.fold import Belief
 from vault_tool.config import STRONG_MODELS
@@ -21,8 +21,7 @@ _OFTEN = 5.0
 _DEFAULT_CONFIDENCE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Worth:
+class Worth(NamedTuple):
     """What is known of a memory beside how it fits: what is believed of it, how useful it was for the like of this question
     (`local`, 0..1), its consolidation cycle against the vault's, whether a recalled understanding covers it, and which
     words tell a strong model by its name.

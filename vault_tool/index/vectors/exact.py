@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.ledger import Ledger
 from vault_tool.index.vectors.port import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
-from vault_tool.index.vectors.rows import Numbers, Rows
+from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_set import VectorSet, View
+from vault_tool.util.beside import Beside
 
 if TYPE_CHECKING:
     pass
@@ -19,6 +21,7 @@ _FIRST_LOOK = 40
 _MORE = 4
 _AT_ONCE = 16
 _WORTH_ALL = 0.1
+_WORTH_A_THREAD = 5_000
 
 
 class Angle:
@@ -31,6 +34,15 @@ class Angle:
         self._query = query
         self._cosines: Vector | None = None
         self._heads: tuple[Numbers, Vector] | None = None
+        self._begun: tuple[Numbers, Beside[Vector]] | None = None
+        self._asked = False
+        self._side_by_side: Heads | None = None
+
+    def begin(self) -> None:
+        """Have the product with first passages made beside other work, where these are side by side in memory."""
+        heads = self._gathered()
+        if heads is not None and len(heads.numbers) >= _WORTH_A_THREAD:
+            self._begun = heads.numbers, Beside(partial(_product, heads.vectors, self._query))
 
     @property
     def cosines(self) -> Vector:
@@ -43,13 +55,19 @@ class Angle:
     def heads(self) -> tuple[Numbers, Vector]:
         """The rows of first passages, and the question's cosine with each."""
         if self._heads is None:
-            heads = _readable(self.rows).heads()
-            if heads is not None:
+            if self._begun is not None:
+                self._heads = self._begun[0], self._begun[1].result()
+            elif (heads := self._gathered()) is not None:
                 self._heads = heads.numbers, _product(heads.vectors, self._query)
             else:
                 numbers = self.rows.first_passages()
                 self._heads = numbers, self.cosines[numbers]
         return self._heads
+
+    def _gathered(self) -> Heads | None:
+        if not self._asked:
+            self._asked, self._side_by_side = True, _readable(self.rows).heads()
+        return self._side_by_side
 
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
@@ -82,6 +100,12 @@ class Similarities:
         self._ledger = ledger
         self._angles = angles
         self._candidates = candidates
+
+    def begin(self) -> None:
+        """Have what `leading` and `spread` ask for made beside other work from now on."""
+        if self._candidates is None:
+            for angle in self._angles:
+                angle.begin()
 
     def top(self, limit: int, within: Collection[str] | None = None) -> list[VectorHit]:
         """The best files, each by its best passage and perspective, best first; ties in the order of their paths.

@@ -39,7 +39,8 @@ _FILTERED = 4
 """With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
 _TAGGED = 24
-_IN_SESSION = 16
+_IN_SESSION = 8
+"""So many of the best of either lane bring along what was recorded beside them."""
 _REACH = 2
 _LETTERS_A_WORD = 6
 _HEAD_LETTERS = 320
@@ -149,6 +150,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     classes = [record_class.value for record_class in _MEMORIES]
     names = named_subjects(catalog, question)
     pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights)
+    if pool.meaning is not None:
+        pool.meaning.begin()
     words = vault.index.wording(question.words, _SCORED * reach, classes)
     near = pool.meaning.top(reach) if pool.meaning else []
     paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])

@@ -67,6 +67,10 @@ class Meaning:
         """What its answers so far fell short of: read it last."""
         return tuple(dict.fromkeys((*self._lacks, *stand_in(self._vault.vectors))))
 
+    def begin(self) -> None:
+        """Have the nearest looked for beside other work from now on; `top` then tells them."""
+        self._heard(self._found.begin)
+
     def top(self, limit: int) -> list[str]:
         """The paths that are nearest, best first."""
         return [hit.path for hit in self._heard(lambda: self._found.leading(limit)) or ()]
