@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vault_tool.index.schema import DROPPED, ENTRY, entry_of
@@ -53,7 +54,9 @@ class Kept:
         self._settle(catalog)
         if not self._whole:
             return None
-        found = {name: (self._entries[path] for path in sorted(self._of_session.get(name, ()))) for name in names}
+        paths = {name: sorted(self._of_session.get(name, ())) for name in names}
+        found = {name: [self._entries[path] for path in some if path in self._entries] for name, some in paths.items()}
+        # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
     def _settle(self, catalog: Catalog) -> None:
@@ -62,13 +65,23 @@ class Kept:
         if seq == self._seq:
             return
         before, self._newest = self._newest, int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
-        nothing_dropped = int(catalog.meta(DROPPED) or 0) <= int(self._seq or 0)
-        if nothing_dropped and self._newest - before <= _MANY and len(self._entries) <= _MOST:
+        dropped = int(catalog.meta(DROPPED) or 0) > int(self._seq or 0)
+        if self._newest - before > _MANY or len(self._entries) > _MOST or (dropped and not self._whole):
+            self._entries, self._of_session, self._whole = {}, {}, False
+        else:
+            if dropped:
+                self._drop(dict(catalog.rows("SELECT path, mtime_ns FROM entries")))
             # Each row that is written has a higher number than all before it.
             self._take(_since(catalog, before))
-        else:
-            self._entries, self._of_session, self._whole = {}, {}, False
         self._seq = seq
+
+    def _drop(self, times: Mapping[str, int]) -> None:
+        """Let go of the entries that are not there any more, and put right the times of those whose files were touched."""
+        for path, entry in list(self._entries.items()):
+            if path not in times:
+                del self._entries[path]
+            elif entry.mtime_ns != times[path]:
+                self._entries[path] = replace(entry, mtime_ns=times[path])
 
     def _take(self, entries: Mapping[str, Entry]) -> None:
         self._entries.update(entries)

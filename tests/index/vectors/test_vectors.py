@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy
@@ -18,6 +19,7 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.vectors import rows, texts
 from vault_tool.index.vectors.port import StoreUnavailable, Where
 from vault_tool.index.vectors.rows import Header
+from vault_tool.index.vectors.vectors import Vectors
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
@@ -355,24 +357,47 @@ def test_where_notes_are_is_told_alike_to_who_asks_once_again_and_often(tmp_path
     often.close()
 
 
-def test_places_of_a_small_vault_are_all_kept_for_who_asks_often(tmp_path: Path) -> None:
-    root = make(tmp_path / "v", 12)
-    vectors = vectors_of(root, Words())
-    vectors.catch_up()
+def _told(vectors: Vectors, paths: Sequence[str]) -> tuple[dict[str, tuple[int, ...]], dict[int, set[str]] | None]:
+    """Where notes are said to be, and which notes each row is said to begin."""
     exact = vectors._exact()
     view = exact._view("general")
     assert view is not None
-    ledger, rows_there = exact._ledger(), view.rows
-    for number in range(12):
-        told = view.places.of(ledger, view.lane.number, rows_there, [path_of(number), "vault/nothing.md"])
-        assert told["vault/nothing.md"] == ()
-        assert told[path_of(number)][0] >= 0
-    headings = view.places.headings(ledger, rows_there)
-    assert headings is not None
-    assert {path for paths in headings.values() for path in paths} == set(ledger.joined_keys())
-    (root / path_of(3)).write_text(note(3, "Something else entirely."))
+    places = view.places.of(exact._ledger(), view.lane.number, view.rows, paths)
+    headings = view.places.headings(exact._ledger(), view.rows)
+    return places, None if headings is None else {row: set(paths) for row, paths in headings.items()}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_places_are_kept_for_who_asks_often_and_follow_every_change(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    root = make(tmp_path / "v", 16)
+    words, other = Words(), Words()
+    vectors = vectors_of(root, words)
     vectors.catch_up()
-    after = vectors._exact()._view("general")
-    assert after is not None
-    assert after.places.headings(vectors._exact()._ledger(), after.rows) is None
+    for number in range(12):
+        _, headings = _told(vectors, [path_of(number), f"vault/nothing-{number}.md"])
+    assert headings is not None
+    for turn in range(12):
+        for _ in range(chance.randrange(1, 4)):
+            _change(root, chance)
+        match chance.randrange(4):
+            case 0:
+                vectors.catch_up(limit=2)  # some are not embedded yet
+            case 1:
+                vectors_of(root, other).catch_up()  # another process did it
+            case 2:
+                words.refuses = lambda text: "no" if "kelp" in text else ""
+                vectors.catch_up()
+                words.refuses = lambda text: ""
+            case _:
+                vectors.catch_up()
+        every = sorted(vectors._exact()._ledger().joined_keys())
+        places, headings = _told(vectors, [*every, "vault/nothing.md", f"vault/nothing-{turn}.md"])
+        fresh = vectors_of(root, words)
+        expected, _ = _told(fresh, [*every, "vault/nothing.md", f"vault/nothing-{turn}.md"])
+        assert places == expected
+        if headings is not None:
+            begun = {path: rows[0] for path, rows in expected.items() if rows and rows[0] >= 0}
+            assert headings == {row: {path for path in begun if begun[path] == row} for row in begun.values()}
+        fresh.close()
     vectors.close()

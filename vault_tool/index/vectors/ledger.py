@@ -15,6 +15,7 @@ from vault_tool.index.vectors.port import Background, Where
 from vault_tool.index.vectors.rows import KEY_BYTES, Print
 
 _MANY = 900
+_MOST_TOUCHED = 10_000
 _NOTE = "path, id, hash, keys, class, type, project, at, subjects"
 
 
@@ -61,6 +62,7 @@ class Ledger(LedgerFile):
         super().__init__(connection)
         self._behind: tuple[tuple[object, ...], int] | None = None
         self._token = object()
+        self._touched: list[str] = []
 
     def lanes(self) -> dict[str, Lane]:
         """All lanes by instruction."""
@@ -130,6 +132,7 @@ class Ledger(LedgerFile):
 
     def drop_notes(self, paths: Collection[str], at: float) -> None:
         """Forget notes; texts that no note has any more are retired at this moment."""
+        self._touch(paths)
         parts = self.note_keys(paths)
         keys = {key for found in parts.values() for key in found}
         self._many("DELETE FROM owners WHERE key = ? AND path = ?", ((key, path) for path in parts for key in parts[path]))
@@ -227,6 +230,18 @@ class Ledger(LedgerFile):
         """What changes with every write to the ledger, by this process or another, and when it is opened anew."""
         return self._token, self._rows("PRAGMA data_version")[0][0], self._connection.total_changes
 
+    def _touch(self, paths: Collection[str]) -> None:
+        if len(self._touched) + len(paths) > _MOST_TOUCHED:
+            self._token, self._touched = object(), []
+        self._touched.extend(paths)
+
+    def touched(self, since: int) -> tuple[int, list[str]]:
+        """How many notes this connection put or dropped, and those after the first `since` of them.
+
+        Counted anew when the first part of `state` changes.
+        """
+        return len(self._touched), self._touched[since:]
+
     def notes_behind(self, lanes: Collection[int]) -> int:
         """How many notes have a text without a vector in one of the lanes."""
         # Half a second where a hundred thousand wait, and every answer says how many do: counted once for each state.
@@ -302,6 +317,7 @@ class Ledger(LedgerFile):
         for table in ("notes", "owners", "wanted", "retired"):
             self._many(f"DELETE FROM {table}", [()])
         self.say(notes="0")
+        self._token = object()
 
 
 def _note_of(row: Sequence[Any]) -> Note:

@@ -1,75 +1,130 @@
-"""In which rows each note's passages are, kept in memory for who asks again while the ledger is the same."""
+"""In which rows each note's passages are, kept in memory for who asks again."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 
 from vault_tool.index.vectors.ledger import Ledger
 from vault_tool.index.vectors.rows import KEY_BYTES, Rows
 
-_MOST = 20_000
-"""So many notes take about 10 MB."""
+_MOST = 200_000
+"""So many notes take about 80 MB and half a second once; 10,000 take 4 MB and 30 ms."""
+
+_MANY = 500
+"""Of more changes at once it begins anew."""
 
 _AGAIN = 2
 """From the second time on it is worth it to put the keys of all rows in order;"""
 _OFTEN = 6
 """and whoever asked so often for notes that were not here yet is one who stays: an answer asks three times at most."""
+_MOST_OFTEN = 100
 
 
 class Places:
-    """The places of notes in one file of rows, by path; of a small vault those of all, as soon as it is worth it."""
+    """The places of notes in one file of rows, by path; those of all, as soon as it is worth it."""
 
     def __init__(self) -> None:
         self._state: tuple[object, ...] = ()
+        self._position = 0
         self._known: dict[str, tuple[int, ...]] = {}
-        self._heads: dict[int, list[str]] | None = None
+        self._lacking: set[str] = set()
+        self._keys: dict[str, bytes] | None = None
+        self._heads: dict[int, tuple[str, ...]] = {}
         self._asked = 0
+        self._often = _OFTEN
 
     def of(self, ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """The rows of several notes, -1 for a passage without a vector; nothing for a note without texts."""
         self._settle(ledger, rows)
         known = self._known
-        missing = [path for path in paths if path not in known] if self._heads is None else []
+        missing = [path for path in paths if path not in known]
         if missing:
             self._asked += 1
-            if self._asked < _AGAIN and ledger.file_of(lane) == rows.name:
-                self._by_ledger(ledger, lane, rows, missing)
-            elif self._asked < _OFTEN or ledger.count_notes() > _MOST:
-                # Those who ask again, or where another process may have written the rows anew, are told by the rows themselves.
-                self._by_keys(rows, ledger.joined_keys(missing))
-                known.update((path, ()) for path in missing if path not in known)
-            else:
+            if self._keys is None and self._asked >= self._often and ledger.count_notes() <= _MOST:
                 self._take_all(ledger, rows)
-        return {path: known.get(path, ()) for path in paths}
+            if self._keys is not None:
+                self._learn(rows, {path: self._keys.get(path, b"") for path in missing})
+            elif self._asked < _AGAIN and ledger.file_of(lane) == rows.name:
+                self._learn_of_ledger(ledger, lane, rows, missing)
+            else:
+                # Those who ask again, or where another process may have written the rows anew, are told by the rows themselves.
+                keys = ledger.joined_keys(missing)
+                self._learn(rows, {path: keys.get(path, b"") for path in missing})
+        return {path: known[path] for path in paths}
 
-    def headings(self, ledger: Ledger, rows: Rows) -> Mapping[int, Sequence[str]] | None:
+    def headings(self, ledger: Ledger, rows: Rows) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""
         self._settle(ledger, rows)
-        return self._heads
-
-    def _settle(self, ledger: Ledger, rows: Rows) -> None:
-        state = (*ledger.state(), rows.name, len(rows))
-        if state != self._state:
-            self._state, self._known, self._heads = state, {}, None
-
-    def _take_all(self, ledger: Ledger, rows: Rows) -> None:
-        self._by_keys(rows, ledger.joined_keys())
-        self._heads = {}
-        for path, numbers in self._known.items():
-            if numbers:
-                self._heads.setdefault(numbers[0], []).append(path)
+        return None if self._keys is None else self._heads
 
     def follow(self, before: Places) -> None:
-        """Who asked another for an earlier state of the same rows asks again."""
-        self._asked = before._asked
+        """Take over what is known of an earlier state of the same rows."""
+        self.__dict__.update(before.__dict__)
 
-    def _by_ledger(self, ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> None:
+    def _settle(self, ledger: Ledger, rows: Rows) -> None:
+        """Forget what changed since the last question: all of it, where another process may have changed anything."""
+        token, version, changes = ledger.state()
+        state = (token, version, rows.name, len(rows), changes)
+        if state == self._state:
+            return
+        same = self._state[:3] == state[:3]
+        position, touched = ledger.touched(self._position if same else 0)
+        if same and self._state[3] == len(rows) and not touched:
+            pass
+        elif same and len(touched) + len(self._lacking) <= _MANY:
+            self._look_again(ledger, rows, {*touched, *self._lacking})
+        else:
+            if self._keys is not None:
+                # Where that happens again and again, reading all anew must not become the better part of the work.
+                self._often = min(2 * self._often, _MOST_OFTEN)
+            self._known, self._lacking, self._keys, self._heads = {}, set(), None, {}
+            self._asked = min(self._asked, _AGAIN)
+        self._state, self._position = state, position
+
+    def _look_again(self, ledger: Ledger, rows: Rows, paths: set[str]) -> None:
+        for path in paths:
+            self._known.pop(path, None)
+        self._lacking -= paths
+        if self._keys is not None:
+            before = {path: keys for path in paths if (keys := self._keys.pop(path, None)) is not None}
+            for path, row in self._first_rows(rows, before):
+                left = tuple(other for other in self._heads.pop(row, ()) if other != path)
+                self._heads.update({row: left} if left else {})
+            now = ledger.joined_keys(paths)
+            self._keys.update(now)
+            self._head(rows, now)
+
+    def _take_all(self, ledger: Ledger, rows: Rows) -> None:
+        self._keys = ledger.joined_keys()
+        self._head(rows, self._keys)
+
+    def _head(self, rows: Rows, keys: Mapping[str, bytes]) -> None:
+        for path, row in self._first_rows(rows, keys):
+            if row >= 0:
+                self._heads[row] = (*self._heads.get(row, ()), path)
+            else:
+                self._lacking.add(path)
+
+    @staticmethod
+    def _first_rows(rows: Rows, keys: Mapping[str, bytes]) -> Iterable[tuple[str, int]]:
+        """The row of each note's first passage; notes without texts are left out."""
+        firsts = {path: joined[:KEY_BYTES] for path, joined in keys.items() if joined}
+        return zip(firsts, rows.numbers(b"".join(firsts.values())), strict=True)
+
+    def _learn(self, rows: Rows, keys: Mapping[str, bytes]) -> None:
+        numbers = iter(rows.numbers(b"".join(keys.values())))
+        for path, joined in keys.items():
+            self._know(path, tuple(islice(numbers, len(joined) // KEY_BYTES)))
+
+    def _learn_of_ledger(self, ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> None:
         keys_of = ledger.note_keys(paths)
         said = ledger.row_numbers(lane, {key for keys in keys_of.values() for key in keys})
         at = {key: row for key, row in said.items() if row < len(rows)}
-        self._known.update((path, tuple([at.get(key, -1) for key in keys_of.get(path, ())])) for path in paths)
+        for path in paths:
+            self._know(path, tuple([at.get(key, -1) for key in keys_of.get(path, ())]))
 
-    def _by_keys(self, rows: Rows, joined: dict[str, bytes]) -> None:
-        numbers = iter(rows.numbers(b"".join(joined.values())))
-        self._known.update((path, tuple(islice(numbers, len(keys) // KEY_BYTES))) for path, keys in joined.items())
+    def _know(self, path: str, rows: tuple[int, ...]) -> None:
+        self._known[path] = rows
+        if -1 in rows:
+            self._lacking.add(path)

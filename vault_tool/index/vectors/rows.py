@@ -66,6 +66,7 @@ class Rows:
         self._order: tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]] | None = None
         self._heads: Heads | None = None
         self._headed = 0
+        self._late: dict[bytes, int] | None = None
 
     def __len__(self) -> int:
         return len(self._array)
@@ -110,7 +111,7 @@ class Rows:
     def follow(self, before: Rows) -> None:
         """Take over what was gathered of the same file when it had fewer rows."""
         if before.name == self.name and len(before) <= len(self):
-            self._heads, self._headed = before._heads, before._headed
+            self._heads, self._headed, self._order = before._heads, before._headed, before._order
 
     def numbers(self, joined: bytes) -> list[int]:
         """The row of each key of several that are joined, -1 for one that is not there.
@@ -121,7 +122,7 @@ class Rows:
 
         if not len(self) or not self.sound():
             return [-1] * (len(joined) // KEY_BYTES)
-        if self._order is None:
+        if self._order is None or len(self) - len(self._order[0]) > _CHUNK_ROWS:
             # The first half of a key is as good as random; the whole is compared below.
             halves = numpy.ascontiguousarray(self._array["key"]).view("<u8")[::2]
             order = numpy.argsort(halves)
@@ -132,7 +133,18 @@ class Rows:
         at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)]
         there = numpy.ascontiguousarray(self._array["key"][at]).view("<u8").reshape(-1, 2)
         found: list[int] = numpy.where((there == wanted).all(axis=1), at, -1).tolist()
+        if len(order) < len(self):
+            late = self._since(len(order))
+            for n, row in enumerate(found):
+                if row < 0:
+                    found[n] = late.get(joined[n * KEY_BYTES : (n + 1) * KEY_BYTES], -1)
         return found
+
+    def _since(self, start: int) -> dict[bytes, int]:
+        """The rows that came after the others were put in order, by key."""
+        if self._late is None:
+            self._late = {key: start + n for n, key in enumerate(self.keys(range(start, len(self))))}
+        return self._late
 
     def close(self) -> None:
         """Let go of the file."""
