@@ -63,7 +63,7 @@ class Rows:
         self._vectors: Matrix = numpy.asarray(array["vector"])
         self._descriptor = descriptor
         self._need = need
-        self._order: tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]] | None = None
+        self._order: tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]] | None = None
         self._heads: Heads | None = None
         self._headed = 0
         self._late: dict[bytes, int] | None = None
@@ -124,15 +124,15 @@ class Rows:
             return [-1] * (len(joined) // KEY_BYTES)
         if self._order is None or len(self) - len(self._order[0]) > _CHUNK_ROWS:
             # The first half of a key is as good as random; the whole is compared below.
-            halves = numpy.ascontiguousarray(self._array["key"]).view("<u8")[::2]
-            order = numpy.argsort(halves)
-            self._order = order, halves[order]
+            keys = numpy.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2)
+            order = numpy.argsort(keys[:, 0])
+            # The keys themselves, too: to look at one in the file is to have a page of vectors in memory.
+            self._order = order, keys[order, 0], keys
             self._let_go()
-        order, halves = self._order
+        order, halves, keys = self._order
         wanted = numpy.frombuffer(joined, "<u8").reshape(-1, 2)
         at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)]
-        there = numpy.ascontiguousarray(self._array["key"][at]).view("<u8").reshape(-1, 2)
-        found: list[int] = numpy.where((there == wanted).all(axis=1), at, -1).tolist()
+        found: list[int] = numpy.where((keys[at] == wanted).all(axis=1), at, -1).tolist()
         if len(order) < len(self):
             late = self._since(len(order))
             for n, row in enumerate(found):
