@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from vault_tool.index.schema import DROPPED, ENTRY, entry_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.collecting import no_collection
-
-if TYPE_CHECKING:
-    from vault_tool.index.catalog import Catalog
 
 _MOST = 20_000
 """So many entries take about 60 MB, and a third of a second once."""
@@ -21,6 +18,33 @@ _MANY = 500
 
 _OFTEN = 6
 """Who asked so often for some that were not here yet is one who stays: an answer asks three times at most."""
+
+
+class Counted(Protocol):
+    """How much a catalogue holds."""
+
+    @property
+    def entries(self) -> int:
+        """The number of its entries."""
+
+
+class Source(Protocol):
+    """What entries are read from: a catalogue, which has one of these in it."""
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query."""
+
+    def meta(self, key: str) -> str:
+        """One of the catalogue's own facts, or the empty string."""
+
+    def seq(self) -> str:
+        """What changes with every write to it."""
+
+    def counts(self) -> Counted:
+        """How much it holds."""
+
+    def by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of several files."""
 
 
 class Kept:
@@ -34,7 +58,7 @@ class Kept:
         self._asked = 0
         self._whole = False
 
-    def of(self, catalog: Catalog, paths: Collection[str]) -> dict[str, Entry]:
+    def of(self, catalog: Source, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, as the catalogue has them now."""
         self._settle(catalog)
         kept = self._entries
@@ -49,7 +73,7 @@ class Kept:
                 kept.update(catalog.by_paths(missing))
         return {path: kept[path] for path in paths if path in kept}
 
-    def of_sessions(self, catalog: Catalog, names: Collection[str]) -> dict[str, list[Entry]] | None:
+    def of_sessions(self, catalog: Source, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
         self._settle(catalog)
         if not self._whole:
@@ -59,7 +83,7 @@ class Kept:
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
-    def _settle(self, catalog: Catalog) -> None:
+    def _settle(self, catalog: Source) -> None:
         """Take in what changed since the last question, by whatever process."""
         seq = catalog.seq()
         if seq == self._seq:
@@ -91,5 +115,5 @@ class Kept:
                     self._of_session.setdefault(session, set()).add(path)
 
 
-def _since(catalog: Catalog, number: int) -> dict[str, Entry]:
+def _since(catalog: Source, number: int) -> dict[str, Entry]:
     return {row[0]: entry_of(row) for row in catalog.rows(f"SELECT {ENTRY} FROM entries WHERE n > ?", (number,))}
