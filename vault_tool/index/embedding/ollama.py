@@ -93,7 +93,8 @@ def models_at(host: str, seconds: float = PROBE) -> tuple[str, ...]:
     parts = urllib.parse.urlsplit(host)
     try:
         socket.create_connection((parts.hostname, parts.port or 80), seconds).close()
-        return within(seconds, lambda: _listed(parts, seconds), who)
+        # The call's own bound comes first: a socket that gives up at the same moment would look like nobody listening.
+        return within(seconds, lambda: _listed(parts, 2 * seconds), who)
     except OSError as fault:
         reason = "nobody answers" if isinstance(fault, (ConnectionError, TimeoutError)) else one_line(str(fault), 60)
         raise EmbeddingUnavailable(f"{who}: {reason}", "start it with `ollama serve`") from fault
