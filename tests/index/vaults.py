@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from vault_tool.index.rebuild import Index
 from vault_tool.util.clock import Clock
 
 WORDS = ("amber", "basalt", "cedar", "delta", "ember", "fjord", "garnet", "harbor", "iris", "juniper", "kelp", "lichen")
+SESSIONS = ("s1", "s2", "s3")
 TYPES = ("fact", "decision", "solution", "insight")
 
 
@@ -55,6 +58,28 @@ def make(root: Path, count: int = 12) -> Path:
     line = f'{{"id": "s1", "at": "2026-11-20T10:00:00+00:00", "target": "{identity(1)}", "kind": "useful"}}\n'
     write(root, "vault/signals/2026-11.abc.jsonl", line)
     return root
+
+
+def change(root: Path, chance: random.Random) -> None:
+    """One thing that happens to a vault."""
+    one = chance.choice(sorted((root / "vault").rglob("note-*.md")))
+    new = chance.randrange(1000, 10**5)
+    match chance.randrange(7):
+        case 0:
+            one.unlink()
+        case 1:
+            one.rename(one.with_name(f"{one.stem}-moved.md"))
+        case 2:
+            words = " ".join(chance.choice(WORDS) for _ in range(chance.randrange(3, 150)))
+            one.write_text(note(new, words, session=chance.choice(SESSIONS), turn=str(chance.randrange(20))))
+        case 3:
+            shutil.copy(one, one.with_name(f"{one.stem}-copy.md"))
+        case 4:
+            one.write_text("No record any more.\n")
+        case 5:
+            os.utime(one, (1_700_000_000 + new, 1_700_000_000 + new))
+        case 6:
+            write(root, f"vault/new/note-{new}.md", note(new, session=chance.choice(SESSIONS), turn=str(chance.randrange(20))))
 
 
 def opened(root: Path, **settings: Any) -> Index:

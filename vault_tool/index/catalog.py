@@ -184,20 +184,17 @@ class Catalog:
 
     def pointing_at(self, record_id: str, fields: Collection[str] | None = None) -> tuple[tuple[str, Entry], ...]:
         """The records that name this id in their heads: pairs of the field and the record, in the order of their paths."""
+        return tuple(self.pointing_at_each([record_id], fields).get(record_id, ()))
+
+    def pointing_at_each(self, ids: Collection[str], fields: Collection[str] | None = None) -> dict[str, list[tuple[str, Entry]]]:
+        """The same for several ids at once; those that nothing points at are left out."""
         limited = f" AND j.field IN ({_marks(fields)})" if fields is not None else ""
         query = (
-            f"SELECT j.field, {_E} FROM relations j JOIN entries e ON e.n = j.n WHERE j.target = ?{limited} ORDER BY e.path, 1"
-        )
-        return tuple((row[0], entry_of(row[1:])) for row in self.rows(query, (record_id, *(fields or ()))))
-
-    def pointing_at_each(self, ids: Collection[str], fields: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
-        """The same for several ids at once; those that nothing points at are left out."""
-        query = (
             f"SELECT j.target, j.field, {_E} FROM relations j JOIN entries e ON e.n = j.n"
-            f" WHERE j.target IN ({_marks(ids)}) AND j.field IN ({_marks(fields)}) ORDER BY e.path, 2"
+            f" WHERE j.target IN ({_marks(ids)}){limited} ORDER BY e.path, 2"
         )
         found: dict[str, list[tuple[str, Entry]]] = {}
-        for target, field, *row in self.rows(query, (*ids, *fields)):
+        for target, field, *row in self.rows(query, (*ids, *(fields or ()))):
             found.setdefault(target, []).append((field, entry_of(row)))
         return found
 

@@ -90,7 +90,9 @@ class Kept:
             return
         before, self._newest = self._newest, int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
         dropped = int(catalog.meta(DROPPED) or 0) > int(self._seq or 0)
-        if self._newest - before > _MANY or len(self._entries) > _MOST or (dropped and not self._whole):
+        # Where nothing is kept there is nothing to follow: the first question of a command must not pay for the next.
+        anew = not self._entries or len(self._entries) > _MOST or (dropped and not self._whole)
+        if anew or self._newest - before > _MANY:
             self._entries, self._of_session, self._whole = {}, {}, False
         else:
             if dropped:

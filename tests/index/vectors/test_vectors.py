@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from tests.git_repos import write
-from tests.index.vaults import WORDS, make, note, path_of
+from tests.index.vaults import WORDS, change, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
@@ -24,24 +24,6 @@ from vault_tool.index.vectors.vectors import Vectors
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
 
-def _change(root: Path, chance: random.Random) -> None:
-    """One thing that happens to a vault."""
-    notes = sorted((root / "vault").rglob("note-*.md"))
-    one = chance.choice(notes)
-    match chance.randrange(5):
-        case 0:
-            one.unlink()
-        case 1:
-            one.rename(one.with_name(f"{one.stem}-moved.md"))
-        case 2:
-            words = " ".join(chance.choice(WORDS) for _ in range(chance.randrange(3, 150)))
-            one.write_text(note(chance.randrange(1000, 9999), words))
-        case 3:
-            shutil.copy(one, one.with_name(f"{one.stem}-copy.md"))
-        case 4:
-            write(root, f"vault/new/note-{chance.randrange(10**6)}.md", note(chance.randrange(10**4, 10**5)))
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
@@ -50,7 +32,7 @@ def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
     vectors = vectors_of(root, words)
     for _ in range(6):
         for _ in range(chance.randrange(1, 6)):
-            _change(root, chance)
+            change(root, chance)
         assert vectors.catch_up().whole
         for question in QUESTIONS:
             truth = brute_force(root, words, question)
@@ -340,7 +322,7 @@ def test_where_notes_are_is_told_alike_to_who_asks_once_again_and_often(tmp_path
     words = Words()
     often = vectors_of(root, words)
     for _ in range(4):
-        _change(root, chance)
+        change(root, chance)
         assert often.catch_up().whole
         for question in (*QUESTIONS, *QUESTIONS):
             # A few at a time: who is told of all at once never asks again.
@@ -368,7 +350,7 @@ def _told(vectors: Vectors, paths: Sequence[str]) -> tuple[dict[str, tuple[int, 
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_all_places_are_kept_for_who_asks_often_and_follow_every_change(tmp_path: Path, seed: int) -> None:
+def test_all_places_are_kept_for_who_asks_often_and_follow_everychange(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     root = make(tmp_path / "v", 16)
     words, other = Words(), Words()
@@ -379,7 +361,7 @@ def test_all_places_are_kept_for_who_asks_often_and_follow_every_change(tmp_path
     assert headings is not None
     for turn in range(12):
         for _ in range(chance.randrange(1, 4)):
-            _change(root, chance)
+            change(root, chance)
         match chance.randrange(4):
             case 0:
                 vectors.catch_up(limit=2)  # some are not embedded yet

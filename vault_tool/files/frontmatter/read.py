@@ -12,16 +12,10 @@ def read(data: bytes) -> tuple[Head | None, str, tuple[Fault, ...]]:
 
     A file that is not text, or whose head never closes, gives a head without values and the fault that says so.
     """
-    parts = split(data)
-    if parts.fault is not None and parts.fault.code == "not-text":
-        return _unusable(parts.fault, "")
-    at = parts.start
-    try:
-        text = data[at : parts.end].decode("utf-8")
-        at = parts.body_start
-        body = data[at:].decode("utf-8")
-    except UnicodeDecodeError as error:
-        return _unusable(undecodable(error, data, at), "")
+    cut = _decoded(data)
+    if isinstance(cut, Fault):
+        return _unusable(cut, "")
+    parts, text, body = cut
     if not parts.has_head:
         return None, body, ()
     if parts.fault is not None and parts.fault.fatal:
@@ -32,14 +26,22 @@ def read(data: bytes) -> tuple[Head | None, str, tuple[Fault, ...]]:
 
 def read_body(data: bytes) -> str:
     """The body that `read` gives, without reading the head."""
+    cut = _decoded(data)
+    return "" if isinstance(cut, Fault) else cut[2]
+
+
+def _decoded(data: bytes) -> tuple[Parts, str, str] | Fault:
+    """How a file is cut, the text of its head and its body; the fault of one that is not text."""
     parts = split(data)
     if parts.fault is not None and parts.fault.code == "not-text":
-        return ""
+        return parts.fault
+    at = parts.start
     try:
-        data[parts.start : parts.end].decode("utf-8")
-        return data[parts.body_start :].decode("utf-8")
-    except UnicodeDecodeError:
-        return ""
+        text = data[at : parts.end].decode("utf-8")
+        at = parts.body_start
+        return parts, text, data[at:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        return undecodable(error, data, at)
 
 
 def _unusable(fault: Fault, body: str) -> tuple[Head, str, tuple[Fault, ...]]:

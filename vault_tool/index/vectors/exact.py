@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from functools import cached_property, partial
+from typing import NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.ledger import Ledger
@@ -13,9 +13,6 @@ from vault_tool.index.vectors.port import GENERAL, Matrix, StoreUnavailable, Vec
 from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_set import VectorSet, View
 from vault_tool.util.beside import Beside
-
-if TYPE_CHECKING:
-    pass
 
 _FIRST_LOOK = 40
 _MORE = 4
@@ -33,16 +30,12 @@ class Angle:
         self.rows = view.rows
         self._query = query
         self._cosines: Vector | None = None
-        self._heads: tuple[Numbers, Vector] | None = None
-        self._begun: tuple[Numbers, Beside[Vector]] | None = None
-        self._asked = False
-        self._side_by_side: Heads | None = None
+        self._begun: Beside[Vector] | None = None
 
     def begin(self) -> None:
         """Have the product with first passages made beside other work, where these are side by side in memory."""
-        heads = self._gathered()
-        if heads is not None and len(heads.numbers) >= _WORTH_A_THREAD:
-            self._begun = heads.numbers, Beside(partial(_product, heads.vectors, self._query))
+        if self._gathered is not None and len(self._gathered.numbers) >= _WORTH_A_THREAD:
+            self._begun = Beside(partial(_product, self._gathered.vectors, self._query))
 
     @property
     def cosines(self) -> Vector:
@@ -51,23 +44,19 @@ class Angle:
             self._cosines = _product(_readable(self.rows).vectors, self._query)
         return self._cosines
 
-    @property
+    @cached_property
     def heads(self) -> tuple[Numbers, Vector]:
         """The rows of first passages, and the question's cosine with each."""
-        if self._heads is None:
-            if self._begun is not None:
-                self._heads = self._begun[0], self._begun[1].result()
-            elif (heads := self._gathered()) is not None:
-                self._heads = heads.numbers, _product(heads.vectors, self._query)
-            else:
-                numbers = self.rows.first_passages()
-                self._heads = numbers, self.cosines[numbers]
-        return self._heads
+        if self._gathered is None:
+            numbers = self.rows.first_passages()
+            return numbers, self.cosines[numbers]
+        made = self._begun.result() if self._begun is not None else _product(self._gathered.vectors, self._query)
+        return self._gathered.numbers, made
 
+    @cached_property
     def _gathered(self) -> Heads | None:
-        if not self._asked:
-            self._asked, self._side_by_side = True, _readable(self.rows).heads()
-        return self._side_by_side
+        # Asked once: whoever asks the rows a second time has them gathered.
+        return _readable(self.rows).heads()
 
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""

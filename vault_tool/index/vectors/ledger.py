@@ -317,7 +317,7 @@ class Ledger(LedgerFile):
         for table in ("notes", "owners", "wanted", "retired"):
             self._many(f"DELETE FROM {table}", [()])
         self.say(notes="0")
-        self._token = object()
+        self._token, self._touched = object(), []
 
 
 def _note_of(row: Sequence[Any]) -> Note:

@@ -70,10 +70,9 @@ class Places:
             return
         same = self._state[:3] == state[:3]
         position, touched = ledger.touched(self._position if same else 0)
-        if same and self._state[3] == len(rows) and not touched:
-            pass
-        elif same and len(touched) + len(self._lacking) <= _MANY:
-            self._look_again(ledger, rows, {*touched, *self._lacking})
+        again = {*touched, *(self._lacking if same and self._state[3] != len(rows) else ())}
+        if same and len(again) <= _MANY:
+            self._look_again(ledger, rows, again)
         else:
             if self._keys is not None:
                 # Where that happens again and again, reading all anew must not become the better part of the work.
