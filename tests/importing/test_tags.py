@@ -32,6 +32,10 @@ def test_tags_in_prose() -> None:
         ({"tags": None}, []),
         ({"categories": ["Two words"], "keywords": Plain("k")}, ["Two words", "k"]),
         ({"tags": {"a": "b"}}, []),
+        (
+            {"categories": ["[[Board games]]", "[[x/Recipes|Recipes]]"], "category": "[[One]]"},
+            ["Board games", "Recipes", "One"],
+        ),
     ],
 )
 def test_tags_in_heads(head: Mapping[str, Raw], found: list[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from vault_tool.files.frontmatter import AddItems, Change, Plain, Raw, Set
-from vault_tool.util.text import normal_name, one_line, prose_lines
+from vault_tool.util.text import normal_name, one_line, prose_lines, unwrap_link
 
 _FIELDS = frozenset({"tags", "tag", "keywords", "categories", "category"})
 _NULLS = frozenset({"null", "Null", "NULL", "~", ""})
@@ -65,13 +65,18 @@ def _named(raw: Raw) -> Iterator[str]:
     if isinstance(raw, Plain):
         yield from (tag.strip("#") for tag in _SEPARATORS.split(raw) if tag not in _NULLS and tag.strip("#"))
     elif isinstance(raw, str):
-        text = one_line(raw).lstrip("#")
-        if text:
-            yield text
+        yield from _one(raw)
     elif isinstance(raw, list):
         for item in raw:
-            if isinstance(item, str) and item not in _NULLS and item.strip("# "):
-                yield one_line(item).lstrip("#")
+            if isinstance(item, str) and item not in _NULLS:
+                yield from _one(item)
+
+
+def _one(item: str) -> Iterator[str]:
+    # Categories are often links (`"[[Recipes]]"`): what they are called is the tag.
+    text = unwrap_link(one_line(item).lstrip("# "))
+    if text:
+        yield text
 
 
 def _is_tag(tag: str) -> bool:

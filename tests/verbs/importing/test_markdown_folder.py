@@ -127,6 +127,26 @@ class TestWhatIsUnderstood:
         assert done.attachments == ("Board.canvas", "attachments/rack.png")
         assert not (vault.root / "vault/imported/wild-obsidian/attachments").exists()
 
+    def test_templates_that_obsidian_knows_of_are_left_out(self, vault: Vault, tmp_path: Path) -> None:
+        form = "---\ndate: {{date}}\n---\nWho, what, when."
+        files = {"a.md": "One.", "Templates/m.md": form, "Templates/x/n.md": form, "Forms/f.md": form, "Formsplus.md": "Two."}
+        source = _write(tmp_path / "n", files)
+        assert vault.import_markdown(source, dry_run=True).skipped == {}
+        _write(source, {
+            ".obsidian/templates.json": '{"folder": "Templates/"}',
+            ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "/Forms", "other": 1}',
+        })  # fmt: skip
+        done = vault.import_markdown(source)
+        assert (done.imported, done.skipped) == (2, {"hidden": 1, "template": 3})
+        assert {(p.path, p.code) for p in done.problems} == {("Templates", "template"), ("Forms", "template")}
+        assert not (vault.root / Places("n").of("Templates/m.md")).exists()
+
+    @pytest.mark.parametrize("settings", ["", "[]", '{"folder": ["x"]}', '{"folder": " / "}', '{"folder": "gone"}', "\x00{"])
+    def test_settings_that_name_no_templates_leave_out_nothing(self, vault: Vault, tmp_path: Path, settings: str) -> None:
+        source = _write(tmp_path / "n", {"Templates/a.md": "One.", ".obsidian/templates.json": settings})
+        done = vault.import_markdown(source)
+        assert (done.imported, done.skipped, done.problems) == (1, {"hidden": 1}, ())
+
 
 class TestWhatIsAsked:
     def test_a_subject_a_type_and_a_project_for_all(self, vault: Vault, tmp_path: Path) -> None:

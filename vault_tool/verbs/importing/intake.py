@@ -41,7 +41,7 @@ class Imported(Saved):
 
     `imported`, `updated` and `unchanged` count notes; `pages` says how many of them stay pages (no record could be made
     of them). `changed_on_both_sides` are copies that were edited here and whose source changed too: left as they are.
-    `skipped` counts by reason what was not taken, each named in `problems` (`hidden` ones aside).
+    `skipped` counts by reason what was not taken, each named in `problems` (`hidden` ones aside, templates by folder).
     """
 
     source: str
@@ -199,6 +199,11 @@ class Intake:
         """Name a file that is not taken in."""
         self.tally.skipped[reason] += 1
         self.tally.problems.append(warning(path, 0, reason, message, hint))
+
+    def leave_out(self, folder: str, count: int, reason: str, message: str, hint: str) -> None:
+        """Name a folder whose files are not meant to be taken in."""
+        self.tally.skipped[reason] += count
+        self.tally.problems.append(note(folder, 0, reason, message, hint))
 
     def suspected(self, path: str, data: bytes, source: bytes = b"") -> bool:
         """Whether a text looks as if it held a secret; it is then named, and must not be taken in.

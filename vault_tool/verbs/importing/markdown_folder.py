@@ -12,6 +12,7 @@ from vault_tool.files import foreign, layout
 from vault_tool.files.foreign import Found
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
+from vault_tool.importing import forms
 from vault_tool.importing.notes import Asked, Made, made
 from vault_tool.importing.places import Places, is_note
 from vault_tool.model.ids import canonical, new_id
@@ -46,11 +47,11 @@ def import_markdown(
     folder = source_folder(vault, source, in_place=in_place)
     _check_type(vault, type)
     listing = foreign.survey(folder, vault.root)
-    notes = [found for found in listing.files if is_note(found.path)]
     others = [found for found in listing.files if not is_note(found.path)]
     intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
     asked = Asked(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
     with Reader(folder) as reader:
+        notes = _without_forms(intake, reader, [found for found in listing.files if is_note(found.path)])
         if in_place:
             take = _Adoption(intake, reader, folder.relative_to(vault.root).as_posix(), asked).take
             target = folder.relative_to(vault.root).as_posix()
@@ -91,6 +92,17 @@ def _is_the_tools_own(vault: Context, folder: Path) -> bool:
 def _check_type(vault: Context, type: str) -> None:
     if not is_type_name(type) or vault.settings.types.spec(type).record_class is not RecordClass.OBSERVATION:
         raise UsageError(f"a note becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+
+
+def _without_forms(intake: Intake, reader: Reader, notes: Sequence[Found]) -> list[Found]:
+    """The notes that are not forms for new ones, which are counted by folder and named once each."""
+    folders = forms.folders(reader.read)
+    for folder in folders:
+        count = sum(forms.is_form(found.path, (folder,)) for found in notes)
+        if count:
+            hint = "import that folder by itself to have them"
+            intake.leave_out(folder, count, "template", f"its templates ({count}) are forms for notes, not notes", hint)
+    return [found for found in notes if not forms.is_form(found.path, folders)]
 
 
 class _Copying:
