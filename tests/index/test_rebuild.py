@@ -456,3 +456,34 @@ def test_processes_write_and_refresh_at_once(vault: Path, index: Index) -> None:
     assert [process.returncode for process in running] == [0, 0, 0], faults
     assert index.refresh().count == 17 + 36
     assert said(index) == from_nothing(vault)
+
+
+_REFRESHER = """
+import sys
+from pathlib import Path
+from tests.index.vaults import opened
+root = Path(sys.argv[1])
+index = opened(root)
+while (root / "going").exists():
+    index.refresh()
+index.close()
+"""
+
+
+def test_what_one_process_took_in_no_other_overwrites_with_what_it_read_before(vault: Path, index: Index) -> None:
+    going = vault / "going"
+    going.touch()
+    command = [sys.executable, "-c", _REFRESHER, str(vault)]
+    running = [subprocess.Popen(command, cwd=Path(__file__).parents[2], stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    try:
+        for turn in range(80):
+            # In place, as editors and scripts do: who reads at the wrong moment sees half of it.
+            (vault / path_of(1)).write_text(note(1, f"turn{turn}"))
+            index.wrote([path_of(1)])
+            assert [entry.preview for entry in index.catalog.get(identity(1))] == [f"turn{turn}"]
+    finally:
+        going.unlink()
+        faults = [process.communicate(timeout=60)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0], faults
+    assert index.refresh().count == 17
+    assert said(index) == from_nothing(vault)

@@ -31,19 +31,23 @@ NOTES = frozenset({RECORD, PAGE, UNREADABLE})
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one file says. `hash` is empty for a file that could not be read at all; `text` is what search reads."""
+    """What one file says. `stat` is how it stood when it was found, `size` and `hash` are of the bytes that were read then.
+
+    `hash` is empty for a file that could not be read at all; `text` is what search reads.
+    """
 
     path: str
     kind: str
     stat: Stat
+    size: int
     hash: str
     entry: Entry | None = None
     page: Page | None = None
     text: Text | None = None
     signals: tuple[Signal, ...] = ()
     problems: tuple[Problem, ...] = ()
-    added: bool = False
-    """Whether signals and problems come beside those known: the journal only grew."""
+    grown_from: str = ""
+    """Of a journal that only grew the hash that it had: signals and problems come beside those known of that content."""
 
 
 class Vanished(Exception):
@@ -60,11 +64,11 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
     except FileNotFoundError as fault:
         raise Vanished(path) from fault
     except Refused as fault:
-        return Seen(path, UNREADABLE, stat, "", problems=(error(path, 0, "not-read", fault.message, fault.hint),))
+        return Seen(path, UNREADABLE, stat, stat[0], "", problems=(error(path, 0, "not-read", fault.message, fault.hint),))
     except OSError as fault:
         reason = os.strerror(fault.errno or 0).lower()
         found = error(path, 0, "not-read", f"the file cannot be read: {reason}", "check its permissions")
-        return Seen(path, UNREADABLE, stat, "", problems=(found,))
+        return Seen(path, UNREADABLE, stat, stat[0], "", problems=(found,))
     if known is not None:
         if known.hash == content_hash(data):
             return None
@@ -79,17 +83,17 @@ def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     kind = FileKind.NOTE if _is_plainly_a_note(path) else file_kind(path)
     if kind is FileKind.NOTE:
         return _note(path, data, stat, registry)
-    found = content_hash(data)
+    size, found = len(data), content_hash(data)
     if kind is FileKind.SIGNALS:
         signals, problems = read_signals(path, data)
-        return Seen(path, "signals", stat, found, signals=tuple(signals), problems=tuple(problems))
+        return Seen(path, "signals", stat, size, found, signals=tuple(signals), problems=tuple(problems))
     if kind is FileKind.EPISODE:
-        return Seen(path, "episode", stat, found, problems=tuple(episode_problems(path, data)))
+        return Seen(path, "episode", stat, size, found, problems=tuple(episode_problems(path, data)))
     if kind is FileKind.CONFLICT:
         hint = "take from it what you want to keep, then delete it"
         problem = warning(path, 0, "conflict-copy", "a text that was kept because two writers met", hint)
-        return Seen(path, "conflict", stat, found, problems=(problem,))
-    return Seen(path, "other", stat, found)
+        return Seen(path, "conflict", stat, size, found, problems=(problem,))
+    return Seen(path, "other", stat, size, found)
 
 
 def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, registry: Registry) -> Iterator[Seen]:
@@ -110,7 +114,7 @@ def without(seen: Iterable[Seen], forgotten: Collection[str]) -> Iterator[Seen]:
 def _refused(one: Seen) -> Seen:
     message = "it has the id of a memory that was forgotten, so it is not read"
     hint = "delete the file; or give it an `id` of its own, if it is something else"
-    return Seen(one.path, FORGOTTEN, one.stat, one.hash, problems=(error(one.path, 1, "forgotten", message, hint),))
+    return Seen(one.path, FORGOTTEN, one.stat, one.size, one.hash, problems=(error(one.path, 1, "forgotten", message, hint),))
 
 
 def _is_plainly_a_note(path: str) -> bool:
@@ -126,7 +130,9 @@ def _grown(path: str, data: bytes, stat: Stat, known: Known) -> Seen | None:
     signals, problems = read_signals(path, data[known.size :])
     lines = old.count(b"\n")
     moved = tuple(replace(problem, line=problem.line + lines) for problem in problems)
-    return Seen(path, "signals", stat, content_hash(data), signals=tuple(signals), problems=moved, added=True)
+    return Seen(
+        path, "signals", stat, len(data), content_hash(data), signals=tuple(signals), problems=moved, grown_from=known.hash
+    )
 
 
 def _stale(now: Seen, data: bytes, registry: Registry) -> Seen:
@@ -140,19 +146,19 @@ def _stale(now: Seen, data: bytes, registry: Registry) -> Seen:
 def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     parsed = parse(path, data, registry)
     if not parsed.readable:
-        return Seen(path, UNREADABLE, stat, content_hash(data), problems=parsed.problems)
+        return Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=parsed.problems)
     # A quoted head value can spell half a surrogate pair, which is no text that could be stored or sent.
     if (b"\\u" in data or b"\\U" in data) and not _storable((parsed.head, parsed.title)):
         hint = "take the \\ud800 to \\udfff out of the head"
         found = error(path, 1, "not-text", "a value in the head is not Unicode text", hint)
-        return Seen(path, UNREADABLE, stat, content_hash(data), problems=(*parsed.problems, found))
+        return Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=(*parsed.problems, found))
     if parsed.record_class is None:
         shown = one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
         one = Page(path, parsed.title, shown)
         text = page(path, parsed.title, parsed.body)
-        return Seen(path, PAGE, stat, content_hash(data), page=one, text=text, problems=parsed.problems)
+        return Seen(path, PAGE, stat, len(data), content_hash(data), page=one, text=text, problems=parsed.problems)
     made = entry(path, data, parsed, stat[1])
-    return Seen(path, RECORD, stat, made.hash, made, text=document(made, parsed.body), problems=parsed.problems)
+    return Seen(path, RECORD, stat, len(data), made.hash, made, text=document(made, parsed.body), problems=parsed.problems)
 
 
 def _storable(value: object) -> bool:

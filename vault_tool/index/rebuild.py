@@ -21,7 +21,7 @@ from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
-from vault_tool.index.reading import with_head, without
+from vault_tool.index.reading import Seen, with_head, without
 from vault_tool.index.searching import Search, Spoilt, Wording
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import Difference, apply
@@ -267,7 +267,7 @@ class Index:
             path: stat for path, stat in reader.present(self._root, set(again) - suspects.keys()).items() if path not in gone
         }
         found = updating.read(self._root, self._config, suspects, known, again)
-        seen = tuple(without(with_head(found.seen, self._repo, where.now, self._config.types), forgotten))
+        seen = self._served(found.seen, where.now, forgotten)
         reason = ""
         if walked and gone:
             if scan.partial:
@@ -281,14 +281,31 @@ class Index:
         if not (seen or gone or stats or times or facts):
             return replace(self._report(catalog), withheld=reason, behind=found.vanished)
         before = catalog.files([*(one.path for one in seen), *gone])
-        stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
-        # Counted since the build: by it the export knows how far it is behind.
-        facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone))
         with self._shelf.writing(catalog):
+            seen, gone = self._as_they_are_now(catalog, seen, gone, where.now)
+            stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
+            # Counted since the build: by it the export knows how far it is behind.
+            facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone))
             apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts))
         self._export_if_due(catalog)
         report = self._report(catalog, updating.tally(seen, gone, before))
         return replace(report, withheld=reason, behind=found.vanished)
+
+    def _served(self, seen: Iterable[Seen], head: str, forgotten: Collection[str]) -> tuple[Seen, ...]:
+        """What was read, as it is served: a broken note as HEAD has it, a forgotten memory not at all."""
+        return tuple(without(with_head(seen, self._repo, head, self._config.types), forgotten))
+
+    def _as_they_are_now(
+        self, catalog: Catalog, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
+    ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
+        """What was seen and missed, where files went on changing read once more: the caller holds the catalogue's lock."""
+        late = updating.outrun(self._root, catalog, seen, gone)
+        if not (late.again or late.left):
+            return seen, gone
+        found = updating.read(self._root, self._config, late.again, {}, ())
+        instead = self._served(found.seen, head, tombstones.forgotten(self._root))
+        kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
+        return (*kept, *instead), tuple(path for path in gone if path not in late.again)
 
     def _rebuild(self, scan: Scan, progress: Progress | None, before: Mapping[str, Known] | None = None) -> Refresh:
         """Build everything anew beside what there is, and put it in its place.

@@ -91,7 +91,7 @@ def apply(catalog: Catalog, difference: Difference) -> None:
                 connection.execute(_WAIT, (path, None, seq))
         for one in difference.seen:
             number += 1
-            if not one.added:
+            if not one.grown_from:
                 _forget(connection, one.path)
             _add(connection, number, one)
             if one.text is not None or (one.path in had and had[one.path].kind in _SEARCHED):
@@ -135,7 +135,7 @@ def _add(connection: sqlite3.Connection, number: int, one: Seen) -> None:
             connection.executemany(f"INSERT INTO {table} VALUES ({'?,' * (len(rows[0]) - 1)}?)", rows)
     if one.page is not None:
         connection.execute(_ADD_PAGE, (one.page.path, one.page.title, one.page.preview))
-    connection.execute(_ADD_FILE, (one.path, one.kind, one.stat[0], one.hash))
+    connection.execute(_ADD_FILE, (one.path, one.kind, one.size, one.hash))
     connection.executemany(_ADD_SIGNAL, (signal_row(one.path, signal) for signal in one.signals))
     connection.executemany(_ADD_PROBLEM, problem_rows(one.problems))
 
@@ -191,7 +191,7 @@ class Bulk:
 
     def add(self, one: Seen) -> None:
         """Take one file."""
-        self._rows["files"].append((one.path, one.kind, one.stat[0], one.hash))
+        self._rows["files"].append((one.path, one.kind, one.size, one.hash))
         if one.entry is not None:
             self._number += 1
             self._rows["entries"].append(entry_row(self._number, one.entry))

@@ -11,7 +11,7 @@ from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.changes import is_bulk_loss, settled
-from vault_tool.files.reader import Reader, Stat
+from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, see
 
@@ -42,6 +42,14 @@ class Findings:
     seen: tuple[Seen, ...] = ()
     touched: Mapping[str, Stat] = field(default_factory=dict)
     vanished: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outrun:
+    """What stands otherwise by now than it was found: files to read again, and the paths of those that left."""
+
+    again: Mapping[str, Stat]
+    left: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +112,22 @@ def read(
             else:
                 seen.append(one)
     return Findings(tuple(seen), touched, vanished)
+
+
+def outrun(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> Outrun:
+    """Asked while nobody else writes the catalogue: of what was seen and missed, what must not be written as it was found.
+
+    Another process may have taken in a newer state of the same file while we read an older one.
+    """
+    found = {one.path: one for one in seen}
+    grown = catalog.files([path for path, one in found.items() if one.grown_from])
+    there = present(root, [*found, *gone])
+    again = {}
+    for path, stat in there.items():
+        one = found.get(path)
+        if one is None or one.stat != stat or (one.grown_from and (path not in grown or grown[path].hash != one.grown_from)):
+            again[path] = stat
+    return Outrun(again, frozenset(found.keys() - there.keys()))
 
 
 def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) -> tuple[dict[str, Stat], dict[str, Stat]]:
