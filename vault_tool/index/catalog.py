@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -68,6 +69,8 @@ class Catalog:
         self._snapshot: tuple[str, Snapshot] | None = None
         self._known: tuple[str, dict[str, Listing]] | None = None
         self._counts: tuple[str, Counts] | None = None
+        self._generation: tuple[str, int] | None = None
+        self._held_seq: str | None = None
         self._kept = Kept()
 
     @classmethod
@@ -104,7 +107,16 @@ class Catalog:
 
     def seq(self) -> str:
         """What changes with every write to the catalogue, also by another process."""
-        return self.meta("seq")
+        return self._held_seq if self._held_seq is not None else self.meta("seq")
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Take what it holds now for what it holds until the end, unless this process writes to it."""
+        self._held_seq = self.seq()
+        try:
+            yield
+        finally:
+            self._held_seq = None
 
     def get(self, record_id: str) -> tuple[Entry, ...]:
         """The entries of one whole id: none, one, or every copy of it in the order of their paths."""
@@ -252,7 +264,11 @@ class Catalog:
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
-        return longest_chain({entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)})
+        seq = self.seq()
+        if self._generation is None or self._generation[0] != seq:
+            parents = {entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)}
+            self._generation = seq, longest_chain(parents)
+        return self._generation[1]
 
     def snapshot(self) -> Snapshot:
         """Everything at once, kept until the catalogue changes."""
@@ -273,6 +289,7 @@ class Catalog:
 
     def adopt_known(self, seq: str, known: dict[str, Listing]) -> None:
         """Keep listings that were just written, so that they need not be read back."""
+        self._held_seq = None
         self._known = seq, known
 
     def files(self, paths: Iterable[str]) -> dict[str, Known]:

@@ -93,6 +93,12 @@ class Index:
             self.refresh()
         raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Answer all that is asked until the end as of one look at the indexes: what an answer is made of belongs together."""
+        with self._shelf.held():
+            yield
+
     def refresh(
         self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None
     ) -> Refresh:
@@ -166,8 +172,12 @@ class Index:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
         self._lexically(lambda: self._search.caught_up(self.catalog))
 
-    def wording(self, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
-        """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
+    def wording(self, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
+        """What says how the words of the best files of these classes stand to a question, best first.
+
+        The call can be made in another thread. Building the index anew, where it must be, is done here, and closes the
+        catalogue that was open before: ask for that one afterwards. See `search` for what it raises.
+        """
         return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:

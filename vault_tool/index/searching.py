@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 from vault_tool.config import Config
@@ -74,18 +75,13 @@ class Search:
         beside = pending if waiting and len(pending) <= _FEW else self.caught_up(catalog)
         return self._index(catalog).search(text, limit, classes, types, beside, near=near)
 
-    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
-        """How the words of the best files stand to a question, best first. Raises Spoilt as `search` does."""
+    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
+        """What says how the words of the best files stand to a question, best first. Raises Spoilt as `search` does.
+
+        The call asks the full-text index alone and never the catalogue, so that it can be made in another thread.
+        """
         beside = self.caught_up(catalog)
-        index = self._index(catalog)
-        hits = index.search(text, limit, classes, None, beside, near=True)
-        # As a share of what a text with every word would score, short and long questions are judged alike.
-        weights = index.weights(text)
-        attainable = sum(weights.values()) or 1.0
-        shares = {hit.path: hit.score / attainable for hit in hits}
-        telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
-        covered = index.coverage(weights, telling, beside)
-        return {path: Wording(share, covered.get(path)) for path, share in shares.items()}
+        return partial(_wording, self._index(catalog), text, limit, classes, beside)
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""
@@ -152,3 +148,16 @@ class Search:
         """Whether an index that a crash interrupted holds all documents but those that still wait."""
         counts = catalog.counts()
         return abs(index.count - counts.entries - counts.pages) <= len(catalog.pending())
+
+
+def _wording(
+    index: Lexical, text: str, limit: int, classes: Collection[str], beside: Mapping[str, Text | None]
+) -> dict[str, Wording]:
+    hits = index.search(text, limit, classes, None, beside, near=True)
+    # As a share of what a text with every word would score, short and long questions are judged alike.
+    weights = index.weights(text)
+    attainable = sum(weights.values()) or 1.0
+    shares = {hit.path: hit.score / attainable for hit in hits}
+    telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
+    covered = index.coverage(weights, telling, beside)
+    return {path: Wording(share, covered.get(path)) for path, share in shares.items()}

@@ -35,6 +35,7 @@ class Shelf:
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self._part: Part | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
+        self._held: Catalog | None = None
         self._unsynced = False
 
     @property
@@ -67,17 +68,37 @@ class Shelf:
 
     def drop(self) -> None:
         """Let go of the open catalogue."""
+        self._held = None
         if self._catalog is not None:
             self._catalog[1].close()
             self._catalog = None
 
     def ready(self) -> Catalog | None:
         """The catalogue, when it is as we or another process left it; None when it must be built."""
+        if self._held is not None:
+            return self._held
         part = self.part
         if part.state() is not State.INTACT and self._settled(part) is not State.INTACT:
             self.drop()
             return None
         return self._opened(part)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Look at the catalogue once for all that is asked until the end: an answer asks some twenty times."""
+        if self._held is not None:
+            yield
+            return
+        found = self.ready()
+        if found is None:
+            yield
+            return
+        try:
+            with found.held():
+                self._held = found
+                yield
+        finally:
+            self._held = None
 
     @contextmanager
     def writing(self, catalog: Catalog) -> Iterator[None]:

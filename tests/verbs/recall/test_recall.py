@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -310,3 +313,34 @@ def test_a_question_of_no_words_has_no_answer(vault: Vault) -> None:
         found = vault.recall(query)
         assert isinstance(found, Bundle)
         assert found.results == ()
+
+
+_ASKED: dict[str, Callable[[Vault], Sequence[Any]]] = {
+    "recall": lambda vault: _asked(vault, "idle connections of Redis").results,
+    "unprompted": lambda vault: _unprompted(vault, "idle connections of Redis").results,
+    "search": lambda vault: vault.search("idle connections").results,
+    "search_observations": lambda vault: vault.search_observations(["Redis"], "idle connections").results,
+    "bring_to_mind": lambda vault: vault.bring_to_mind("idle connections of Redis").results,
+    "twins": lambda vault: vault.remember("Redis drops idle connections after 300 s!", ["Redis"]).similar,
+}
+
+
+@pytest.mark.parametrize("reopened", [False, True])
+@pytest.mark.parametrize("how", ["gone", "empty", "garbage", "half"])
+@pytest.mark.parametrize("verb", _ASKED)
+def test_a_spoilt_full_text_index_is_built_anew_in_the_middle_of_a_question(
+    vault: Vault, root: Path, clock: FixedClock, verb: str, how: str, reopened: bool
+) -> None:
+    made = vault.remember("Redis drops idle connections after 300 s.", ["Redis"])
+    vault.search("idle")
+    folder = next(path for path in (root / "_cache/lexical").iterdir() if path.is_dir())
+    if how == "gone":
+        shutil.rmtree(folder)
+    for path in folder.iterdir() if folder.is_dir() else ():
+        data = path.read_bytes()
+        path.write_bytes({"empty": b"", "garbage": bytes(reversed(data)) or b"\0", "half": data[: len(data) // 2]}[how])
+    if reopened:
+        vault.close()
+    with Vault.open(root, clock=clock) if reopened else nullcontext(vault) as asked:
+        found = _ASKED[verb](asked)
+    assert made.id in [getattr(one, "id", one) for one in found]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
@@ -62,16 +63,22 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
     freshness = freshness or vault.fresh()
     if not asked.query.strip():
         return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
-    with no_collection():  # in a large process one collection takes longer than the whole answer
-        results, lacks = _answered(vault, scopes, read, asked, used)
+    # In a large process one collection takes longer than the whole answer.
+    with no_collection(), ExitStack() as looks:
+        results, lacks = _answered(vault, scopes, read, asked, used, looks)
     return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks)
 
 
 def _answered(
-    vault: Context, scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+    vault: Context,
+    scopes: Sequence[tuple[Context, Scope]],
+    read: question.Question,
+    asked: Asked,
+    weights: Weights,
+    looks: ExitStack,
 ) -> tuple[tuple[Recalled, ...], tuple[str, ...]]:
     """The results, and what they fell short of. All that was weighed for them is let go of when this returns."""
-    pools, unread = _searched(scopes, read, asked, weights)
+    pools, unread = _searched(scopes, read, asked, weights, looks)
     _rank(pools, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
     chosen = _chosen(ranked, asked, weights)
@@ -88,14 +95,18 @@ def _profile(asked: Asked) -> Weights:
 
 
 def _searched(
-    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights, looks: ExitStack
 ) -> tuple[list[Pool], tuple[str, ...]]:
-    """The pools of the vaults that can be read; of the global one that cannot, the reason."""
+    """The pools of the vaults that can be read; of the global one that cannot, the reason.
+
+    Each vault's indexes are looked at once for the whole answer, until `looks` ends.
+    """
     pools = []
     for vault, scope in scopes:
         try:
             if scope == "global":
                 vault.fresh()
+            looks.enter_context(vault.index.held())
             pools.append(lanes.search(vault, scope, read, asked, weights))
         except VaultError as fault:
             if scope == "repo":
