@@ -261,10 +261,12 @@ class Reader:
         return self._folder, name
 
 
-def read(root: Path, path: str) -> bytes:
-    """The bytes of one file of the vault; raises OSError, Refused for what is no regular file, and TooLarge."""
+def read(root: Path, path: str, size: int = 0) -> bytes:
+    """The bytes of one file of the vault (`size`: how many are expected); raises OSError, Refused for what is no regular
+    file, and TooLarge.
+    """
     with Reader(root) as reader:
-        return reader.read(path)
+        return reader.read(path, size)
 
 
 def present(root: Path, paths: Iterable[str]) -> dict[str, Stat]:
@@ -289,7 +291,8 @@ def _read_all(descriptor: int, path: str, size: int) -> bytes:
         raise Refused(f"{path} is a pipe or a device, not a file", "put the file itself there")
     parts, length = [first], len(first)
     while parts[-1]:
-        parts.append(os.read(descriptor, 1 << 20))
+        # As much again as there is: room for a megabyte takes longer to make than most files take to read.
+        parts.append(os.read(descriptor, min(max(length, 4096), 1 << 20)))
         length += len(parts[-1])
         if length > LARGEST:
             raise _too_large(path)

@@ -152,7 +152,7 @@ def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Poster
 
 def body_of(vault: Context, entry: Entry) -> str:
     """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now, or is gone."""
-    data = None if entry.stale else _on_disk(vault, entry.path)
+    data = None if entry.stale else _on_disk(vault, entry.path, entry.size)
     if data is None and vault.repo is not None:
         data = git.show(vault.repo, "HEAD", entry.path)
     if data is None:
@@ -160,9 +160,9 @@ def body_of(vault: Context, entry: Entry) -> str:
     return frontmatter.read_body(data).strip("\r\n")
 
 
-def _on_disk(vault: Context, path: str) -> bytes | None:
+def _on_disk(vault: Context, path: str, size: int = 0) -> bytes | None:
     try:
-        return reader.read(vault.root, path)
+        return reader.read(vault.root, path, size)
     except FileNotFoundError:
         return None
 

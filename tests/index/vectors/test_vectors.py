@@ -339,6 +339,24 @@ def test_where_notes_are_is_told_alike_to_who_asks_once_again_and_often(tmp_path
     often.close()
 
 
+def test_who_still_asks_of_an_earlier_state_takes_nothing_from_those_who_ask_of_the_present_one(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 16)
+    words = Words()
+    vectors = vectors_of(root, words)
+    vectors.catch_up()
+    for number in range(12):
+        _told(vectors, [path_of(number), f"vault/nothing-{number}.md"])
+    before = vectors.similarities(vectors.query("basalt"))
+    new = root / path_of(40)
+    new.write_text(note(40, "Basalt is a stone."))
+    vectors.catch_up()
+    now = vectors.similarities(vectors.query("basalt"))
+    assert before.of([path_of(40)]) == {}
+    assert now.of([path_of(40)]).keys() == {path_of(40)}
+    assert vectors.similarities(vectors.query("basalt")).of([path_of(40)]).keys() == {path_of(40)}
+    vectors.close()
+
+
 def _told(vectors: Vectors, paths: Sequence[str]) -> tuple[dict[str, tuple[int, ...]], dict[int, set[str]] | None]:
     """Where notes are said to be, and which notes each row is said to begin."""
     exact = vectors._exact()

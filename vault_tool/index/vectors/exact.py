@@ -280,7 +280,10 @@ class ExactStore:
         if perspective not in self._instructions:
             return None
         try:
-            return self._set.view(self._instructions[perspective])
+            view = self._set.view(self._instructions[perspective])
+            if view is not None:
+                view.places.settle(self._set.ledger(), view.rows)
+            return view
         except (Busy, StorageError) as fault:
             raise StoreUnavailable(fault.message) from fault
 

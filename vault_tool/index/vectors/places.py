@@ -39,7 +39,6 @@ class Places:
 
     def of(self, ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """The rows of several notes, -1 for a passage without a vector; nothing for a note without texts."""
-        self._settle(ledger, rows)
         known = self._known
         missing = [path for path in paths if path not in known]
         if missing:
@@ -58,15 +57,18 @@ class Places:
 
     def headings(self, ledger: Ledger, rows: Rows) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""
-        self._settle(ledger, rows)
         return None if self._keys is None else self._heads
 
     def follow(self, before: Places) -> None:
-        """Take over what is known of an earlier state of the same rows."""
+        """Take over what is known of an earlier state of the same rows; whoever still asks that one has it begin anew."""
         self.__dict__.update(before.__dict__)
+        before.__dict__.update(Places().__dict__)
 
-    def _settle(self, ledger: Ledger, rows: Rows) -> None:
-        """Forget what changed since the last question: all of it, where another process may have changed anything."""
+    def settle(self, ledger: Ledger, rows: Rows) -> None:
+        """Forget what changed since the last question: all of it, where another process may have changed anything.
+
+        Once before all that one answer asks: what is told until the next time belongs together.
+        """
         token, version, changes = ledger.state()
         state = (token, version, rows.name, len(rows), changes)
         if state == self._state:
