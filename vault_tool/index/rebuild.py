@@ -175,8 +175,8 @@ class Index:
     def wording(self, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
         """What says how the words of the best files of these classes stand to a question, best first.
 
-        The call can be made in another thread. Building the index anew, where it must be, is done here, and closes the
-        catalogue that was open before: ask for that one afterwards. See `search` for what it raises.
+        Where the index must be built anew that is done here, and closes the catalogue that was open before: take that one
+        afterwards, and make the call whenever you like. See `search` for what this raises.
         """
         return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
 

@@ -78,7 +78,7 @@ class Search:
     def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
         """What says how the words of the best files stand to a question, best first. Raises Spoilt as `search` does.
 
-        The call asks the full-text index alone and never the catalogue, so that it can be made in another thread.
+        The call asks the full-text index alone, and never the catalogue.
         """
         beside = self.caught_up(catalog)
         return partial(_wording, self._index(catalog), text, limit, classes, beside)
