@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -462,28 +463,51 @@ _REFRESHER = """
 import sys
 from pathlib import Path
 from tests.index.vaults import opened
-root = Path(sys.argv[1])
+root, full = Path(sys.argv[1]), sys.argv[2] == "full"
 index = opened(root)
 while (root / "going").exists():
-    index.refresh()
+    index.refresh(full=full)
 index.close()
 """
 
 
-def test_what_one_process_took_in_no_other_overwrites_with_what_it_read_before(vault: Path, index: Index) -> None:
+@contextmanager
+def _refreshed_meanwhile(vault: Path, how: str) -> Iterator[None]:
+    """Two other processes compare the files, or read all of them anew, all the time."""
     going = vault / "going"
     going.touch()
-    command = [sys.executable, "-c", _REFRESHER, str(vault)]
+    command = [sys.executable, "-c", _REFRESHER, str(vault), how]
     running = [subprocess.Popen(command, cwd=Path(__file__).parents[2], stderr=subprocess.PIPE, text=True) for _ in range(2)]
     try:
+        yield
+    finally:
+        going.unlink()
+        faults = [process.communicate(timeout=60)[1] for process in running]
+    assert [process.returncode for process in running] == [0, 0], faults
+
+
+def test_what_one_process_took_in_no_other_overwrites_with_what_it_read_before(vault: Path, index: Index) -> None:
+    with _refreshed_meanwhile(vault, "changed"):
         for turn in range(80):
             # In place, as editors and scripts do: who reads at the wrong moment sees half of it.
             (vault / path_of(1)).write_text(note(1, f"turn{turn}"))
             index.wrote([path_of(1)])
             assert [entry.preview for entry in index.catalog.get(identity(1))] == [f"turn{turn}"]
-    finally:
-        going.unlink()
-        faults = [process.communicate(timeout=60)[1] for process in running]
-    assert [process.returncode for process in running] == [0, 0], faults
     assert index.refresh().count == 17
     assert said(index) == from_nothing(vault)
+
+
+def test_while_others_build_everything_anew_each_answer_is_of_the_files_as_they_are(vault: Path, index: Index) -> None:
+    with _refreshed_meanwhile(vault, "full"):
+        for turn in range(15):
+            (vault / path_of(1)).write_text(note(1, f"turn{turn}"))
+            index.refresh()
+            catalog = index.catalog
+            assert [entry.preview for entry in catalog.get(identity(1))] == [f"turn{turn}"]
+            assert found(index, f"turn{turn}") == {path_of(1)}
+            # Whoever began to ask one build asks it to the end.
+            assert len(catalog.snapshot().entries) == 16
+            assert catalog.counts().notes == 17
+    assert index.refresh().count == 17
+    assert said(index) == from_nothing(vault)
+    assert len([*(vault / "_cache").glob("catalog-*.sqlite3")]) == 1

@@ -28,7 +28,7 @@ def _contents(root: Path) -> dict[str, bytes]:
 TARGETS = (
     "_index.json",
     "_cache",
-    f"_cache/catalog-{FORMAT}.sqlite3",
+    f"_cache/catalog-{FORMAT}-*.sqlite3",
     "_cache/catalog.seal",
     "_cache/lexical",
     "_cache/lexical/*",
@@ -184,7 +184,7 @@ def test_an_interrupted_write_is_examined_not_thrown_away(tmp_path: Path) -> Non
     assert not index.refresh().rebuilt
     index.close()
     seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "open": True}))
-    (root / f"_cache/catalog-{FORMAT}.sqlite3").write_bytes(b"nothing")
+    next((root / "_cache").glob(f"catalog-{FORMAT}-*.sqlite3")).write_bytes(b"nothing")
     index = opened(root)
     assert index.refresh().rebuilt
     index.close()

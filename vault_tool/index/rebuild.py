@@ -337,14 +337,36 @@ class Index:
             built = build(self._root, self._shelf.cache, scan, self._config, self._repo, facts, progress)
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
             self._search.part(built.nonce).close_seal(built.nonce)
-            self._shelf.publish(built.catalog, built.nonce)
+            with self._shelf.locked():
+                # What others took in while it was built must not be missing from it: they looked, and will not look again.
+                self._catch_up(built.catalog, head)
+                self._shelf.publish(built.catalog, built.nonce)
             self._shelf.sweep(built.nonce)
         catalog = self.catalog
         self._export_if_due(catalog)
         notes = Tally(catalog.counts().notes) if before is None else updating.compared(before, catalog.all_files())
         return replace(self._report(catalog, notes), behind=built.vanished, rebuilt=True)
 
+    def _catch_up(self, made: Path, head: str) -> None:
+        """Take into a catalogue that nobody uses yet what changed while it was built."""
+        catalog = Catalog.open(made)
+        try:
+            scan = reader.scan(self._root)
+            changes = compare(catalog.known(), scan)
+            known = catalog.files([*changes.suspects, *changes.gone])
+            found = updating.read(self._root, self._config, changes.suspects, known, ())
+            seen = self._served(found.seen, head, tombstones.forgotten(self._root))
+            lost = scan.partial or updating.withheld(catalog, changes.gone, seen, self._repo, updating.Tip(head, head))
+            gone = () if lost else changes.gone
+            stats, times = updating.to_remember(catalog, found.touched, scan.started_ns)
+            if seen or gone or stats or times:
+                stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
+                apply(catalog, Difference(seen, stats, times, gone))
+        finally:
+            catalog.close()
+
     def _mend_lexical(self) -> None:
+        self._shelf.drop()
         self._shelf.borrow_if_unwritable()
         with suppress(Replaced):
             self._rebuild(reader.scan(self._root), None)

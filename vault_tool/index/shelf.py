@@ -33,7 +33,6 @@ class Shelf:
         self._wait = config.lock_wait
         self._settings = settings_print(config)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
-        self._part: Part | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
         self._held: Catalog | None = None
         self._unsynced = False
@@ -45,10 +44,16 @@ class Shelf:
 
     @property
     def part(self) -> Part:
-        """The catalogue's file; its name carries the format, so that another version's is never opened."""
-        if self._part is None or self._part.path.parent != self.cache:
-            self._part = Part(self.cache / f"catalog-{FORMAT}.sqlite3", self.cache / "catalog.seal")
-        return self._part
+        """The catalogue's file of the build that is in use, whatever it is found like."""
+        seal = self.cache / "catalog.seal"
+        return self._part_of(Part(self.cache, seal).nonce())
+
+    def _part_of(self, nonce: str) -> Part:
+        """The catalogue's file of one build. Its name carries the format, so that another version's is never opened, and the
+        build: SQLite finds a journal by name, and whoever still reads an older build would take the present one's for its own.
+        """
+        name = nonce if nonce.isalnum() else "none"
+        return Part(self.cache / f"catalog-{FORMAT}-{name}.sqlite3", self.cache / "catalog.seal")
 
     @property
     def settings(self) -> str:
@@ -61,27 +66,29 @@ class Shelf:
             with suppress(Busy, StorageError, OSError), self.locked():
                 self.part.sync()
         self._unsynced = False
+        if self._catalog is not None:
+            self._catalog[1].close()
         self.drop()
         if self._borrowed is not None:
             self._borrowed.cleanup()
             self._borrowed = None
 
     def drop(self) -> None:
-        """Let go of the open catalogue."""
-        self._held = None
-        if self._catalog is not None:
-            self._catalog[1].close()
-            self._catalog = None
+        """Look for the catalogue anew the next time. Who still asks the one that was open is answered as of then by its file,
+        which is there until it is let go of, whatever became of its name.
+        """
+        self._held = self._catalog = None
 
     def ready(self) -> Catalog | None:
         """The catalogue, when it is as we or another process left it; None when it must be built."""
         if self._held is not None:
             return self._held
         part = self.part
-        if part.state() is not State.INTACT and self._settled(part) is not State.INTACT:
+        trusted = part if part.state() is State.INTACT else self._settled()
+        if trusted is None:
             self.drop()
             return None
-        return self._opened(part)
+        return self._opened(trusted)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -103,8 +110,8 @@ class Shelf:
     @contextmanager
     def writing(self, catalog: Catalog) -> Iterator[None]:
         """Write to the catalogue: other processes wait, and the seal is broken meanwhile. Raises Busy, Replaced."""
-        part = self.part
         with self.locked():
+            part = self.part
             # While we waited another build may have been put there: we would write into a file that has no name any more.
             if self._opened(part) is not catalog:
                 raise Replaced
@@ -125,22 +132,22 @@ class Shelf:
             yield
 
     def publish(self, made: Path, nonce: str) -> None:
-        """Put a new catalogue in the place of the old one and vouch for it."""
-        part = self.part
-        with self.locked():
-            self.drop()
-            make_way(part.path)
-            with part.writing(nonce, synced=False):
-                self._unsynced = True
-                # A journal that a killed writer left is the old file's; SQLite would roll it back into the new one.
-                discard(part.path.with_name(part.path.name + "-journal"))
-                made.replace(part.path)
+        """Have a new catalogue answer from now on; the caller holds the lock (`locked`)."""
+        part = self._part_of(nonce)
+        self.drop()
+        made.replace(part.path)
+        self._unsynced = True
+        # From this moment on: until then the old build's seal vouches for the old build's file.
+        part.close_seal(nonce, synced=False)
 
     def sweep(self, keep: str = "") -> None:
         """Remove what earlier builds left; the caller holds the build lock. `keep` is the build that is in use."""
         make_way(self.cache / "lexical", folder=True)
         for left in self.cache.glob("catalog.*.tmp*"):
             discard(left)
+        for left in self.cache.glob("catalog-*.sqlite3*"):
+            if keep and keep not in left.name and not _is_of_a_later_version(left.name):
+                discard(left)
         if keep:
             for left in (self.cache / "lexical").glob("*"):
                 if not left.name.startswith(keep):
@@ -179,17 +186,20 @@ class Shelf:
         self._catalog = identity, catalog
         return catalog
 
-    def _settled(self, part: Part) -> State:
-        """The state once no other process is between a write and its seal; what a crash interrupted is examined."""
+    def _settled(self) -> Part | None:
+        """The catalogue's file once no other process is between a write and its seal; what a crash interrupted is examined.
+        None where it cannot be trusted.
+        """
         # Where nothing can be written there is no lock to take, and nobody to wait for.
-        if part.kept() is None or not os.access(self.cache, os.W_OK):
-            return part.state()
+        if self.part.kept() is None or not os.access(self.cache, os.W_OK):
+            return None
         with self.locked():
+            part = self.part
             state = part.state()
             if state is State.INTERRUPTED and self._is_sound(part.path):
                 part.close_seal(part.nonce())
-                return State.INTACT
-            return state
+                return part
+            return part if state is State.INTACT else None
 
     def _is_sound(self, path: Path) -> bool:
         """Whether SQLite, having rolled back what was half done, finds nothing wrong."""
@@ -210,6 +220,11 @@ def settings_print(config: Config) -> str:
     """A digest of what decides what the indexes hold: types, language, and the tables that they are kept in."""
     said = repr((config.language, sorted(config.types.specs.items()), TABLES))
     return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+
+
+def _is_of_a_later_version(name: str) -> bool:
+    version = name.removeprefix("catalog-").partition(".")[0].partition("-")[0]
+    return version.isdecimal() and int(version) > FORMAT
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -55,6 +55,8 @@ class VectorSet:
             with suppress(Busy, StorageError, OSError), self._locked(_QUICK_WAIT):
                 self._part.sync()
         self._unsynced = False
+        if self._ledger is not None:
+            self._ledger[1].close()
         self._drop()
         self._views.clear()
 
@@ -151,9 +153,8 @@ class VectorSet:
             yield
 
     def _drop(self) -> None:
-        if self._ledger is not None:
-            self._ledger[1].close()
-            self._ledger = None
+        # Not closed: an answer that is being made asks it to its end.
+        self._ledger = None
 
     def _opened(self) -> Ledger | None:
         path = self._part.path
