@@ -322,3 +322,23 @@ def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
     assert state.read() is None
     state.write(entries, "2026-11-20T10:00:00+00:00")
     assert state.read() == entries
+
+
+@pytest.mark.parametrize(("end", "kept"), [("term", 100), ("term", 200), ("store", 150), ("pos", 150), ("idx", 200)])
+def test_a_part_of_the_full_text_that_turns_out_to_be_none_when_it_is_asked(tmp_path: Path, end: str, kept: int) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    before = said(index)
+    part = index._search.part(index.catalog.meta("nonce"))
+    index.close()
+    for path in part.path.glob(f"*.{end}"):
+        data = path.read_bytes()
+        path.write_bytes(bytes(max(0, len(data) - kept)) + data[-kept:])
+    # As if it had been written so by us: what is wrong shows when it is read, not before.
+    part.close_seal(part.path.name)
+    index = opened(root)
+    asked = index.wording("basalt quartz stone", 20, ["observation"])
+    assert asked().keys() == {path_of(number) for number in range(12)} & asked().keys()
+    assert said(index) == before
+    index.close()

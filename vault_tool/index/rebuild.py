@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -178,7 +179,15 @@ class Index:
         Where the index must be built anew that is done here, and closes the catalogue that was open before: take that one
         afterwards, and make the call whenever you like. See `search` for what this raises.
         """
-        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
+        first = _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
+
+        def ask() -> dict[str, Wording]:
+            try:
+                return first()
+            except Spoilt:
+                return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)()))
+
+        return ask
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:
         """What the full-text index says, built anew where it is spoilt; None where that does not help."""
@@ -348,8 +357,11 @@ class Index:
         return replace(self._report(catalog, notes), behind=built.vanished, rebuilt=True)
 
     def _catch_up(self, made: Path, head: str) -> None:
-        """Take into a catalogue that nobody uses yet what changed while it was built."""
-        catalog = Catalog.open(made)
+        """Take into a catalogue that nobody uses yet what changed while it was built. Raises Replaced where it is gone by now."""
+        try:
+            catalog = Catalog.open(made)
+        except sqlite3.DatabaseError as fault:
+            raise Replaced from fault
         try:
             scan = reader.scan(self._root)
             changes = compare(catalog.known(), scan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
@@ -27,6 +27,9 @@ _TELLING = 0.15
 """How much of a question is there is looked up where the words alone could pass for an answer: from this share on,"""
 _COVERED = 64
 """and for so many of the best."""
+
+
+T = TypeVar("T")
 
 
 class Wording(NamedTuple):
@@ -73,15 +76,15 @@ class Search:
         # In this order: what another process commits between the two is in the index by the time it is opened.
         pending = catalog.pending() if waiting else {}
         beside = pending if waiting and len(pending) <= _FEW else self.caught_up(catalog)
-        return self._index(catalog).search(text, limit, classes, types, beside, near=near)
+        return self._asked(lambda index: index.search(text, limit, classes, types, beside, near=near), self._index(catalog))
 
     def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
-        """What says how the words of the best files stand to a question, best first. Raises Spoilt as `search` does.
+        """What says how the words of the best files stand to a question, best first. Both raise Spoilt as `search` does.
 
         The call asks the full-text index alone, and never the catalogue.
         """
         beside = self.caught_up(catalog)
-        return partial(_wording, self._index(catalog), text, limit, classes, beside)
+        return partial(self._asked, partial(_wording, text, limit, classes, beside), self._index(catalog))
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""
@@ -118,6 +121,18 @@ class Search:
         with self._shelf.writing(catalog), transaction(catalog.connection):
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
 
+    def _asked(self, ask: Callable[[Lexical], T], index: Lexical) -> T:
+        """What the index says; a part of it that is read now for the first time may be found to be no such thing."""
+        try:
+            return ask(index)
+        except BaseException as fault:
+            # What Rust calls a panic is an exception of no usual kind.
+            if not isinstance(fault, (OSError, ValueError)) and type(fault).__name__ != "PanicException":
+                raise
+            self._open = None
+            discard(self.part(index.folder.name).seal)
+            raise Spoilt from fault
+
     def _index(self, catalog: Catalog, locked: bool = False) -> Lexical:
         """The open index, as it was last committed by whatever process."""
         nonce = catalog.meta("nonce")
@@ -151,7 +166,7 @@ class Search:
 
 
 def _wording(
-    index: Lexical, text: str, limit: int, classes: Collection[str], beside: Mapping[str, Text | None]
+    text: str, limit: int, classes: Collection[str], beside: Mapping[str, Text | None], index: Lexical
 ) -> dict[str, Wording]:
     hits = index.search(text, limit, classes, None, beside, near=True)
     # As a share of what a text with every word would score, short and long questions are judged alike.

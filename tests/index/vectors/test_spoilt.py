@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -166,3 +167,26 @@ def test_a_kill_costs_a_batch_at_most(tmp_path: Path) -> None:
     vectors = vectors_of(root, words)
     assert vectors.catch_up().whole
     assert agrees(vectors.search(vectors.query("amber"), 20), brute_force(root, words, "amber"))
+
+
+@pytest.mark.parametrize("what", ["*", "*/*.vec", "*/ledger*"])
+def test_what_is_taken_away_while_notes_are_embedded_is_said_and_made_again(tmp_path: Path, what: str) -> None:
+    root = make(tmp_path / "v")
+    words = Words()
+    vectors = vectors_of(root, words)
+    taken: list[str] = []
+
+    def refuses(text: str) -> str:
+        if not taken:
+            for path in (root / "_cache/vectors").glob(what):
+                taken.append(path.name)
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        return ""
+
+    words.refuses = refuses
+    first = vectors.catch_up()
+    assert taken
+    done = vectors.catch_up()
+    assert (done.stopped, done.behind) == ("", 0), first
+    assert vectors.search(vectors.query("basalt"), 3)
+    vectors.close()

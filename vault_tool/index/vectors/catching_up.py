@@ -72,7 +72,7 @@ class Filling:
 
     def lane(self, instruction: str, done: Callable[[int], None]) -> bool:
         """Embed what one lane wants; false when it ended before that. Raises EmbeddingUnavailable, DimensionChanged."""
-        number = self._set.ledger().lanes()[instruction].number
+        number = self._set.ledger().lane(instruction).number
         passed: set[bytes] = set()
         while True:
             wanted = [row for row in self._set.ledger().wanted(number, _AHEAD) if row[0] not in passed]

@@ -117,7 +117,7 @@ def calibrate(vectors: VectorSet) -> None:
         whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
         found = calibration.measured(view.rows.vectors[[row for _, row in sample]], whose)
         with vectors.writing() as ledger, ledger.transaction():
-            ledger.put_lane(replace(ledger.lanes()[instruction], background=found))
+            ledger.put_lane(replace(ledger.lane(instruction), background=found))
             ledger.say(**{f"measured {lane.number}": str(lane.rows)})
 
 

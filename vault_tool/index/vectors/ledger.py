@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from vault_tool.errors import StorageError
 from vault_tool.index.vectors.ledger_file import LedgerFile
 from vault_tool.index.vectors.port import Background, Where
 from vault_tool.index.vectors.rows import KEY_BYTES, Print
@@ -67,6 +68,13 @@ class Ledger(LedgerFile):
     def lanes(self) -> dict[str, Lane]:
         """All lanes by instruction."""
         return {row[1]: _lane_of(row) for row in self._rows("SELECT lane, instruction, file, rows, print, background FROM lanes")}
+
+    def lane(self, instruction: str) -> Lane:
+        """The lane of an instruction; StorageError where there is none any more."""
+        found = self.lanes().get(instruction)
+        if found is None:
+            raise StorageError("the vectors were taken away meanwhile", "run it again: what is missing is embedded again")
+        return found
 
     def put_lane(self, lane: Lane) -> None:
         """Add a lane or replace what is known of it."""

@@ -101,7 +101,7 @@ class VectorSet:
     def add(self, instruction: str, keys: Sequence[bytes], vectors: Matrix) -> int:
         """Keep the vectors of texts, on disk when this returns, and say how many; those kept already are passed over."""
         with self.writing() as ledger:
-            lane = self._sound_lane(ledger, ledger.lanes()[instruction])
+            lane = self._sound_lane(ledger, ledger.lane(instruction))
             known = ledger.row_numbers(lane.number, keys)
             new = [n for n, key in enumerate(keys) if key not in known and keys.index(key) == n]
             if not new:
@@ -140,7 +140,7 @@ class VectorSet:
     def compact(self, instruction: str, dropped: frozenset[bytes]) -> None:
         """Write a lane anew without the rows of some texts; who reads the old file goes on reading it."""
         with self.writing() as ledger:
-            lane = self._sound_lane(ledger, ledger.lanes()[instruction])
+            lane = self._sound_lane(ledger, ledger.lane(instruction))
             self._rewrite(ledger, lane, dropped)
 
     @cached_property
@@ -250,7 +250,7 @@ class VectorSet:
         """The lane once nobody writes: a file that is not as the ledger says is examined row by row."""
         try:
             with self.writing() as ledger:
-                return self._sound_lane(ledger, ledger.lanes()[instruction])
+                return self._sound_lane(ledger, ledger.lane(instruction))
         except Busy:
             # Another process is between its rows and its ledger: those that count so far are as they were.
             return lane
