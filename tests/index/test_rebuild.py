@@ -499,7 +499,7 @@ def test_what_one_process_took_in_no_other_overwrites_with_what_it_read_before(v
 
 def test_while_others_build_everything_anew_each_answer_is_of_the_files_as_they_are(vault: Path, index: Index) -> None:
     with _refreshed_meanwhile(vault, "full"):
-        for turn in range(15):
+        for turn in range(8):
             (vault / path_of(1)).write_text(note(1, f"turn{turn}"))
             index.refresh()
             catalog = index.catalog
