@@ -339,6 +339,6 @@ def test_a_part_of_the_full_text_that_turns_out_to_be_none_when_it_is_asked(tmp_
     part.close_seal(part.path.name)
     index = opened(root)
     asked = index.wording("basalt quartz stone", 20, ["observation"])
-    assert asked().keys() == {path_of(number) for number in range(12)} & asked().keys()
+    assert asked and asked.keys() == {path_of(number) for number in range(12)} & asked.keys()
     assert said(index) == before
     index.close()

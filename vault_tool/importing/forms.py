@@ -29,6 +29,6 @@ def folders(read: Callable[[str], bytes]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def is_form(path: str, folders: tuple[str, ...]) -> bool:
-    """Whether a note lies in one of these folders."""
-    return any(PurePosixPath(path).is_relative_to(folder) for folder in folders)
+def is_within(path: str, folder: str) -> bool:
+    """Whether a note lies in a folder, or in one below it."""
+    return PurePosixPath(path).is_relative_to(folder)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import Listing
@@ -26,6 +26,7 @@ from vault_tool.util.collecting import no_collection
 
 _E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
 _BUSY_SECONDS = 5.0
+T = TypeVar("T")
 _MANY = 900
 
 
@@ -66,10 +67,7 @@ class Catalog:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection = connection
         self.path = path
-        self._snapshot: tuple[str, Snapshot] | None = None
-        self._known: tuple[str, dict[str, Listing]] | None = None
-        self._counts: tuple[str, Counts] | None = None
-        self._generation: tuple[str, int] | None = None
+        self._once: dict[str, tuple[str, Any]] = {}
         self._held_seq: str | None = None
         self._kept = Kept()
 
@@ -248,10 +246,7 @@ class Catalog:
 
     def counts(self) -> Counts:
         """How much the vault holds, kept until the catalogue changes."""
-        seq = self.seq()
-        if self._counts is None or self._counts[0] != seq:
-            self._counts = seq, self._counted()
-        return self._counts[1]
+        return self._until_changed("counts", self._counted)
 
     def _counted(self) -> Counts:
         kinds = dict(self.rows("SELECT kind, count(*) FROM files GROUP BY kind"))
@@ -264,33 +259,41 @@ class Catalog:
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
-        seq = self.seq()
-        if self._generation is None or self._generation[0] != seq:
-            parents = {entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)}
-            self._generation = seq, longest_chain(parents)
-        return self._generation[1]
+        return self._until_changed("generation", self._longest_chain)
+
+    def _longest_chain(self) -> int:
+        return longest_chain({entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)})
 
     def snapshot(self) -> Snapshot:
         """Everything at once, kept until the catalogue changes."""
-        seq = self.seq()
-        if self._snapshot is None or self._snapshot[0] != seq:
-            with no_collection():
-                entries = self._entries("1 ORDER BY path")
-            self._snapshot = seq, Snapshot(entries, tuple(page.path for page in self.pages()), self.problems())
-        return self._snapshot[1]
+        return self._until_changed("snapshot", self._everything)
+
+    def _everything(self) -> Snapshot:
+        with no_collection():
+            entries = self._entries("1 ORDER BY path")
+        return Snapshot(entries, tuple(page.path for page in self.pages()), self.problems())
 
     def known(self) -> Mapping[str, Listing]:
         """The files of each folder with the stats that they had when they were last read, kept until the catalogue changes."""
-        seq = self.seq()
-        if self._known is None or self._known[0] != seq:
-            rows = self.rows("SELECT path, names, stats FROM folders")
-            self._known = seq, {path: schema.listing_of(names, stats) for path, names, stats in rows}
-        return self._known[1]
+        return self._until_changed("known", self._listed)
+
+    def _listed(self) -> Mapping[str, Listing]:
+        rows = self.rows("SELECT path, names, stats FROM folders")
+        return {path: schema.listing_of(names, stats) for path, names, stats in rows}
 
     def adopt_known(self, seq: str, known: dict[str, Listing]) -> None:
         """Keep listings that were just written, so that they need not be read back."""
         self._held_seq = None
-        self._known = seq, known
+        self._once["known"] = seq, known
+
+    def _until_changed(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` gives, kept until the catalogue changes."""
+        seq = self.seq()
+        kept = self._once.get(name)
+        if kept is None or kept[0] != seq:
+            kept = self._once[name] = seq, make()
+        found: T = kept[1]
+        return found
 
     def files(self, paths: Iterable[str]) -> dict[str, Known]:
         """The kind, size and content hash under which files are known."""

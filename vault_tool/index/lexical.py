@@ -89,7 +89,6 @@ class Lexical:
     """An index that answers. Raises OSError or ValueError for a folder that holds none."""
 
     def __init__(self, folder: Path, language: str) -> None:
-        self.folder = folder
         self._index = _open(folder, language, new=False)
         self._analyze = Analyzer(language)
         self._searcher = self._index.searcher()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -94,11 +94,9 @@ class Index:
             self.refresh()
         raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Answer all that is asked until the end as of one look at the indexes: what an answer is made of belongs together."""
-        with self._shelf.held():
-            yield
+        return self._shelf.held()
 
     def refresh(
         self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None
@@ -173,21 +171,9 @@ class Index:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
         self._lexically(lambda: self._search.caught_up(self.catalog))
 
-    def wording(self, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
-        """What says how the words of the best files of these classes stand to a question, best first.
-
-        Where the index must be built anew that is done here, and closes the catalogue that was open before: take that one
-        afterwards, and make the call whenever you like. See `search` for what this raises.
-        """
-        first = _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
-
-        def ask() -> dict[str, Wording]:
-            try:
-                return first()
-            except Spoilt:
-                return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)()))
-
-        return ask
+    def wording(self, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
+        """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
+        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:
         """What the full-text index says, built anew where it is spoilt; None where that does not help."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
@@ -15,6 +14,7 @@ from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import Part, State, discard
 from vault_tool.index.shelf import Replaced, Shelf
 from vault_tool.index.storing import transaction
+from vault_tool.util.panics import NoPanics
 
 _FEW = 100
 """Up to so many waiting changes are cheaper to answer for from beside the index than to write."""
@@ -27,9 +27,6 @@ _TELLING = 0.15
 """How much of a question is there is looked up where the words alone could pass for an answer: from this share on,"""
 _COVERED = 64
 """and for so many of the best."""
-
-
-T = TypeVar("T")
 
 
 class Wording(NamedTuple):
@@ -76,15 +73,22 @@ class Search:
         # In this order: what another process commits between the two is in the index by the time it is opened.
         pending = catalog.pending() if waiting else {}
         beside = pending if waiting and len(pending) <= _FEW else self.caught_up(catalog)
-        return self._asked(lambda index: index.search(text, limit, classes, types, beside, near=near), self._index(catalog))
+        with self._distrusting(catalog):
+            return self._index(catalog).search(text, limit, classes, types, beside, near=near)
 
-    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> Callable[[], dict[str, Wording]]:
-        """What says how the words of the best files stand to a question, best first. Both raise Spoilt as `search` does.
-
-        The call asks the full-text index alone, and never the catalogue.
-        """
+    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
+        """How the words of the best files stand to a question, best first. Raises Spoilt as `search` does."""
         beside = self.caught_up(catalog)
-        return partial(self._asked, partial(_wording, text, limit, classes, beside), self._index(catalog))
+        with self._distrusting(catalog):
+            index = self._index(catalog)
+            hits = index.search(text, limit, classes, None, beside, near=True)
+            # As a share of what a text with every word would score, short and long questions are judged alike.
+            weights = index.weights(text)
+            attainable = sum(weights.values()) or 1.0
+            shares = {hit.path: hit.score / attainable for hit in hits}
+            telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
+            covered = index.coverage(weights, telling, beside)
+        return {path: Wording(share, covered.get(path)) for path, share in shares.items()}
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""
@@ -109,28 +113,22 @@ class Search:
     def _commit(self, catalog: Catalog) -> None:
         nonce, seq = catalog.meta("nonce"), catalog.seq()
         part, index = self.part(nonce), self._index(catalog, locked=True)
-        try:
-            with part.writing(nonce):
-                index.apply(catalog.pending())
-        except (OSError, ValueError) as fault:
-            self._open = None
-            discard(part.seal)
-            raise Spoilt from fault
+        with self._distrusting(catalog), part.writing(nonce):
+            index.apply(catalog.pending())
         self._open = part, part.print(), index
         # Only now: a crash before this writes the same documents once more, which changes nothing.
         with self._shelf.writing(catalog), transaction(catalog.connection):
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
 
-    def _asked(self, ask: Callable[[Lexical], T], index: Lexical) -> T:
-        """What the index says; a part of it that is read now for the first time may be found to be no such thing."""
+    @contextmanager
+    def _distrusting(self, catalog: Catalog) -> Iterator[None]:
+        """Break the seal and raise Spoilt where the index turns out to be none: parts of it are read when first asked."""
         try:
-            return ask(index)
-        except BaseException as fault:
-            # What Rust calls a panic is an exception of no usual kind.
-            if not isinstance(fault, (OSError, ValueError)) and type(fault).__name__ != "PanicException":
-                raise
+            with NoPanics():
+                yield
+        except (OSError, ValueError) as fault:
             self._open = None
-            discard(self.part(index.folder.name).seal)
+            discard(self.part(catalog.meta("nonce")).seal)
             raise Spoilt from fault
 
     def _index(self, catalog: Catalog, locked: bool = False) -> Lexical:
@@ -163,16 +161,3 @@ class Search:
         """Whether an index that a crash interrupted holds all documents but those that still wait."""
         counts = catalog.counts()
         return abs(index.count - counts.entries - counts.pages) <= len(catalog.pending())
-
-
-def _wording(
-    text: str, limit: int, classes: Collection[str], beside: Mapping[str, Text | None], index: Lexical
-) -> dict[str, Wording]:
-    hits = index.search(text, limit, classes, None, beside, near=True)
-    # As a share of what a text with every word would score, short and long questions are judged alike.
-    weights = index.weights(text)
-    attainable = sum(weights.values()) or 1.0
-    shares = {hit.path: hit.score / attainable for hit in hits}
-    telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
-    covered = index.coverage(weights, telling, beside)
-    return {path: Wording(share, covered.get(path)) for path, share in shares.items()}

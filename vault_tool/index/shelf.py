@@ -45,8 +45,7 @@ class Shelf:
     @property
     def part(self) -> Part:
         """The catalogue's file of the build that is in use, whatever it is found like."""
-        seal = self.cache / "catalog.seal"
-        return self._part_of(Part(self.cache, seal).nonce())
+        return self._part_of(self._part_of("").nonce())
 
     def _part_of(self, nonce: str) -> Part:
         """The catalogue's file of one build. Its name carries the format, so that another version's is never opened, and the

@@ -31,7 +31,6 @@ class Angle:
         self.rows = view.rows
         self._query = query
         self._cosines: Vector | None = None
-        self._places: dict[str, tuple[int, ...]] = {}
         self._begun: Beside[Vector] | None = None
 
     def begin(self) -> None:
@@ -59,12 +58,6 @@ class Angle:
     def _gathered(self) -> Heads | None:
         # Asked once: whoever asks the rows a second time has them gathered.
         return _readable(self.rows).heads()
-
-    def places(self, ledger: Ledger, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
-        """See `_places`; each file is looked up once."""
-        known = self._places
-        known.update(_places(ledger, self.view, [path for path in paths if path not in known]))
-        return {path: known[path] for path in paths}
 
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
@@ -161,7 +154,7 @@ class Similarities:
     def passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
         """For each file and perspective the cosine of each of its passages that has a vector; passage 0 is its head."""
         for angle in self._angles:
-            places = angle.places(self._ledger, paths)
+            places = _places(self._ledger, angle.view, paths)
             cosines = iter(angle.at([row for rows in places.values() for row in rows if row >= 0]).tolist())
             for path, rows in places.items():
                 found = {n: next(cosines) for n, row in enumerate(rows) if row >= 0}
@@ -177,7 +170,7 @@ class Similarities:
             rows: list[int] = []
             begins: list[int] = []
             headless: list[int] = []
-            for path, places in angle.places(self._ledger, paths).items():
+            for path, places in _places(self._ledger, angle.view, paths).items():
                 found = _with_vector(places)
                 if found:
                     if places[0] < 0:
@@ -199,7 +192,7 @@ class Similarities:
         if not self._angles:
             return {}
         angle = self._angles[0]
-        places = angle.places(self._ledger, {*paths, *among})
+        places = _places(self._ledger, angle.view, {*paths, *among})
         at = {path: rows[0] for path, rows in places.items() if rows and rows[0] >= 0}
         there = [path for path in dict.fromkeys(among) if path in at]
         asked = [path for path in paths if path in at]
@@ -401,7 +394,7 @@ def _best_and_equal(cosines: Vector, count: int) -> list[tuple[int, float]]:
 
 def _places(ledger: Ledger, view: View, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
     """In which rows the passages of each file are, -1 for one without a vector; nothing for a file without texts."""
-    return view.places.of(ledger, view.lane.number, view.rows, paths) if paths else {}
+    return view.places.of(ledger, view.lane.number, view.rows, paths)
 
 
 def _with_vector(rows: tuple[int, ...]) -> Sequence[int]:

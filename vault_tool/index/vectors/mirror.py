@@ -19,6 +19,7 @@ from vault_tool.index.vectors.ledger import Lane, Ledger, Note
 from vault_tool.index.vectors.port import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.clock import parse_time
+from vault_tool.util.panics import NoPanics
 from vault_tool.util.text import one_line
 
 T = TypeVar("T")
@@ -252,13 +253,12 @@ class ChromaStore:
     def _call(self, seconds: float, call: Callable[[], T]) -> T:
         """What Chroma says within so many seconds; whatever goes wrong in it is one StoreUnavailable."""
         try:
-            return self._patience.call(seconds, call, f"Chroma ({self.name})", waiting=seconds <= QUERY_SECONDS)
+            with NoPanics():
+                return self._patience.call(seconds, call, f"Chroma ({self.name})", waiting=seconds <= QUERY_SECONDS)
         except EmbeddingUnavailable as fault:
             self._doubt()
             raise StoreUnavailable(fault.message) from fault
-        except (KeyboardInterrupt, SystemExit, GeneratorExit):
-            raise
-        except BaseException as fault:  # its native part panics with what is no Exception
+        except Exception as fault:
             self._doubt()
             said = one_line(str(fault), 120) or type(fault).__name__
             raise StoreUnavailable(f"Chroma ({self.name}) failed: {said}") from fault

@@ -94,15 +94,16 @@ def _check_type(vault: Context, type: str) -> None:
         raise UsageError(f"a note becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
 
 
-def _without_forms(intake: Intake, reader: Reader, notes: Sequence[Found]) -> list[Found]:
+def _without_forms(intake: Intake, reader: Reader, notes: list[Found]) -> list[Found]:
     """The notes that are not forms for new ones, which are counted by folder and named once each."""
-    folders = forms.folders(reader.read)
-    for folder in folders:
-        count = sum(forms.is_form(found.path, (folder,)) for found in notes)
+    for folder in forms.folders(reader.read):
+        left = [found for found in notes if not forms.is_within(found.path, folder)]
+        count = len(notes) - len(left)
         if count:
             hint = "import that folder by itself to have them"
             intake.leave_out(folder, count, "template", f"its templates ({count}) are forms for notes, not notes", hint)
-    return [found for found in notes if not forms.is_form(found.path, folders)]
+        notes = left
+    return notes
 
 
 class _Copying:

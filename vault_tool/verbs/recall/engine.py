@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
@@ -64,21 +63,16 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
     if not asked.query.strip():
         return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
-    with no_collection(), ExitStack() as looks:
-        results, lacks = _answered(vault, scopes, read, asked, used, looks)
+    with no_collection(), vault.index.held():
+        results, lacks = _answered(vault, scopes, read, asked, used)
     return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks)
 
 
 def _answered(
-    vault: Context,
-    scopes: Sequence[tuple[Context, Scope]],
-    read: question.Question,
-    asked: Asked,
-    weights: Weights,
-    looks: ExitStack,
+    vault: Context, scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
 ) -> tuple[tuple[Recalled, ...], tuple[str, ...]]:
     """The results, and what they fell short of. All that was weighed for them is let go of when this returns."""
-    pools, unread = _searched(scopes, read, asked, weights, looks)
+    pools, unread = _searched(scopes, read, asked, weights)
     _rank(pools, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
     chosen = _chosen(ranked, asked, weights)
@@ -95,18 +89,14 @@ def _profile(asked: Asked) -> Weights:
 
 
 def _searched(
-    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights, looks: ExitStack
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
 ) -> tuple[list[Pool], tuple[str, ...]]:
-    """The pools of the vaults that can be read; of the global one that cannot, the reason.
-
-    Each vault's indexes are looked at once for the whole answer, until `looks` ends.
-    """
+    """The pools of the vaults that can be read; of the global one that cannot, the reason."""
     pools = []
     for vault, scope in scopes:
         try:
             if scope == "global":
                 vault.fresh()
-            looks.enter_context(vault.index.held())
             pools.append(lanes.search(vault, scope, read, asked, weights))
         except VaultError as fault:
             if scope == "repo":

@@ -142,19 +142,17 @@ class Pool:
 
 def search(vault: Context, scope: Scope, question: Question, asked: Asked, weights: Weights) -> Pool:
     """What the lanes find; indexes must be fresh."""
-    filters = Filters(vault, asked)
-    reach = _LANE * (_FILTERED if filters.narrow else 1)
-    classes = [record_class.value for record_class in _MEMORIES]
-    # First of all: where the full-text index must be built anew, so is the catalogue.
-    worded = vault.index.wording(question.words, _SCORED * reach, classes)
     catalog = vault.index.catalog
     vault.session_order.settle(catalog)
+    filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
+    reach = _LANE * (_FILTERED if filters.narrow else 1)
+    classes = [record_class.value for record_class in _MEMORIES]
     names = named_subjects(catalog, question)
     pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights)
     if pool.meaning is not None:
         pool.meaning.begin()
-    words = worded()
+    words = vault.index.wording(question.words, _SCORED * reach, classes)
     near = pool.meaning.top(reach) if pool.meaning else []
     paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])
     _take(pool, catalog.by_paths_kept(paths).values(), words, near)
