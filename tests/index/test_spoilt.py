@@ -306,7 +306,8 @@ def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
     state = StateFile(tmp_path)
     assert state.read() is None
     entries = {identity(1): Standing(2, "2026-11-20T10:00:00+00:00", 0.5, 0.8, 0.6)}
-    state.write(entries, "2026-11-20T10:00:00+00:00")
+    with state.alone():
+        state.write(entries, "2026-11-20T10:00:00+00:00")
     assert state.read() == entries
     file = tmp_path / "_state.json"
     whole = file.read_bytes()
@@ -315,12 +316,14 @@ def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
         file.write_bytes(data)
         assert not state.intact()
         assert state.read() is None
-        state.write(entries, "2026-11-20T10:00:00+00:00")
+        with state.alone():
+            state.write(entries, "2026-11-20T10:00:00+00:00")
         assert state.read() == entries
     file.unlink()
     file.mkdir()
     assert state.read() is None
-    state.write(entries, "2026-11-20T10:00:00+00:00")
+    with state.alone():
+        state.write(entries, "2026-11-20T10:00:00+00:00")
     assert state.read() == entries
 
 

@@ -102,6 +102,15 @@ class Local:
         """All accesses that no commit carries yet, oldest first; a torn line is passed over."""
         return sorted((use for day in self._days() for use in self._uses_of(day)), key=lambda use: (use.at, use.target))
 
+    def use_size(self) -> int:
+        """How many bytes the log of uses has: it says of two states of it whether use was noted between them."""
+        with storage(f"{LOCAL}/{_USE}", doing="read"):
+            try:
+                with opened(self.root, (LOCAL, _USE)) as folder:
+                    return sum(folder.size(name) or 0 for name in folder.names())
+            except FileNotFoundError:
+                return 0
+
     def roll_up(self, before_day: str) -> list[Signal]:
         """The uses of days before `before_day` (`2026-11-20`), summed as one signal a memory and day.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -32,18 +33,23 @@ class StateFile:
 
     root: Path
 
-    def write(self, entries: Mapping[str, Standing], updated: str, wait: float = 10.0, *, of: str = "") -> None:
-        """Replace the file and vouch for it, as what state `of` the catalogue comes to; raises Busy and StorageError."""
-        values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
+    @contextmanager
+    def alone(self, wait: float = 10.0) -> Iterator[None]:
+        """Keep other processes from writing the file: who computes outside may replace what is newer. Raises Busy."""
         with lock(self.root / CACHE / "state.lock", wait, STATE_FILE):
-            data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
-            make_way(self._part.path)
-            clear_temporaries(self._part.path)
-            atomic.write(self._part.path, data, durable=False)
-            self._part.close_seal(of)
+            yield
+
+    def write(self, entries: Mapping[str, Standing], updated: str, *, of: str = "") -> None:
+        """Replace the file and vouch for it as made `of` a state of what is read for it; while `alone`. Raises StorageError."""
+        values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
+        data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
+        make_way(self._part.path)
+        clear_temporaries(self._part.path)
+        atomic.write(self._part.path, data, durable=False)
+        self._part.close_seal(of)
 
     def of(self) -> str:
-        """Which state of the catalogue it was written of."""
+        """What it was written of."""
         return self._part.nonce()
 
     def intact(self) -> bool:

@@ -61,6 +61,13 @@ class Folder:
         except FileNotFoundError:
             return None
 
+    def size(self, name: str) -> int | None:
+        """How many bytes a file has, or None where there is none."""
+        try:
+            return os.stat(self._at(name), dir_fd=self.descriptor, follow_symlinks=False).st_size
+        except FileNotFoundError:
+            return None
+
     def exists(self, name: str) -> bool:
         """Whether the name is taken, be it by a broken link."""
         return self.mode(name) is not None

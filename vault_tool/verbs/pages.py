@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 
@@ -16,6 +16,7 @@ from vault_tool.generate.core_page import CoreItem, CorePage, Kept, core_page, s
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
+from vault_tool.index.state import Standing as Row
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -98,8 +99,7 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")
     freshness = vault.fresh(progress)
-    weighed = vault.standings.present()
-    vault.standings.keep(weighed)
+    weighed = vault.standings.keep()
     chosen = [_scored(one) for one in weighed if not standings or standing(one.score) in standings]
     return Decay(as_of=vault.now(), counts=_counts(weighed), results=tuple(chosen[:limit]), freshness=freshness)
 
@@ -152,9 +152,8 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
     freshness = vault.fresh(progress)
     if not dry_run:
         _require_known(freshness)
-    weighed = vault.standings.present()
-    moved = _moved(vault, weighed)
-    vault.standings.keep(weighed)
+    before = vault.standings.kept()
+    weighed = vault.standings.keep()
     saved, changed = Saved(), _changed_pages(vault, freshness)
     if changed and not dry_run:
         with writing(vault, "reflect") as op:
@@ -166,7 +165,7 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
     return Reflection(
         **asdict(saved),
         counts=_counts(weighed),
-        moved=tuple(moved),
+        moved=tuple(_moved(before, weighed)),
         pages=tuple(page.path for page in changed),
         memories=len(weighed),
         dry_run=dry_run,
@@ -308,9 +307,8 @@ def _counts(weighed: Iterable[Weighed]) -> dict[str, int]:
     return counts
 
 
-def _moved(vault: Context, weighed: Iterable[Weighed]) -> list[str]:
-    """The memories whose standing is another than `_state.json` has it."""
-    before = vault.standings.kept()
+def _moved(before: Mapping[str, Row], weighed: Iterable[Weighed]) -> list[str]:
+    """The memories whose standing is another than it was `before`."""
     lines = []
     for one in weighed:
         old = before.get(one.entry.id)

@@ -87,10 +87,14 @@ class Standings:
         """What `_state.json` says, or nothing where it cannot be trusted."""
         return self._file.read() or {}
 
-    def keep(self, weighed: Iterable[Weighed]) -> None:
-        """Write `_state.json`."""
-        rows = {one.entry.id: _row(one) for one in weighed}
-        self._file.write(rows, stamp(self._clock.now()), of=self._catalogued())
+    def keep(self) -> list[Weighed]:
+        """Write `_state.json` as memories stand now; returns them, best first. Raises Busy and StorageError."""
+        with self._file.alone():
+            # Asked before anything is read: what another process writes meanwhile leaves the file behind, and known to be.
+            of = self._known()
+            weighed = self.present()
+            self._file.write({one.entry.id: _row(one) for one in weighed}, stamp(self._clock.now()), of=of)
+        return weighed
 
     def settle(self, *, changed: bool) -> None:
         """Write `_state.json` anew if it is missing or spoilt, and after a change where the vault is small.
@@ -99,16 +103,16 @@ class Standings:
         """
         with suppress(Busy, StorageError):
             if self._file.intact():
-                # A process that was killed after it wrote to the catalogue left the change for us to follow.
-                behind = changed or self._file.of() != self._catalogued()
+                # A process that was killed after it wrote to the catalogue, or used a note, left that for us to follow.
+                behind = changed or self._file.of() != self._known()
                 if not behind or self._index.catalog.counts().entries > SMALL:
                     return
-            self.keep(self.present())
+            self.keep()
 
-    def _catalogued(self) -> str:
-        """Which build of the catalogue this is, and how much has changed in it since."""
+    def _known(self) -> str:
+        """Which build of the catalogue this is, how much has changed in it since, and how much use was noted."""
         catalog = self._index.catalog
-        return f"{catalog.meta('nonce')} {catalog.meta('changes')}"
+        return f"{catalog.meta('nonce')} {catalog.meta('changes')} {self._local.use_size()}"
 
 
 def memories(snapshot: Snapshot) -> list[Entry]:

@@ -112,7 +112,7 @@ def _core(vault: Context) -> Outcome:
 
 def _exports(vault: Context) -> Outcome:
     vault.index.export()
-    vault.standings.keep(vault.standings.present())
+    vault.standings.keep()
     return Outcome()
 
 
