@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from vault_tool.errors import Refused
-from vault_tool.util.folder import opened
+from vault_tool.util.folder import Descent, opened
 
 
 def test_makes_missing_folders_only_when_asked(tmp_path: Path) -> None:
@@ -98,3 +99,44 @@ def test_bytes_are_put_over_others_in_place_and_never_through_a_link(tmp_path: P
             folder.overwrite("none", {0: b"x"})
     assert (tmp_path / "file").read_bytes() == b"---\ntwo\n-----\n"
     assert (tmp_path / "file").stat().st_ino == inode
+
+
+class TestDescent:
+    def test_each_folder_is_the_one_at_its_path(self, tmp_path: Path) -> None:
+        paths = ["", "a", "a/b", "a/b/c", "a/c", "d", "a/b/c"]
+        for path in paths:
+            (tmp_path / path).mkdir(parents=True, exist_ok=True)
+            (tmp_path / path / "said").write_text(path)
+        with closing(Descent(tmp_path)) as descent:
+            for path in (*paths, *reversed(paths)):
+                assert descent.at(path).read("said") == path.encode()
+
+    def test_a_link_is_refused_and_the_next_folder_is_reached(self, tmp_path: Path) -> None:
+        (tmp_path / "a/b").mkdir(parents=True)
+        (tmp_path / "a/link").symlink_to(tmp_path)
+        with closing(Descent(tmp_path)) as descent:
+            with pytest.raises(Refused):
+                descent.at("a/link/a")
+            with pytest.raises(FileNotFoundError):
+                descent.at("a/none")
+            assert descent.at("a/b").names() == []
+
+    def test_a_way_that_was_made_anew_is_walked_anew(self, tmp_path: Path) -> None:
+        (tmp_path / "a/b").mkdir(parents=True)
+        with closing(Descent(tmp_path)) as descent:
+            descent.at("a/b")
+            (tmp_path / "a").rename(tmp_path / "aside")
+            (tmp_path / "a/c").mkdir(parents=True)
+            (tmp_path / "a/c/x").write_bytes(b"new")
+            assert descent.at("a/c").read("x") == b"new"
+
+    @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files cannot be counted here")
+    def test_nothing_stays_open(self, tmp_path: Path) -> None:
+        for number in range(20):
+            (tmp_path / f"a/{number}/b").mkdir(parents=True)
+        before = len(os.listdir("/proc/self/fd"))
+        with closing(Descent(tmp_path)) as descent:
+            for number in range(20):
+                descent.at(f"a/{number}/b")
+                assert len(os.listdir("/proc/self/fd")) <= before + 4
+        assert len(os.listdir("/proc/self/fd")) == before

@@ -9,7 +9,6 @@ import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +18,7 @@ from typing import Self, TypeAlias
 from vault_tool.errors import Refused
 from vault_tool.files.layout import VAULT, ignored_folder, name_key
 from vault_tool.model.problems import Problem, error, note, warning
-from vault_tool.util.folder import Folder, opened
+from vault_tool.util.folder import Descent, Folder, opened
 from vault_tool.util.text import one_line
 
 Stat: TypeAlias = tuple[int, int, int, int]
@@ -214,16 +213,13 @@ class Reader:
     """Reads files of one vault, folder by folder, reaching each through its open folder so that no link can lead out."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
-        self._stack = ExitStack()
-        self._path = ""
-        self._folder: Folder | None = None
+        self._folders = Descent(root)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
-        self._stack.close()
+        self._folders.close()
 
     def stat(self, path: str) -> Stat:
         """How the file at `path` stands now; raises OSError, and Refused for what is no regular file."""
@@ -250,15 +246,9 @@ class Reader:
             os.close(descriptor)
 
     def _at(self, path: str) -> tuple[Folder, str]:
-        folder, _, name = path.rpartition("/")
-        if self._folder is None or folder != self._path:
-            self._stack.close()
-            self._folder = None
-            self._folder = self._stack.enter_context(opened(self._root, folder.split("/") if folder else ()))
-            self._path = folder
-        if self._folder.descriptor is None:
-            name = str(self._folder.path / name)
-        return self._folder, name
+        parent, _, name = path.rpartition("/")
+        folder = self._folders.at(parent)
+        return folder, name if folder.descriptor is not None else str(folder.path / name)
 
 
 def read(root: Path, path: str, size: int = 0) -> bytes:

@@ -72,7 +72,8 @@ def _prior(entry: Entry, context: float, worth: Worth, now: datetime, weights: W
 
 def recency(entry: Entry, belief: Belief, now: datetime) -> float:
     """1 for now, falling with the days since it was last used or written; a half for what says no time."""
-    moments = [moment for text in (belief.last_accessed or "", entry.text("created")) if (moment := parse_time(text))]
+    said = (belief.last_accessed, entry.text("created"))
+    moments = [moment for text in said if text and (moment := parse_time(text))]
     return exp(-max(0.0, days_between(max(moments), now)) / FADES_IN) if moments else 0.5
 
 

@@ -192,6 +192,63 @@ def opened(root: Path, parts: Sequence[str] = (), *, create: bool = False, mode:
         os.close(descriptor)
 
 
+class Descent:
+    """Folders below a root, one after another, each reached as `opened` reaches it.
+
+    Those on the way stay open until another way is taken, so that a neighbour is one step away.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._way: list[tuple[str, int]] = []
+        self._here: tuple[str, Folder] | None = None
+
+    def at(self, path: str) -> Folder:
+        """The folder at `path` (`notes/2026`, empty for the root); raises what `opened` raises."""
+        if self._here is not None and self._here[0] == path:
+            return self._here[1]
+        self._here = None
+        parts = path.split("/") if path else []
+        if _BY_DESCRIPTOR:
+            folder = Folder(self._walked(parts), self._root.joinpath(*parts))
+        else:
+            folder = _opened_by_path(self._root, parts, False)
+        self._here = path, folder
+        return folder
+
+    def close(self) -> None:
+        """Let go of all folders."""
+        self._here = None
+        self._back_to(0)
+
+    def _walked(self, parts: Sequence[str]) -> int:
+        shared = 0
+        for part, (name, _) in zip(parts, self._way[1:], strict=False):
+            if part != name:
+                break
+            shared += 1
+        self._back_to(1 + shared)
+        try:
+            return self._onward(parts[shared:])
+        except FileNotFoundError:
+            # A folder on the way may have been taken away and put there anew, as git does on a switch of branches.
+            if not shared:
+                raise
+            self._back_to(0)
+            return self._onward(parts)
+
+    def _onward(self, parts: Sequence[str]) -> int:
+        if not self._way:
+            self._way.append(("", os.open(self._root, _FOLDER)))
+        for part in parts:
+            self._way.append((part, _step(self._way[-1][1], part, False, NEW_FOLDER)))
+        return self._way[-1][1]
+
+    def _back_to(self, steps: int) -> None:
+        while len(self._way) > steps:
+            os.close(self._way.pop()[1])
+
+
 def _step(descriptor: int, part: str, create: bool, mode: int) -> int:
     try:
         return os.open(part, _FOLDER | _NOFOLLOW, dir_fd=descriptor)

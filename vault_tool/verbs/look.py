@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.posterior import Posterior, truth_posterior, utility_posterior
-from vault_tool.errors import NotFound
+from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of, references
@@ -133,7 +135,10 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
 
 def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
     """A file that is no record: its text, and nothing that could be believed or fade."""
-    head, body, _ = frontmatter.read(_on_disk(vault, page.path) or b"")
+    data = b""
+    with suppress(FileNotFoundError):
+        data = reader.read(vault.root, page.path)
+    head, body, _ = frontmatter.read(data)
     return Memory(
         id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, content=body.strip("\r\n"), path=page.path,
         head=head.values if head is not None else {}, relations=(), superseded_by=(), truth=0.0, utility=0.0,
@@ -152,19 +157,31 @@ def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Poster
 
 def body_of(vault: Context, entry: Entry) -> str:
     """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now, or is gone."""
-    data = None if entry.stale else _on_disk(vault, entry.path, entry.size)
+    with reader.Reader(vault.root) as files:
+        return _body(vault, entry, files)
+
+
+def bodies_of(vault: Context, entries: Iterable[Entry]) -> dict[str, str]:
+    """The bodies of several memories by path, each as `body_of` gives it; those that are to be had nowhere are left out."""
+    found: dict[str, str] = {}
+    # Side by side in the order of their paths, so that each folder is opened once.
+    with reader.Reader(vault.root) as files:
+        for entry in sorted(entries, key=attrgetter("path")):
+            with suppress(VaultError):
+                found[entry.path] = _body(vault, entry, files)
+    return found
+
+
+def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:
+    data = None
+    if not entry.stale:
+        with suppress(FileNotFoundError):
+            data = files.read(entry.path, entry.size)
     if data is None and vault.repo is not None:
         data = git.show(vault.repo, "HEAD", entry.path)
     if data is None:
         raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
     return frontmatter.read_body(data).strip("\r\n")
-
-
-def _on_disk(vault: Context, path: str, size: int = 0) -> bytes | None:
-    try:
-        return reader.read(vault.root, path, size)
-    except FileNotFoundError:
-        return None
 
 
 def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:

@@ -257,6 +257,27 @@ def test_what_another_process_embeds_answers_in_one_that_looked_before(tmp_path:
     assert [changed.model, vectors_of(root, new).catch_up().whole, changed.model] == [old.name, True, new.name]
 
 
+def test_one_answer_is_of_one_state_and_of_what_was_written_for_it(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 6)
+    vectors, another = vectors_of(root, Words()), vectors_of(root, Words())
+    vectors.catch_up()
+    with vectors.held():
+        before = vectors.count
+        write(root, path_of(70), note(70, "Seventy kelp."))
+        assert vectors.catch_up().embedded == 1
+        assert vectors.search(vectors.query("Seventy kelp."), 1)[0].path == path_of(70)
+        # Another process loses all of it and makes it anew: what answers now goes on, the next answer is of the new one.
+        shutil.rmtree(root / "_cache" / "vectors")
+        another.catch_up()
+        write(root, path_of(71), note(71, "Seventyone basalt."))
+        another.catch_up()
+        assert vectors.search(vectors.query("Seventy kelp."), 1)[0].path == path_of(70)
+    assert vectors.count == another.count == before + 2
+    assert vectors.search(vectors.query("Seventyone basalt."), 1)[0].path == path_of(71)
+    for each in (vectors, another):
+        each.close()
+
+
 def test_a_model_that_changes_its_dimensions_gets_a_new_set(tmp_path: Path) -> None:
     root = make(tmp_path / "v")
     words = Words(dimensions=None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
@@ -24,6 +25,7 @@ class Sets:
         self._other = other
         self._serving: tuple[VectorSet, Embedder | None] | None = None
         self._looked = False
+        self._holds = False
         self._seen: object = None
         """How the sets were when it was last looked."""
 
@@ -33,12 +35,31 @@ class Sets:
             self._serving[0].close()
         self._serving, self._looked = None, False
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have `found` look once until the end, or once more after `look_again`; and the set that answers at its ledger."""
+        self._holds = True
+        try:
+            yield
+        finally:
+            self._holds = False
+            if self._serving is not None:
+                self._serving[0].hold(False)
+
     def look_again(self) -> None:
         """Have the next `found` look which set answers."""
         self._looked = False
 
     def found(self) -> tuple[VectorSet, Embedder | None] | None:
         """The set that answers and its embedder; looked for again while it is not the wanted one, for others may make that."""
+        if self._holds and self._looked and self._serving is not None and self._serving[0].holds:
+            return self._serving
+        found = self._found()
+        if self._holds and found is not None:
+            found[0].hold(True)
+        return found
+
+    def _found(self) -> tuple[VectorSet, Embedder | None] | None:
         there = self._serving is not None and self._serving[0].folder.is_dir()
         if self._looked and there and self._is_wanted():
             return self._serving

@@ -48,6 +48,8 @@ class VectorSet:
         self._ledger: tuple[tuple[int, int], Ledger] | None = None
         self._views: dict[str, View] = {}
         self._unsynced = False
+        self._trusted: Ledger | None = None
+        self.holds = False
 
     def close(self) -> None:
         """Let go of all files, on disk from now on."""
@@ -60,8 +62,20 @@ class VectorSet:
         self._drop()
         self._views.clear()
 
+    def hold(self, on: bool) -> None:
+        """Whether from now on the ledger is taken for what it was when it was looked at first."""
+        self.holds, self._trusted = on, None
+
     def ledger(self) -> Ledger:
         """The ledger, made again from the files of rows where it cannot be trusted. Raises Busy and StorageError."""
+        if self._trusted is not None:
+            return self._trusted
+        found = self._looked_at()
+        if self.holds:
+            self._trusted = found
+        return found
+
+    def _looked_at(self) -> Ledger:
         part = self._part
         if part.state() is State.INTACT:
             found = self._opened()
@@ -154,7 +168,7 @@ class VectorSet:
 
     def _drop(self) -> None:
         # Not closed: an answer that is being made asks it to its end.
-        self._ledger = None
+        self._ledger = self._trusted = None
 
     def _opened(self) -> Ledger | None:
         path = self._part.path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -71,6 +71,13 @@ class Vectors:
         self._proposer.close()
         self._sets.close()
         self._outlook = None
+
+    def held(self) -> AbstractContextManager[None]:
+        """Take the set that answers, once it was looked at, for what it is until the end; what this process writes is seen.
+
+        One answer asks a dozen times, and is made of one state.
+        """
+        return self._sets.held()
 
     @property
     def embedder(self) -> Embedder | None:

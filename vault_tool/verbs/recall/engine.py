@@ -16,7 +16,7 @@ from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import one_line, tokens
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.look import body_of
+from vault_tool.verbs.look import bodies_of
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall import chaining, lanes, weighing
 from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
@@ -63,20 +63,20 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
     if not asked.query.strip():
         return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
-    with no_collection(), vault.index.held():
-        results, lacks = _answered(vault, scopes, read, asked, used)
+    with no_collection(), vault.index.held(), vault.vectors.held():
+        results, lacks = _answered(scopes, read, asked, used)
     return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks)
 
 
 def _answered(
-    vault: Context, scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
 ) -> tuple[tuple[Recalled, ...], tuple[str, ...]]:
     """The results, and what they fell short of. All that was weighed for them is let go of when this returns."""
     pools, unread = _searched(scopes, read, asked, weights)
     _rank(pools, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
     chosen = _chosen(ranked, asked, weights)
-    return tuple(_within(vault, chosen, asked, weights)), (*reasons(_lacks(pool) for pool in pools), *unread)
+    return tuple(_within(pools, chosen, asked, weights)), (*reasons(_lacks(pool) for pool in pools), *unread)
 
 
 def _profile(asked: Asked) -> Weights:
@@ -180,12 +180,13 @@ def _threshold(base: float, one: Candidate, weights: Weights) -> float:
     return max(0.0, base - weights.preference) if one.entry.type == _PREFERENCE else base
 
 
-def _within(vault: Context, chosen: Sequence[tuple[_Ranked, int]], asked: Asked, weights: Weights) -> list[Recalled]:
-    made = []
-    for each, folded in chosen:
-        found = _recalled(each, folded, asked, weights)
-        if found is not None:
-            made.append(found)
+def _within(pools: Sequence[Pool], chosen: Sequence[tuple[_Ranked, int]], asked: Asked, weights: Weights) -> list[Recalled]:
+    """The results with their texts, as many as fit; without those whose files went since."""
+    bodies: dict[Key, str] = {}
+    for pool in pools:
+        entries = [each.one.entry for each, _ in chosen if each.pool is pool]
+        bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
+    made = [_recalled(each, bodies[each.one.key], folded, asked, weights) for each, folded in chosen if each.one.key in bodies]
     return select.within_budget(made, asked.budget, _cost)
 
 
@@ -193,13 +194,8 @@ def _cost(found: Recalled) -> int:
     return tokens(found.title) + tokens(found.content)
 
 
-def _recalled(each: _Ranked, folded: int, asked: Asked, weights: Weights) -> Recalled | None:
-    """A result with its text; None for one whose file went since."""
+def _recalled(each: _Ranked, content: str, folded: int, asked: Asked, weights: Weights) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
-    try:
-        content = body_of(each.pool.vault, entry)
-    except VaultError:
-        return None
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
         id=entry.id, kind=entry.record_class.value, type=entry.type, title=entry.title, subjects=entry.subjects,
