@@ -7,13 +7,13 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from bench import consolidation, quality_report, speed
 from bench.bed import prepare
 from bench.figure import Figure, growths
-from bench.machine import RESULTS, Failed, description
+from bench.machine import RESULTS, Failed, description, pace
 from bench.table import figures_table, growth_table
 
 
@@ -50,9 +50,12 @@ def _measure(asked: argparse.Namespace, folder: Path) -> list[Figure]:
         _say(f"making a vault of {notes:,} notes")
         bed = prepare(folder, notes, asked.runs, asked.seed)
         measured = consolidation.measured(bed) if asked.what == "consolidation" else speed.measured(bed, tuple(asked.only))
+        before = pace()
         for figure in measured:
             _say(f"{figure.name}: {figure.median:.4g} {figure.unit}")
-            figures.append(figure)
+            after = pace()
+            figures.append(replace(figure, pace=(before + after) / 2))
+            before = after
         if not asked.keep:
             for made in (bed.root, bed.clone):
                 shutil.rmtree(made)

@@ -56,7 +56,10 @@ TARGETS: Mapping[str, tuple[Target, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What was measured at `notes` notes: one value a run (in `unit`, s or MB), beside its floor's values of the same runs."""
+    """What was measured at `notes` notes: one value a run (in `unit`, s or MB), beside its floor's values of the same runs.
+
+    `pace` is what a million multiplications in bare Python took just before and after, in seconds; 0 where nobody measured.
+    """
 
     name: str
     what: str
@@ -65,6 +68,7 @@ class Figure:
     unit: str = "s"
     floor_is: str = ""
     floor: tuple[float, ...] = ()
+    pace: float = 0.0
 
     @property
     def median(self) -> float:
@@ -103,6 +107,7 @@ class Figure:
             "name": self.name, "what": self.what, "notes": self.notes, "unit": self.unit, "min": self.best,
             "median": self.median, "runs": len(self.values), "values": list(self.values), "floor": floor,
             "ratio": self.ratio, "target": target, "ok": self.ok,
+            "pace": self.pace,
         }  # fmt: skip
 
 

@@ -17,6 +17,7 @@ RESULTS = PROJECT / "bench" / "results"
 LIMIT = 1800.0
 """Seconds after which a measured process is given up."""
 
+_SOME = 200_000
 _OTHERS = ("GIT_", "VAULT_", "PYTHON", "OLLAMA_", "OPENAI_")
 
 
@@ -82,6 +83,18 @@ def in_turn(runs: int, *works: Callable[[], object], warm: bool = False) -> list
         for taken, work in zip(seconds, works, strict=True):
             taken.append(timed(work))
     return seconds
+
+
+def pace() -> float:
+    """The seconds that a million multiplications take in bare Python now: some machines change their speed within minutes."""
+    product = 0
+
+    def some() -> None:
+        nonlocal product
+        for number in range(_SOME):
+            product = number * number
+
+    return min(timed(some) for _ in range(3)) * 1_000_000 / _SOME
 
 
 def description() -> Mapping[str, str | int | float]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from bench.figure import Against, Figure, Growth
 
-_HEADINGS = ("figure", "notes", "median", "best", "floor", "ratio", "target", "ok")
+_HEADINGS = ("figure", "notes", "median", "best", "floor", "ratio", "target", "ok", "pace")
 _GROWTH_HEADINGS = ("figure", "from", "to", "times", "exponent", "linear")
 _FLAGS = {True: "yes", False: "NO", None: ""}
 
@@ -46,6 +46,7 @@ def _row(figure: Figure) -> tuple[str, ...]:
         "" if figure.ratio is None else f"{figure.ratio:.2f}",
         _target(figure),
         _FLAGS[figure.ok],
+        amount(figure.pace, "s") if figure.pace else "",
     )
 
 

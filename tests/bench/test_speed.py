@@ -37,6 +37,7 @@ def test_every_figure_is_measured_and_written(tmp_path: Path) -> None:
         assert figure["notes"] == 50
         assert figure["min"] > 0 or figure["name"] in ("embed-cached", "turn-adds")
         assert figure["median"] >= figure["min"]
+        assert 0.001 < figure["pace"] < 10
     for name in ("rebuild", "check", "remember"):
         assert figures[name]["ratio"] == pytest.approx(figures[name]["median"] / figures[name]["floor"]["median"])
     assert all(f"| {name}: " in done.stdout for name in measured)

@@ -141,14 +141,18 @@ class Lexical:
             return []
         hidden = pending or {}
         # Those that wait may be among the index's best, as they were; they are taken out below.
-        found = self._found(clauses, limit + len(hidden), classes, types, near)
-        hits = [hit for hit in found if hit.path not in hidden]
+        hits = self._found(clauses, limit + len(hidden), classes, types, near)
+        if hidden:
+            hits = [hit for hit in hits if hit.path not in hidden]
         for path, waiting in hidden.items():
             if waiting is not None and _meant(waiting, classes, types):
                 score = self._score(waiting, clauses)
                 if score > 0:
                     hits.append(LexicalHit(path, score))
-        return sorted(hits, key=lambda hit: (-hit.score, hit.path))[:limit]
+        # The index gives them by score: only what waits and what scores alike is to be put in order.
+        if hidden or len({score for _, score in hits}) < len(hits):
+            hits.sort(key=lambda hit: (-hit.score, hit.path))
+        return hits[:limit]
 
     def weights(self, text: str) -> dict[str, float]:
         """How much each word of a question says: its rarity (BM25's idf).
