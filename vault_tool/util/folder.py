@@ -184,9 +184,9 @@ def opened(root: Path, parts: Sequence[str] = (), *, create: bool = False, mode:
     descriptor = os.open(root, _FOLDER)
     try:
         for part in parts:
-            below = _step(descriptor, part, create, mode)
-            os.close(descriptor)
-            descriptor = below
+            above, descriptor = descriptor, _step(descriptor, part, create, mode)
+            # Not before: an interrupt right after it would have the same descriptor closed twice.
+            os.close(above)
         yield Folder(descriptor, root.joinpath(*parts))
     finally:
         os.close(descriptor)

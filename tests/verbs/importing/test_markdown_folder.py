@@ -320,7 +320,7 @@ def test_an_interrupt_leaves_whole_notes_and_the_next_run_does_the_rest(root: Pa
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
         took = time.monotonic() - sent
-    assert (process.returncode, "interrupted" in errors) == (130, True)
+    assert (process.returncode, "interrupted" in errors) == (130, True), errors
     waiting = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 1.0
     assert took < 2 * max(1.0, waiting), "two seconds, and more only where others keep the processors busy"
     left = list(copies.rglob("*.md"))
