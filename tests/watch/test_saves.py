@@ -24,7 +24,7 @@ def _only(watched: Watched, path: str, change: str) -> dict[str, object]:
     """The change is told, and no other is."""
     said = watched.change(path)
     assert said["change"] == change, said
-    assert watched.quiet(0.6) == []
+    assert watched.quiet(0.6) == [], said
     return said
 
 
@@ -44,6 +44,16 @@ def test_an_editor_that_truncates_and_writes(watched: Watched) -> None:
         time.sleep(0.3)
         file.write(note(3, "A truncated zebra."))
     _only(watched, path_of(3), "modified")
+
+
+def test_a_note_that_is_emptied_first(watched: Watched) -> None:
+    target = watched.root / path_of(3)
+    target.write_text("")
+    time.sleep(1.0)
+    target.write_text(note(3, "A zebra at last."))
+    assert _only(watched, path_of(3), "modified")["title"] == "Note 3"
+    target.write_text("")
+    assert _only(watched, path_of(3), "modified")["title"] == "note-3"
 
 
 def test_an_editor_that_moves_the_old_text_away_first(watched: Watched) -> None:

@@ -192,8 +192,12 @@ class Watcher:
             return Look.GONE
         except (OSError, Refused):
             return Look.BROKEN
-        if file_kind(path) is not FileKind.NOTE or (self._news is not None and self._news.kind(path) == UNREADABLE):
+        was = self._news.kind(path) if self._news is not None else ""
+        if file_kind(path) is not FileKind.NOTE or was == UNREADABLE:
             return Look.WHOLE
+        # A note that is empty now is one that somebody is about to write.
+        if was and not data:
+            return Look.BROKEN
         return Look.WHOLE if parse(path, data, self._vault.settings.types).readable else Look.BROKEN
 
     def _look_at(self, paths: list[str]) -> bool:
