@@ -176,7 +176,7 @@ def test_a_folder_that_is_moved_keeps_its_writer(root: Path) -> None:
 
 
 def test_two_processes_write_at_once(root: Path) -> None:
-    each = 50
+    each = 30
     before = int(git(root, "rev-list", "--count", "HEAD"))
     commands = [[sys.executable, "-c", WRITER, str(root), name, str(each)] for name in ("one", "two")]
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for command in commands]
