@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -234,8 +234,8 @@ PLAIN = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs", "Zl
 NAMES = st.lists(st.from_regex(r"[A-Za-z][A-Za-z0-9 ]{0,12}[a-z]", fullmatch=True), max_size=3, unique=True).map(tuple)
 IDS = st.lists(st.uuids().map(str), max_size=3, unique=True).map(tuple)
 UNIT = st.none() | st.floats(0, 1).map(lambda x: round(x, 3))
-TIMES = st.none() | st.datetimes(timezones=st.just(UTC)).map(
-    lambda t: t.replace(microsecond=0, year=max(t.year, 1000)).isoformat()
+TIMES = st.none() | st.datetimes(min_value=datetime(1000, 1, 1), timezones=st.just(UTC)).map(
+    lambda t: t.replace(microsecond=0).isoformat()
 )
 BODIES = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1).filter(str.strip)
 UUIDS = st.uuids().map(str)
