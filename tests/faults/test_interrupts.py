@@ -72,8 +72,8 @@ def test_an_interrupt_on_the_way_to_a_folder_closes_nothing_twice(tmp_path: Path
                     pass
         else:
             with closing(Descent(tmp_path)) as descent:
-                for path in ("a/b/c", "a/d/e", "", "a/b"):
-                    descent.at(path)
+                for path in ("a/b/c", "a/d/e", "a", "a/b"):
+                    descent.at(path.split("/"))
 
     for at in range(1, _lines(walk) + 1):
         # The number that is closed next is free again: whoever closed it a second time would close this.

@@ -247,7 +247,7 @@ class Reader:
 
     def _at(self, path: str) -> tuple[Folder, str]:
         parent, _, name = path.rpartition("/")
-        folder = self._folders.at(parent)
+        folder = self._folders.at(parent.split("/") if parent else [])
         return folder, name if folder.descriptor is not None else str(folder.path / name)
 
 

@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from vault_tool.errors import Refused
@@ -178,42 +178,33 @@ def opened(root: Path, parts: Sequence[str] = (), *, create: bool = False, mode:
     Refused where a component is a link or a file; FileNotFoundError where one is missing, unless `create`
     makes it (its parent synced, so that a crash cannot take the folder and leave the note acknowledged).
     """
-    if not _BY_DESCRIPTOR:
-        yield _opened_by_path(root, parts, create)
-        return
-    descriptor = os.open(root, _FOLDER)
-    try:
-        for part in parts:
-            above, descriptor = descriptor, _step(descriptor, part, create, mode)
-            # Not before: an interrupt right after it would have the same descriptor closed twice.
-            os.close(above)
-        yield Folder(descriptor, root.joinpath(*parts))
-    finally:
-        os.close(descriptor)
+    with closing(Descent(root, create=create, mode=mode)) as descent:
+        yield descent.at(parts)
 
 
 class Descent:
-    """Folders below a root, one after another, each reached as `opened` reaches it.
+    """Folders below a root, one after another, each reached as `opened` reaches one.
 
     Those on the way stay open until another way is taken, so that a neighbour is one step away.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, create: bool = False, mode: int = NEW_FOLDER) -> None:
         self._root = root
+        self._create = create
+        self._mode = mode
         self._way: list[tuple[str, int]] = []
-        self._here: tuple[str, Folder] | None = None
+        self._here: tuple[Sequence[str], Folder] | None = None
 
-    def at(self, path: str) -> Folder:
-        """The folder at `path` (`notes/2026`, empty for the root); raises what `opened` raises."""
-        if self._here is not None and self._here[0] == path:
+    def at(self, parts: Sequence[str]) -> Folder:
+        """The folder `root/parts...`; raises what `opened` raises."""
+        if self._here is not None and self._here[0] == parts:
             return self._here[1]
         self._here = None
-        parts = path.split("/") if path else []
         if _BY_DESCRIPTOR:
             folder = Folder(self._walked(parts), self._root.joinpath(*parts))
         else:
-            folder = _opened_by_path(self._root, parts, False)
-        self._here = path, folder
+            folder = _opened_by_path(self._root, parts, self._create)
+        self._here = parts, folder
         return folder
 
     def close(self) -> None:
@@ -241,11 +232,12 @@ class Descent:
         if not self._way:
             self._way.append(("", os.open(self._root, _FOLDER)))
         for part in parts:
-            self._way.append((part, _step(self._way[-1][1], part, False, NEW_FOLDER)))
+            self._way.append((part, _step(self._way[-1][1], part, self._create, self._mode)))
         return self._way[-1][1]
 
     def _back_to(self, steps: int) -> None:
         while len(self._way) > steps:
+            # Out of the list first: an interrupt after the closing must not have it closed once more.
             os.close(self._way.pop()[1])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
@@ -25,7 +25,6 @@ class Sets:
         self._other = other
         self._serving: tuple[VectorSet, Embedder | None] | None = None
         self._looked = False
-        self._holds = False
         self._seen: object = None
         """How the sets were when it was last looked."""
 
@@ -37,14 +36,10 @@ class Sets:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Have `found` look once until the end, or once more after `look_again`; and the set that answers at its ledger."""
-        self._holds = True
-        try:
+        """Take the set that answers, and its ledger as it is looked at first, for what they are until the end or `look_again`."""
+        found = self.found()
+        with found[0].held() if found is not None else nullcontext():
             yield
-        finally:
-            self._holds = False
-            if self._serving is not None:
-                self._serving[0].hold(False)
 
     def look_again(self) -> None:
         """Have the next `found` look which set answers."""
@@ -52,14 +47,8 @@ class Sets:
 
     def found(self) -> tuple[VectorSet, Embedder | None] | None:
         """The set that answers and its embedder; looked for again while it is not the wanted one, for others may make that."""
-        if self._holds and self._looked and self._serving is not None and self._serving[0].holds:
+        if self._looked and self._serving is not None and self._serving[0].holds:
             return self._serving
-        found = self._found()
-        if self._holds and found is not None:
-            found[0].hold(True)
-        return found
-
-    def _found(self) -> tuple[VectorSet, Embedder | None] | None:
         there = self._serving is not None and self._serving[0].folder.is_dir()
         if self._looked and there and self._is_wanted():
             return self._serving

@@ -62,9 +62,14 @@ class VectorSet:
         self._drop()
         self._views.clear()
 
-    def hold(self, on: bool) -> None:
-        """Whether from now on the ledger is taken for what it was when it was looked at first."""
-        self.holds, self._trusted = on, None
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Take the ledger for what it was when it was looked at first, until the end."""
+        self.holds = True
+        try:
+            yield
+        finally:
+            self.holds, self._trusted = False, None
 
     def ledger(self) -> Ledger:
         """The ledger, made again from the files of rows where it cannot be trusted. Raises Busy and StorageError."""
