@@ -153,3 +153,36 @@ def test_the_library_is_loaded_for_suspicious_texts_alone() -> None:
         "assert scan(sys.argv[2]); assert 'detect_secrets' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code, ORDINARY, KEYS["twilio"]], check=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DB_PASSWORD=Sup3rS3cret9xQ",
+        "password: hunter2xyzA9",
+        "the db password = hunter2xyzA9",
+        "The password is hunter2xyzA9.",
+        "**Password:** aB3dE5fG7h",
+        "Password: Tr0ub4dor&3",
+        "pwd=Xk29dLq0",
+        "PGPASSWORD='aB3dE5fG7h' psql",
+    ],
+)
+def test_a_short_password_is_found_where_it_is_given_to_its_name(text: str) -> None:
+    assert len(scan(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Server=db;Uid=sa;Pwd=P@ssw0rd1; or pwd=Pass@word1;",
+        "password = MyPassw0rd12, Password: Password123, secret=super_s3cr3t",
+        "password=Uint8Array, secret: /home/User2/x9, pwd = $MyPass22word",
+        "postgres://postgres:postgres@localhost and https://user_123:123456789012345@host.io",
+        "AKIAIOSFODNN7EXAMPLE, sk_test_BQokikJOvBiI2HlWgH4olfQ2",
+        'password = "postgres"; "secret": "V1SecretReference"; "api_key": "OPENAI_API_KEY"',
+        'key="-----BEGIN PRIVATE KEY-----\\nXXXX\\nXXXX\\n-----END PRIVATE KEY-----"',
+    ],
+)
+def test_the_samples_that_vendors_print_are_left_in_peace(text: str) -> None:
+    assert scan(text) == []

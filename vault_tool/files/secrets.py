@@ -20,11 +20,30 @@ _PLACEHOLDER = re.compile(
 )
 """What documents write where a password belongs: no value that ever opened anything of worth."""
 
+_SAMPLE = re.compile(
+    r"(?:my|your|the|a|an|new|old|test|demo|dummy|fake|super|very|some|user|admin|root|db|database|qwerty|abc|asdf|foo|bar|welcome"
+    r"|letmein|sample|in|valid|invalid|wrong|incorrect|strong|complex|default|temp|initial|passw?o?r?d|passaword|secrets?|key|token"
+    r"|api|pass|word|pw|[-_.])+"
+)
+"""The words of which sample passwords are made, once figures and signs that stand for letters are read as those letters."""
+
+_LEET = str.maketrans("013457@$!2", "oieastasia")
+_PADDING = re.compile(r"[\d!@#$%^&*?.]{0,6}$")
+
+_DOCUMENTED = ("bqokikjovbii2hlwgh4olfq2", "4ec39hqlyjwdarjtt1zdp7dc", "eyjzdwiioiixmjm0nty3odkw", "eyjzb21lijoicgf5bg9hzcj")
+"""Parts, in lower case, of credentials that the documents of Stripe and of JSON web tokens print for everybody."""
+
 _RESERVED = re.compile(r"(?i:(?:[\w-]+\.)*(?:example\.(?:com|net|org)|[\w-]+\.(?:example|test|invalid)))(?![\w-]|\.\w)")
 """Hosts that are kept for examples (RFC 2606): no password opens anything there."""
 
 _LONGEST_EXAMPLE = 16
 """A longer password of such a host may be a real one of which only the host was changed."""
+
+_NAME = r".* .*|[A-Z]+|[A-Za-z]+(?:[._-][A-Za-z]+)+|(?:V\d)?[A-Z]?[a-z]{0,11}(?:[A-Z][a-z]+)*"
+"""A quoted text that is a phrase, a short word or the name of something: `"secret": "API_KEY"`."""
+
+_SHORTEST = 3
+"""As long a password in a URL is one of a document: `u:pw@`, `abc:123@`."""
 
 _SHOWN = 4
 _LONGEST_LINE = 20_000
@@ -56,6 +75,7 @@ class _Rule:
     hints: tuple[str, ...]
     pattern: str
     gate: str = ""
+    least: int = 0  # digits that a value in letters of both cases must have; 0: `_is_random` decides
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +145,10 @@ _RULES = (
           r"(?:key|token|secret)|(?:access|auth|api|session|bot|bearer)[_-]?token|token)\b[\"'`]*\s{0,3}(?::=|=>|[:=])\s{0,3}[\"'`]?)"
           r"(?P<value>(?=[^\s\"'`]*[A-Za-z])[A-Za-z0-9+/_=!@#%^&*~-]{16,})(?![\w(\[.{])",
           r"(?:key|token|secret|passwo?r?d|passphrase|pwd)[\"'`]*\s{0,3}[:=][=>]?\s{0,3}[\"'`]?\S{16}"),
+    _Rule("assigned password", ("pass", "pwd", "secret"),
+          r"(?i:(?<![a-z])(?:[\w-]{0,40}[_-])?(?:pass(?:w(?:or)?d|phrase|code)?|pwd|secret)\b[\"'`*]*(?:\s{0,3}(?::=|=>|[:=])|\s{1,3}is)"
+          r"\*{0,2}\s{0,3}[\"'`]?)(?P<value>(?![/.~]|\$[A-Za-z])[A-Za-z0-9+/_=!@#%^&*~.?$-]{8,15})(?![\w+/=!@#%^&*~?$({\[<>-]|\.\w)",
+          r"(?:pass(?:wo?r?d|phrase|code)?|pwd|secret)[\"'`*]*\s{0,3}(?::=|=>|[:=]|is)\*{0,2}\s{0,3}[\"'`]?\S{8}", least=2),
 )  # fmt: skip
 
 _DETECTORS = (
@@ -198,7 +222,7 @@ _Find = Callable[[str], Iterable[str]]
 def _applicable(text: str) -> list[tuple[str, _Find]]:
     """Each rule or detector that may find something in a text: for most texts none, at the cost of a few substring searches."""
     low = text.lower()
-    own = [(rule.kind, _finder(rule.pattern)) for rule in _RULES if _may_apply(rule, text, low)]
+    own = [(rule.kind, _finder(rule)) for rule in _RULES if _may_apply(rule, text, low)]
     return own + [(detector.kind, _asked(detector)) for detector in _DETECTORS if _may_apply(detector, text, low)]
 
 
@@ -227,15 +251,26 @@ def _hits(rules: Sequence[tuple[str, _Find]], number: int, line: str) -> Iterato
 
 
 def _is_example(value: str, line: str) -> bool:
-    """Whether a hit is plainly a placeholder, or a plain word as the password of a host that is kept for examples."""
+    """Whether a hit is plainly a placeholder or a documented sample, or a plain word as the password of a host for examples."""
+    low = value.lower()
+    if "example" in low.partition("@")[0] or any(part in low for part in _DOCUMENTED):
+        return True
+    if "PRIVATE KEY" in value:
+        return bool(re.match(r"-*(?:\\n|\s)*(?:[xX]{3}|\.\.\.|…)", line.partition(value)[2]))
     if not value.startswith("://"):
         said = re.sub(r"^(?i:bearer|sshpass +-p) *", "", value).strip("'\"")
-        return bool(_PLACEHOLDER.fullmatch(said))
-    password = value[3:-1].rpartition(":")[2]
-    if _PLACEHOLDER.fullmatch(password):
+        return _is_sample(said)
+    user, _, password = value[3:-1].partition(":")
+    if _is_sample(password) or password == user or len(password) <= _SHORTEST or "1234567890".startswith(password[:10]):
         return True
     plain = len(password) <= _LONGEST_EXAMPLE and not _is_random(password)
     return plain and all(_RESERVED.match(line, found.end()) for found in re.finditer(re.escape(value), line))
+
+
+def _is_sample(value: str) -> bool:
+    """Whether a value is a placeholder, or is made of the words of sample passwords, such as `P@ssw0rd1` and `super_s3cr3t`."""
+    word = _PADDING.sub("", value) or value
+    return bool(_PLACEHOLDER.fullmatch(value)) or any(_SAMPLE.fullmatch(one.lower().translate(_LEET)) for one in (value, word))
 
 
 @cache
@@ -244,13 +279,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def _finder(pattern: str) -> _Find:
-    compiled = _compiled(pattern)
+def _finder(rule: _Rule) -> _Find:
+    compiled = _compiled(rule.pattern)
+    is_random = (lambda value: _is_mixed(value, rule.least)) if rule.least else _is_random
 
     def find(line: str) -> Iterator[str]:
         for match in compiled.finditer(line):
             value = match.groupdict().get("value", match[0])
-            if "value" not in compiled.groupindex or _is_random(value):
+            if "value" not in compiled.groupindex or is_random(value):
                 yield value
 
     return find
@@ -258,11 +294,15 @@ def _finder(pattern: str) -> _Find:
 
 def _is_random(value: str) -> bool:
     """Whether a value that is given to a name like `api_key` is no word, path or variable: letters and digits well mixed."""
-    digits = sum(char.isdigit() for char in value)
-    mixed = digits > 0 and any(char.isupper() for char in value) and any(char.islower() for char in value)
     if not any(char in value for char in "-_/"):
-        return mixed or digits >= 3
-    return (mixed and digits >= 2) or bool(re.fullmatch(r"[0-9a-fA-F-]{32,}", value))
+        return _is_mixed(value, 1) or sum(char.isdigit() for char in value) >= 3
+    return _is_mixed(value, 2) or bool(re.fullmatch(r"[0-9a-fA-F-]{32,}", value))
+
+
+def _is_mixed(value: str, least: int) -> bool:
+    """Whether a value has letters of both cases and at least so many digits."""
+    digits = sum(char.isdigit() for char in value)
+    return digits >= least and any(char.isupper() for char in value) and any(char.islower() for char in value)
 
 
 @cache
@@ -283,8 +323,8 @@ def _asked(detector: _Detector) -> _Find:
 
 
 def _is_a_value(value: str) -> bool:
-    """Whether a quoted text can be a credential, by the library's own heuristics: no template, no variable, no mere signs."""
+    """Whether a quoted text can be a credential: no phrase, word, name, template, variable or mere signs."""
     from detect_secrets.filters import heuristic  # loaded with the library alone, for its cost
 
     ruled_out = (heuristic.is_templated_secret, heuristic.is_prefixed_with_dollar_sign, heuristic.is_sequential_string)
-    return len(value) >= 6 and " " not in value and not any(rule(value) for rule in ruled_out)
+    return len(value) >= 6 and not re.fullmatch(_NAME, value) and not any(rule(value) for rule in ruled_out)
