@@ -71,10 +71,16 @@ print("done")
 ORDER = """
 from vault_tool.files.journals import append_signals
 from vault_tool.files.local import Local
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.signals import Signal, SignalKind, Use
 writer.create(root, "vault/new/x.md", b"created")
 writer.edit(root, "vault/new/x.md", lambda old: b"edited")
 append_signals(root, Local(root), [Signal(id="a", at="2026-11-20T10:00:00+00:00", target="t", kind=SignalKind.USE)])
+many = writer.Many()
+for name in ("vault/many/a.md", "vault/many/b.md"):
+    writer.create(root, name, b"one of many", many)
+many.settle(root)
+Local(root).note_use(Use(at="2026-11-20T10:00:00+00:00", target="t"))
+Local(root).forget("t", lambda title: False)
 print("done")
 """
 
@@ -129,7 +135,7 @@ def test_the_order_is_write_sync_rename_sync(tmp_path: Path) -> None:
     calls = "trace=write,fsync,rename,renameat,renameat2,linkat,mkdirat"
     run(["strace", "-f", "-y", "-s", "40", "-e", calls, "-o", str(log), sys.executable, "-c", COMMON + ORDER, str(root)])
     steps = [step for line in log.read_text().splitlines() for step in step_of(line, root)]
-    assert steps[steps.index("mkdir vault") :] == CREATE_STEPS + EDIT_STEPS + APPEND_STEPS
+    assert steps[steps.index("mkdir vault") :] == [*(*CREATE_STEPS, *EDIT_STEPS, *APPEND_STEPS, *BATCH_STEPS, *BLANK_STEPS)]
 
 
 CREATE_STEPS = [
@@ -144,6 +150,15 @@ CREATE_STEPS = [
 ]
 EDIT_STEPS = ["write temporary", "sync temporary", "rename temporary", "rename x.md", "sync vault/new"]
 APPEND_STEPS = ["mkdir signals", "sync vault", "write journal", "sync journal", "sync vault/signals"]
+BATCH_STEPS = [
+    "mkdir many",
+    "sync vault",
+    *("write temporary", "sync temporary", "rename a.md"),
+    *("write temporary", "sync temporary", "rename b.md"),
+    "sync vault/many",
+]
+# What is noted of use may be lost in a crash; that it is forgotten may not.
+BLANK_STEPS = ["mkdir use", "write use", "write use", "sync use"]
 
 
 def step_of(line: str, root: Path) -> list[str]:
@@ -157,9 +172,9 @@ def step_of(line: str, root: Path) -> list[str]:
     if call == "mkdirat":
         return [] if first == "_local" else [f"mkdir {first}"]
     inner = Path(where).relative_to(root).as_posix() if Path(where).is_relative_to(root) else ""
-    if not inner or inner.startswith("_local"):
+    if not inner or (inner.startswith("_local") and not inner.startswith("_local/use/")):
         return []
-    named = "temporary" if ".vt-" in inner else "journal" if inner.endswith(".jsonl") else inner
+    named = "temporary" if ".vt-" in inner else "use" if "/use/" in inner else "journal" if inner.endswith(".jsonl") else inner
     if call == "fsync":
         return [f"sync {named}"]
     if call == "write":

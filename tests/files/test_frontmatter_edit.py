@@ -20,6 +20,7 @@ from vault_tool.files.frontmatter import (
     RemoveItems,
     Set,
     Value,
+    add_fields,
     add_head,
     edit,
     read,
@@ -283,6 +284,17 @@ def test_what_cannot_be_written_faithfully_is_refused(source: str, change: Chang
     with pytest.raises(EditRefused) as refusal:
         edit(f"---\n{source}---\n".encode(), [change])
     assert "\n" not in str(refusal.value)
+
+
+def test_an_edit_that_would_move_the_end_of_the_head_is_refused() -> None:
+    # After blank lines only what begins with a field is a head: without its last one this would be a page.
+    with pytest.raises(EditRefused, match="move the end of the head"):
+        edit(b"\n---\na: b\n---\nbody\n", [Remove("a")])
+
+
+def test_fields_that_cannot_be_added_faithfully_are_refused() -> None:
+    with pytest.raises(EditRefused, match="cannot take another field"):
+        add_fields(b"---\na: b\n---\n", [("c", "d"), ("k" * 2000, "x")])
 
 
 def test_newlines_follow_the_field_and_new_keys_the_opening_fence() -> None:

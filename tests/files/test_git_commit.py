@@ -311,7 +311,19 @@ def test_a_repository_within_the_vault_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["../out.md", "/etc/x.md", "vault/../../out.md", ".git/config", "a/.GIT/x", "a\nb.md", "a\0b", "", "a//b"]
+    "path",
+    [
+        "../out.md",
+        "/etc/x.md",
+        "vault/../../out.md",
+        "vault/../vault/x.md",
+        ".git/config",
+        "a/.GIT/x",
+        "a\nb.md",
+        "a\0b",
+        "",
+        "a//b",
+    ],
 )
 def test_a_path_that_leaves_the_vault_is_refused(tmp_path: Path, path: str) -> None:
     root = make_repo(tmp_path / "v")

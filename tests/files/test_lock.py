@@ -8,6 +8,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -24,10 +26,15 @@ with locking.lock(pathlib.Path(sys.argv[1]), holder="import"):
 """
 
 
-def hold(root: Path) -> subprocess.Popen[bytes]:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(root)], stdout=subprocess.PIPE)
-    assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
-    return holder
+@contextmanager
+def hold(root: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that holds the lock; killed at the end whatever the test found, for nobody else would end a stopped one."""
+    with subprocess.Popen([sys.executable, "-c", HOLD, str(root)], stdout=subprocess.PIPE) as holder:
+        try:
+            assert holder.stdout is not None and holder.stdout.readline() == b"held\n"
+            yield holder
+        finally:
+            holder.kill()
 
 
 def test_a_stopped_holder_is_named_within_the_bound(tmp_path: Path) -> None:
@@ -37,7 +44,6 @@ def test_a_stopped_holder_is_named_within_the_bound(tmp_path: Path) -> None:
         with pytest.raises(Busy) as caught, locking.lock(tmp_path, wait=0.5):
             pass
         waited = time.monotonic() - begun
-        holder.kill()
     assert 0.4 < waited < 5
     assert f"process {holder.pid} on " in str(caught.value)
     assert "`import`" in str(caught.value)
@@ -83,11 +89,10 @@ def test_an_exception_frees_it_and_marks_it_for_sweeping(tmp_path: Path) -> None
 
 
 def test_a_spoilt_signature_does_not_matter(tmp_path: Path) -> None:
-    with hold(tmp_path) as holder:
+    with hold(tmp_path):
         (tmp_path / "_local" / "write.holder").write_bytes(b"\xff{")
         with pytest.raises(Busy) as caught, locking.lock(tmp_path, wait=0.1):
             pass
-        holder.kill()
     assert "another process holds _local/write.lock" in str(caught.value)
 
 

@@ -39,6 +39,20 @@ def test_create_never_overwrites(tmp_path: Path) -> None:
     assert texts(tmp_path) == {NOTE: b"first"}
 
 
+def test_a_file_that_appears_while_a_note_is_written_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / NOTE).parent.mkdir(parents=True)
+    wait = os.fsync
+
+    def saved_meanwhile(descriptor: int) -> None:
+        (tmp_path / NOTE).write_bytes(b"the editor's text")
+        wait(descriptor)
+
+    monkeypatch.setattr(os, "fsync", saved_meanwhile)
+    with pytest.raises(writer.Taken):
+        writer.create(tmp_path, NOTE, b"our text")
+    assert texts(tmp_path) == {NOTE: b"the editor's text"}
+
+
 @pytest.mark.parametrize(("there", "new"), [("Redis.md", "redis.md"), ("e\u0301.md", "\u00e9.md")])
 def test_create_refuses_a_twin(tmp_path: Path, there: str, new: str) -> None:
     writer.create(tmp_path, f"vault/{there}", b"first")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -119,3 +121,19 @@ def test_a_field_that_there_is_not_is_named_with_the_one_that_was_meant(vault: V
     with pytest.raises(UsageError) as refused:
         vault.add_observations([{"content": "x", "zzz": 1}])
     assert refused.value.hint.startswith("the fields are change_targets, ")
+
+
+def test_all_names_of_a_large_batch_are_on_the_disk_before_it_is_answered_for(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited_for: set[str] = set()
+    wait = os.fsync
+
+    def watched(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            waited_for.update(os.listdir(descriptor))
+        wait(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    made = vault.add_observations([{"content": f"Seen for the {number}th time."} for number in range(25)])
+    assert {Path(one.path).name for one in made.results} <= waited_for

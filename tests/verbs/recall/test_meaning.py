@@ -12,6 +12,7 @@ from vault_tool import Vault
 from vault_tool.recall.weights import PROFILES
 from vault_tool.verbs import vector_upkeep
 from vault_tool.verbs.recall import meaning
+from vault_tool.verbs.recall.engine import Asked, gather
 from vault_tool.verbs.recall.recall import Bundle
 
 
@@ -73,3 +74,15 @@ def test_what_waits_in_bulk_is_left_to_embed_and_a_few_are_caught_up(root: Path,
         vault.embed()
         vault.remember("The wall has a gate.")
         assert _degraded(vault) == ()
+
+
+def test_what_is_replaced_is_no_step_of_a_chain(root: Path) -> None:
+    with FakeOllama() as ollama, _opened(root, ollama, "exact") as vault:
+        hit = vault.remember("Kelp dries on the harbor wall in the wind.")
+        old = vault.create_understanding(["Harbor"], "The harbor wall in the wind is where nets hang.", summary="Nets")
+        vault.embed()
+        query = "where does kelp dry?"
+        assert {hit.id, old.id} == {one.id for one in gather(vault, Asked(query=query)).results}
+        vault.update_understanding(old.id, "Nothing.", new_summary="Nothing")
+        vault.embed()
+        assert old.id not in {one.id for one in gather(vault, Asked(query=query)).results}

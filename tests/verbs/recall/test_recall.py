@@ -17,6 +17,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.recall.asked import ProfileName
 from vault_tool.verbs.recall.engine import Answer, Asked, gather
 from vault_tool.verbs.recall.recall import Bundle, SubjectView
 
@@ -101,6 +102,40 @@ def test_what_is_replaced_answers_as_what_replaced_it(vault: Vault, clock: Fixed
     answer = _asked(vault, "proxy with quartz")
     assert [one.id for one in answer.results] == [new.new_understanding_id]
     assert "Redis needs keepalives" in answer.results[0].content
+
+
+PROFILES: tuple[ProfileName, ...] = ("targeted", "ambient", "core")
+
+
+def _for_cats(vault: Vault, profile: ProfileName) -> set[str]:
+    return {one.id for one in gather(vault, Asked(query="which vaccine did the cat get?", profile=profile)).results}
+
+
+@pytest.mark.parametrize("way", ["link", "evidence"])
+def test_what_is_replaced_comes_along_with_nothing(vault: Vault, clock: FixedClock, way: str) -> None:
+    old = vault.create_understanding(["Dog"], "The one against rabies.", kind="single_subject", summary="Old")
+    hit = vault.remember("Which vaccine did the cat get?", related_to=[old.id] if way == "evidence" else [])
+    if way == "link":
+        vault.link(hit.id, "REQUIRES", old.id)
+    assert _for_cats(vault, "targeted") == {hit.id, old.id}
+    clock.advance(timedelta(days=1))
+    new = vault.update_understanding(old.id, "None so far.", new_summary="New").new_understanding_id
+    assert [_for_cats(vault, profile) - {new} for profile in PROFILES] == [{hit.id}] * 3
+
+
+@pytest.mark.parametrize("how", ["replaced", "expired"])
+def test_what_is_history_is_no_neighbour_of_a_hit(vault: Vault, root: Path, clock: FixedClock, how: str) -> None:
+    talk = vault.as_(session="s1")
+    hit = talk.remember("Which vaccine did the cat get?", turn="1")
+    old = talk.remember("The one against rabies.", turn="2", expires="2026-11-21" if how == "expired" else None)
+    assert _for_cats(vault, "targeted") == {hit.id, old.id}
+    clock.advance(timedelta(days=2))
+    if how == "replaced":
+        # By hand: the verbs let only understandings be replaced, readers take any id.
+        made = vault.create_understanding(["Dog"], "None so far.", kind="single_subject", summary="None")
+        file = root / made.path
+        file.write_text(file.read_text().replace("---\n", f"---\nsupersedes: [{old.id}]\n", 1))
+    assert [old.id in _for_cats(vault, profile) for profile in PROFILES] == [False] * 3
 
 
 def test_expired_kept_and_withheld_memories_are_no_answers(vault: Vault, root: Path) -> None:
