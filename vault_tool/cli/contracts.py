@@ -13,7 +13,7 @@ from vault_tool.belief.fold import Move
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import LONGEST_INPUT, TEXT, Call, Short, authored, command, writes
+from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
 from vault_tool.errors import Exit, UsageError
 from vault_tool.verbs.contracts import read as reading
@@ -26,6 +26,9 @@ from vault_tool.verbs.contracts.schemas import schema, schemas
 SHARE = click.FloatRange(0, 1)
 KINDS = click.Choice(("problem", "solution", "failed_tactic", "fact", "preference", "change"))
 ALL_SCHEMAS = "all"
+
+_MOST = 64 * 2**20
+"""Most bytes of one run's requests."""
 
 
 @command("op", "vt op < request.json", "vt op requests.jsonl", "vt op --schema memory.write.request")
@@ -117,17 +120,14 @@ def update(call: Call, memory_id: str, truth: float | None, utility: float | Non
         return call.emit(updating.update(vault, memory_id, truth=true, utility=useful, mode=mode), _updated, vault)
 
 
-def _requests(source: str) -> str:
-    """The text of a file, or of standard input."""
+def _requests(source: str) -> bytes:
+    """The bytes of a file, or of standard input: a line that is no text is answered like any other bad one."""
     if source == "-":
-        return TEXT.convert("-", None, None)
+        return standard_input(_MOST)
     file = Path(source)
-    if not file.is_file() or file.stat().st_size > LONGEST_INPUT:
-        raise UsageError(f"{source} is no file of requests", "name a file of at most 10 MiB, or pipe it in: `vt op < FILE`")
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as fault:
-        raise UsageError(f"{source} is not UTF-8 text", "convert it, e.g. with iconv") from fault
+    if not file.is_file() or file.stat().st_size > _MOST:
+        raise UsageError(f"{source} is no file of requests", "name a file of at most 64 MiB, or pipe it in: `vt op < FILE`")
+    return file.read_bytes()
 
 
 def _told(found: Sequence[Outcome]) -> Exit:

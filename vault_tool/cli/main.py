@@ -16,7 +16,7 @@ from vault_tool.cli import output
 from vault_tool.cli.lazy import LazyGroup
 from vault_tool.cli.options import common_options
 from vault_tool.cli.table import SECTIONS
-from vault_tool.errors import Exit, StorageError, UsageError, VaultError
+from vault_tool.errors import Exit, StorageError, VaultError
 
 PROGRAM = "vt"
 COMPLETION_VARIABLE = "_VT_COMPLETE"
@@ -111,7 +111,7 @@ def _asked_for(flag: str, given: Sequence[str]) -> bool:
 
 
 def _as_text(argument: str) -> str:
-    """An argument that is text, whatever the locale made of its bytes."""
+    """An argument as UTF-8, whatever the locale made of its bytes; what is no UTF-8 is refused by its name, once it is known."""
     try:
         argument.encode("utf-8")
         return argument
@@ -120,7 +120,7 @@ def _as_text(argument: str) -> str:
     try:
         return os.fsencode(argument).decode("utf-8")
     except UnicodeError:
-        raise UsageError("an argument is not UTF-8 text", "type it again, or set a UTF-8 locale") from None
+        return argument
 
 
 def _sentence(fault: click.ClickException) -> str:

@@ -15,6 +15,7 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
+from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
 
 if TYPE_CHECKING:
     from vault_tool.verbs.context import Context
@@ -78,6 +79,13 @@ class VaultCommand(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
         self.params.extend(common_options())
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments; raises UsageError naming one that is no text, as bytes that are not UTF-8 make it."""
+        rest = super().parse_args(ctx, args)
+        for param in self.params:
+            require_text(param, ctx.params.get(str(param.name)))
+        return rest
 
     def own_options(self) -> list[click.Option]:
         """The options that this command alone has, in the order of its source."""
@@ -195,12 +203,20 @@ class TextInput(click.ParamType[str]):
         if value != "-" or (ctx is not None and ctx.resilient_parsing):
             return str(value)
         try:
-            return _standard_input().decode("utf-8-sig")
+            return standard_input().decode("utf-8-sig")
         except UnicodeDecodeError as fault:
             raise UsageError(f"standard input is not UTF-8 text (byte {fault.start})", "convert it, e.g. with iconv") from fault
 
 
 TEXT = TextInput()
+
+
+def require_text(param: click.Parameter, value: object) -> None:
+    """UsageError, by the name that a person typed, for a value that holds what is not UTF-8."""
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    if not all(is_unicode(one) for one in values if isinstance(one, str)):
+        named = param.opts[0] if isinstance(param, click.Option) else param.make_metavar(click.get_current_context())
+        raise UsageError(f"{named} {HALF_A_CHARACTER[0]}", HALF_A_CHARACTER[1])
 
 
 def usual_origin() -> str:
@@ -209,13 +225,14 @@ def usual_origin() -> str:
     return "owner" if all(stream is not None and stream.isatty() for stream in streams) else "agent"
 
 
-def _standard_input() -> bytes:
+def standard_input(most: int = LONGEST_INPUT) -> bytes:
+    """All that standard input holds; UsageError for more than `most` bytes."""
     data = bytearray()
     # In pieces: one read of everything would not hear Ctrl-C that comes between two of its blocks.
     while chunk := sys.stdin.buffer.read(2**16) if sys.stdin else b"":
         data += chunk
-        if len(data) > LONGEST_INPUT:
-            raise UsageError("standard input holds more than 10 MiB", "a note is one thought: split it")
+        if len(data) > most:
+            raise UsageError(f"standard input holds more than {most // 2**20} MiB", "a note is one thought: split it")
     return bytes(data)
 
 
@@ -225,6 +242,7 @@ def _noted(flag: str, name: str, **attributes: Any) -> click.Option:
 
 def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Keep an option's value in the call of its context; one that was not given leaves what the group noted."""
+    require_text(param, value)
     if value:
         ctx.obj = replace(ctx.find_object(Call) or Call(), **{str(param.name): value})
 

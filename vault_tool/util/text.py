@@ -11,6 +11,9 @@ TITLE_LENGTH = 80
 SLUG_LENGTH = 60
 SLUG_BYTES = 80
 
+HALF_A_CHARACTER = "is not UTF-8 text: it holds half a character", "pass it whole, as UTF-8"
+"""What is said of a text that `is_unicode` refuses, after the name of the field, and what to do about it."""
+
 _BYTES_A_TOKEN = 4
 _SEPARATORS = re.compile(r"[\s_\-]+")
 _SPACE = re.compile(r"\s+")
@@ -47,6 +50,17 @@ def first_tokens(text: str, count: int) -> str:
     # What cannot be encoded became one `?` each: the two have as many characters.
     data = text.encode("utf-8", "replace")[: max(0, count) * _BYTES_A_TOKEN]
     return text[: len(data.decode("utf-8", "ignore"))]
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written as UTF-8: half a surrogate pair, as of a cut emoji or of foreign bytes, cannot."""
+    if text.isascii():
+        return True
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def normal_body(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from vault_tool.errors import UsageError
 from vault_tool.util.atomic import storage_error
+from vault_tool.util.json_text import flaw_in, shown_place
 
 Checked = TypeVar("Checked", bound=type)
 
@@ -34,8 +35,9 @@ def checked_parameters(vault: Checked) -> Checked:
 
     One text where a list of texts belongs is the list of that text: letter by letter is never meant.
 
-    Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A fault of the system
-    that no verb expected (a folder taken away between two looks at it) comes out as StorageError.
+    So does a text, number or nested value that no note could hold: half an emoji of a cut JSON would end every command
+    that reads it again. Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A
+    fault of the system that no verb expected (a folder taken away between two looks at it) comes out as StorageError.
     """
     for name, verb in list(vars(vault).items()):
         if isinstance(verb, FunctionType) and not name.startswith("_"):
@@ -46,7 +48,7 @@ def checked_parameters(vault: Checked) -> Checked:
 def _checked(verb: FunctionType) -> Callable[..., Any]:
     @wraps(verb)
     def with_checks(*given: Any, **named: Any) -> Any:
-        signature, kinds = _signature(verb)
+        signature, kinds, unchecked = _signature(verb)
         try:
             bound = signature.bind(*given, **named)
         except TypeError:
@@ -58,6 +60,8 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
             elif kind and not any(_KINDS[one][0](value) for one in kind):
                 wanted = " or ".join(_KINDS[one][1] for one in kind if one != "None")
                 raise UsageError(f"{name} must be {wanted}, not {_called(value)}", f"see help(Vault.{verb.__name__})")
+            if name not in unchecked and (flaw := flaw_in(value)) is not None:
+                raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
         try:
             return verb(*bound.args, **bound.kwargs)
         except OSError as fault:
@@ -67,11 +71,12 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
 
 
 @cache
-def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[str, ...]]]:
-    """A verb's signature, and for each parameter that can be checked what it may be."""
+def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[str, ...]], frozenset[str]]:
+    """A verb's signature, for each parameter that can be checked what it may be, and those whose faults are answers."""
     signature = inspect.signature(verb)
     found = {name: tuple(str(one.annotation).split(" | ")) for name, one in signature.parameters.items()}
-    return signature, {name: kinds for name, kinds in found.items() if all(kind in _KINDS for kind in kinds)}
+    checked = {name: kinds for name, kinds in found.items() if all(kind in _KINDS for kind in kinds)}
+    return signature, checked, frozenset(name for name, kinds in found.items() if kinds in (("object",), ("Context",)))
 
 
 def _is_texts(value: object) -> bool:

@@ -20,6 +20,7 @@ from vault_tool.index.rebuild import Index, Refresh
 from vault_tool.index.session_order import SessionOrder
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.json_text import flaw_in
 from vault_tool.verbs.standing import Standings
 
 if TYPE_CHECKING:
@@ -35,13 +36,18 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who is asking: written into what they write as its provenance."""
+    """Who is asking: written into what they write as its provenance. Raises UsageError for what is no Unicode text."""
 
     origin: str = "agent"
     session: str = ""
     model: str = ""
     user: str = ""
     project: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("session", "model", "user", "project"):
+            if (flaw := flaw_in(getattr(self, name))) is not None:
+                raise UsageError(f"{name} {flaw.message}", flaw.hint)
 
 
 @dataclass(frozen=True, slots=True)

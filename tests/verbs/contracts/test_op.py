@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -87,10 +88,10 @@ def test_unknown_keys_are_named_and_passed_over(vault: Vault) -> None:
 
 def test_a_text_is_one_request_or_one_a_line(vault: Vault) -> None:
     pretty = json.dumps(WRITE, indent=2)
-    assert [one.answer["ok"] for one in outcomes(vault, pretty)] == [True]
+    assert [one.answer["ok"] for one in outcomes(vault, pretty.encode())] == [True]
     lines = f"{json.dumps(WRITE)}\n\n{{nonsense\n{json.dumps(READ)}\n"
-    assert [one.answer["ok"] for one in outcomes(vault, lines)] == [True, False, True]
-    assert [one.exit for one in outcomes(vault, lines)] == [Exit.DONE, Exit.USAGE, Exit.DONE]
+    assert [one.answer["ok"] for one in outcomes(vault, lines.encode())] == [True, False, True]
+    assert [one.exit for one in outcomes(vault, lines.encode())] == [Exit.DONE, Exit.USAGE, Exit.DONE]
 
 
 @pytest.mark.parametrize(
@@ -106,9 +107,42 @@ def test_a_text_is_one_request_or_one_a_line(vault: Vault) -> None:
     ],
 )
 def test_what_is_no_request_is_told_so(vault: Vault, text: str, says: str) -> None:
-    [found] = outcomes(vault, text)
+    [found] = outcomes(vault, text.encode())
     assert found.answer["ok"] is False
     assert says in found.answer["errors"][0]["message"]
+
+
+BAD_LINES = (
+    b"{nonsense", b"{", b"[", b"}", b"\xff\xfe", b'{"op": "cut \\ud83d"}', b'"text"', b"[" * 100_000, b'{"a": ' * 5_000, b"NaN",
+    b'{"op": "read", "op": "write"}', b" { broken", b'{"op": "read",', b"\xed\xa0\x80", b"9" * 5_000, b"null", b"\x00",
+)  # fmt: skip
+
+
+def test_a_stream_with_bad_lines_anywhere_has_one_answer_a_line(vault: Vault) -> None:
+    chance = random.Random(92)
+    for _ in range(40):
+        lines = [chance.choice(BAD_LINES) if chance.random() < 0.3 else b'{"op": "n%d"}' % number for number in range(50)]
+        lines[0] = chance.choice((lines[0], *BAD_LINES))
+        data = chance.choice((b"", b"\xef\xbb\xbf")) + chance.choice((b"\n", b"\r\n", b"\n \n")).join(lines)
+        answers = list(outcomes(vault, data))
+        named = [line[8:-2].decode() if line.startswith(b'{"op": "n') else "" for line in lines]
+        assert [(one.answer["op"] or "") if (one.answer["op"] or "").startswith("n") else "" for one in answers] == named
+        assert {one.exit for one in answers} == {Exit.USAGE}
+
+
+def test_a_spoilt_document_over_many_lines_is_one_request(vault: Vault) -> None:
+    pretty = json.dumps(WRITE, indent=2)
+    for spoilt in (pretty[:-1], pretty.replace('"Lab"', "Lab"), pretty.replace('"kind"', '"text"'), f"\ufeff{pretty[:-9]}"):
+        [found] = outcomes(vault, spoilt.encode())
+        assert (found.answer["ok"], found.exit) == (False, Exit.USAGE)
+    assert [one.answer["ok"] for one in outcomes(vault, f"\ufeff{pretty}\n".encode())] == [True]
+
+
+def test_a_request_too_long_is_answered_and_its_neighbours_too(vault: Vault) -> None:
+    long = b'{"op": "' + b"x" * (10 * 2**20) + b'"}'
+    found = [one.answer for one in outcomes(vault, b'{"op": "a"}\n' + long + b'\n{"op": "b"}\n')]
+    assert [one["op"] for one in found] == ["a", None, "b"]
+    assert "longer than 10 MiB" in found[1]["errors"][0]["message"]
 
 
 _values = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12) | st.just("Lab")

@@ -2,63 +2,60 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from vault_tool.util.json_text import read_given
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest
 from vault_tool.verbs.contracts.op import Outcome, outcome, refusal
 
+LONGEST_REQUEST = 10 * 2**20
+"""Most bytes of one request."""
 
-def outcomes(vault: Context, text: str) -> Iterator[Outcome]:
-    """The answers to the requests of a text, in their order; a line that is no JSON is answered as what it is."""
-    try:
-        whole = _json(text)
-    except ValueError as fault:
-        lines = [line for line in text.split("\n") if line.strip()]
-        if len(lines) < 2 or not _begins_with_json(lines[0]):
-            yield _not_json(fault)
-            return
-        yield from (_answered(vault, line) for line in lines)
-    else:
+_BOM = b"\xef\xbb\xbf"
+_GOES_ON = (b" ", b"\t", b"}", b"]", b'"')
+
+
+def outcomes(vault: Context, data: bytes) -> Iterator[Outcome]:
+    """The answers to the requests of a text, in their order: one to each line that is not blank, bad lines too.
+
+    A text that is one JSON value, on however many lines, is one request.
+    """
+    lines = [line for line in data.split(b"\n") if line.removeprefix(_BOM).strip()]
+    whole = _value(data)
+    if not isinstance(whole, ValueError):
         yield outcome(vault, whole)
+    elif len(lines) < 2 or _is_one_document(lines):
+        yield _not_json(whole)
+    else:
+        yield from (_answered(vault, line) for line in lines)
 
 
-def _answered(vault: Context, line: str) -> Outcome:
+def _answered(vault: Context, line: bytes) -> Outcome:
+    request = _value(line)
+    return _not_json(request) if isinstance(request, ValueError) else outcome(vault, request)
+
+
+def _is_one_document(lines: Sequence[bytes]) -> bool:
+    """Whether a text that is no JSON is one spoilt request over many lines: one opens it, and the others only go on.
+
+    Requests that stand one a line each begin with a brace at the very left.
+    """
+    opens = lines[0].removeprefix(_BOM).lstrip()[:1] in (b"{", b"[") and isinstance(_value(lines[0]), ValueError)
+    return opens and all(line.startswith(_GOES_ON) for line in lines[1:])
+
+
+def _value(data: bytes) -> Any:
+    """A JSON value, or the ValueError that says why it is none."""
+    if len(data) > LONGEST_REQUEST:
+        return ValueError(f"it is longer than {LONGEST_REQUEST // 2**20} MiB")
     try:
-        request = _json(line)
+        return read_given(data.removeprefix(_BOM).decode("utf-8"))
+    except UnicodeDecodeError as fault:
+        return ValueError(f"it is not UTF-8 text (byte {fault.start})")
     except ValueError as fault:
-        return _not_json(fault)
-    return outcome(vault, request)
-
-
-def _begins_with_json(line: str) -> bool:
-    try:
-        _json(line)
-    except ValueError:
-        return False
-    return True
-
-
-def _json(text: str) -> Any:
-    """A JSON value; ValueError for none, for a key that stands twice, and for numbers that JSON does not have."""
-    try:
-        return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
-    except RecursionError:
-        raise ValueError("it is nested too deeply") from None
-
-
-def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for number, (key, _) in enumerate(pairs) if key in [other for other, _ in pairs[:number]])
-        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
-    return found
-
-
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON's")
+        return fault
 
 
 def _not_json(fault: ValueError) -> Outcome:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from vault_tool.errors import Exit, VaultError
+from vault_tool.util.text import one_line
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest
 from vault_tool.verbs.contracts.read import answered
@@ -41,7 +42,8 @@ def outcome(vault: Context, request: object) -> Outcome:
         assert isinstance(request, Mapping)  # its shape was just checked
         made = _DO[request["op"]](_asker(vault, request), request)
     except VaultError as fault:
-        return refusal(fault, request.get("op") if isinstance(request, Mapping) else None)
+        said = request.get("op") if isinstance(request, Mapping) else None
+        return refusal(fault, one_line(said, 40) if isinstance(said, str) else None)
     answer = asdict(made)
     answer["warnings"] = [*remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE

@@ -9,6 +9,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_tool.errors import NotFound
+from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
 
@@ -42,6 +43,8 @@ def require_shape(request: object, operation: str = "") -> tuple[str, ...]:
 
     `operation` is the one that it must be; by default the request's own `op` says. Raises InvalidRequest with all faults.
     """
+    if (flaw := flaw_in(request)) is not None:
+        raise InvalidRequest([Fault(one_line(pointer(*flaw.place), _LONGEST), f"it {flaw.message}", flaw.hint)])
     if not isinstance(request, Mapping):
         raise InvalidRequest([Fault("", "a request is a JSON object", 'begin with {"op": "read", ...}')])
     op = request.get("op")

@@ -99,7 +99,6 @@ def turn(
         raise UsageError("a turn belongs to a session or a user, and neither is named", "pass --session or --user")
     if not text.strip():
         raise UsageError("the turn has no text", "give what was said as the first argument")
-    _require_unicode(session, user, world, text, note, turn, flags, candidates)
     gate = judged(mode, risk, flags, note, extractMemory)
     # Before anything is recalled or kept: a turn that is refused leaves no trace.
     taken = extracted.checked(vault, candidates)
@@ -122,14 +121,6 @@ def turn(
         degraded=recollection.answer.degraded,
         warnings=(consent.WAITS,) if accepted and gate.destination == "inbox" else (),
     )
-
-
-def _require_unicode(*parts: object) -> None:
-    """Half a surrogate pair can be put into the queue and into no note: what holds one would wait there for good."""
-    try:
-        json.dumps(parts, ensure_ascii=False, default=str).encode("utf-8")
-    except UnicodeEncodeError as fault:
-        raise UsageError("the turn is not Unicode: it holds half a character", "pass it as UTF-8") from fault
 
 
 def _keep(vault: Context, queue: Turns, said: Said, gate: Gate, taken: tuple[dict[str, Any], ...]) -> None:

@@ -1,0 +1,90 @@
+"""JSON that others wrote: read strictly, and looked through for what no file, git or database can hold."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+import orjson
+
+from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
+
+MOST_LEVELS = 100
+"""Values nested deeper are refused: what walks them would run out of stack, and nobody means them."""
+
+_BOM = b"\xef\xbb\xbf"
+_WIDEST = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """What keeps a value from being stored: the keys and indexes that lead to it, what is wrong, and what to do."""
+
+    place: tuple[str | int, ...]
+    message: str
+    hint: str
+
+
+def read_own(data: bytes) -> Any:
+    """The value of a file or line of ours that anybody may have changed; ValueError for anything but strict JSON.
+
+    Half a surrogate pair, NaN, infinities and nesting without end are no strict JSON, and never come out of it.
+    """
+    return orjson.loads(data.removeprefix(_BOM))
+
+
+def read_given(text: str) -> Any:
+    """The value of a caller's text; ValueError, in words for the caller, for no JSON, and for a key that stands twice.
+
+    What it holds is looked through by `flaw_in`, which names the place.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once_each, parse_constant=_no_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def flaw_in(value: object) -> Flaw | None:
+    """The first thing in a value, however deep, that cannot be stored: half a character, no number, nesting without end."""
+    waiting: list[tuple[tuple[str | int, ...], object]] = [((), value)]
+    while waiting:
+        place, one = waiting.pop()
+        if isinstance(one, str):
+            if not is_unicode(one):
+                return Flaw(place, *HALF_A_CHARACTER)
+        elif isinstance(one, (int, float)):
+            if not -_WIDEST <= one < _WIDEST and (isinstance(one, int) or not isfinite(one)):
+                return Flaw(place, "is no number that can be kept", "give a finite number")
+        elif isinstance(one, (Mapping, Collection)) and not isinstance(one, (bytes, bytearray)):
+            if len(place) >= MOST_LEVELS:
+                return Flaw(place[:3], "is nested too deeply", "give plain objects and lists")
+            waiting.extend(reversed([*_inside(place, one)]))
+    return None
+
+
+def shown_place(place: Sequence[str | int]) -> str:
+    """Where in a value something is, as a program would write it: `[0].content`."""
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{one_line(part, 40)}" for part in place)
+
+
+def _inside(place: tuple[str | int, ...], one: Collection[object]) -> list[tuple[tuple[str | int, ...], object]]:
+    if not isinstance(one, Mapping):
+        return [((*place, number), item) for number, item in enumerate(one)]
+    # A key is looked at where its object is: it is in no place of its own.
+    return [*((place, key) for key in one), *(((*place, str(key)), item) for key, item in one.items())]
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
+    return found
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number of JSON's")
