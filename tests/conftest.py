@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,14 +20,41 @@ _KEPT = ("VAULT_TEST_", "VAULT_CAMPAIGN")
 _MEMORY = Path("/dev/shm")
 _ROOM = 3 * 2**30
 
+_LAST_RESORT = 1.5
+"""After how many of its limits the process of a test that hangs is ended."""
 
-def pytest_configure() -> None:
+_ERRORS = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """Put temporary files in memory where there is room, which takes a quarter off the whole; TMPDIR names another place."""
+    config.stash[_ERRORS] = os.dup(2)  # now, while nothing is captured
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
         runs_programs = not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC  # hooks of git are written and run
         if runs_programs and shutil.disk_usage(_MEMORY).free > _ROOM:
             os.environ["TMPDIR"] = str(_MEMORY)
             tempfile.tempdir = None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Campaigns run as long as they are told to."""
+    if int(os.environ.get("VAULT_CAMPAIGN", "0")):
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Any) -> Iterator[None]:
+    """A test that hangs in a library's own code hears no signal: its process says where it is and ends."""
+    faulthandler.dump_traceback_later(settings.timeout * _LAST_RESORT, exit=True, file=item.config.stash[_ERRORS])
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> Iterator[None]:
+    """The test came to its end."""
+    faulthandler.cancel_dump_traceback_later()
+    return (yield)
 
 
 @pytest.fixture(autouse=True)

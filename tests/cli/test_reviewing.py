@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.cli.typed import VT, vt
 from tests.git_repos import git
 from vault_tool import Vault
@@ -112,7 +113,7 @@ class Typed:
     def key(self, keys: str) -> None:
         """Press keys when the command asks for some."""
         asked = len(self.shown)
-        until = time.monotonic() + 30
+        until = time.monotonic() + PATIENCE
         while not any(sign in self.shown[asked:] for sign in ("q quit", "[y/N]")) and time.monotonic() < until:
             if not self.reads():
                 break

