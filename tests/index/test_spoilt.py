@@ -173,20 +173,39 @@ def test_what_is_not_on_disk_is_not_trusted_after_the_machine_stopped(tmp_path: 
     assert part.state() is State.INTACT
 
 
+def _interrupt(root: Path) -> Path:
+    """Leave the catalogue as a killed writer does: its seal broken, which then says nothing of the file's stat."""
+    seal = root / "_cache/catalog.seal"
+    kept = orjson.loads(seal.read_bytes())
+    del kept["print"]
+    seal.write_bytes(orjson.dumps({**kept, "open": True}))
+    return next((root / "_cache").glob(f"catalog-{FORMAT}-*.sqlite3"))
+
+
 def test_an_interrupted_write_is_examined_not_thrown_away(tmp_path: Path) -> None:
     root = make(tmp_path / "v")
     index = opened(root)
     index.refresh()
     index.close()
-    seal = root / "_cache/catalog.seal"
-    seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "open": True}))
+    _interrupt(root)
     index = opened(root)
     assert not index.refresh().rebuilt
     index.close()
-    seal.write_bytes(orjson.dumps({**orjson.loads(seal.read_bytes()), "open": True}))
-    next((root / "_cache").glob(f"catalog-{FORMAT}-*.sqlite3")).write_bytes(b"nothing")
+
+
+@pytest.mark.parametrize("torn", ["all of it", "pages in the middle"])
+def test_what_an_interrupted_write_tore_is_built_anew(tmp_path: Path, torn: str) -> None:
+    root = make(tmp_path / "v")
+    index = opened(root)
+    index.refresh()
+    index.close()
+    file = _interrupt(root)
+    data = file.read_bytes()
+    middle = len(data) // 2 // 4096 * 4096
+    file.write_bytes(b"nothing" if torn == "all of it" else data[:middle] + bytes(8192) + data[middle + 8192 :])
     index = opened(root)
     assert index.refresh().rebuilt
+    assert index.catalog.counts().notes == 17
     index.close()
 
 
