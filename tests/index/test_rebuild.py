@@ -7,14 +7,17 @@ import random
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from tests.git_repos import commit_all, git, make_empty_repo, write
 from tests.index.vaults import WORDS, found, from_nothing, identity, make, note, opened, path_of, said
+from vault_tool.index.manifest import lock
 from vault_tool.index.rebuild import Index
 
 
@@ -33,6 +36,7 @@ def index(vault: Path) -> Iterator[Index]:
 KILLED_EXPORT = """
 import os, signal, sys
 from pathlib import Path
+from threading import Thread
 from tests.index.vaults import opened
 from vault_tool.util.folder import Folder
 index = opened(Path(sys.argv[1]))
@@ -324,6 +328,7 @@ def test_a_missing_vault_folder_forgets_nothing(vault: Path, index: Index) -> No
 _AS_NOBODY = """
 import sys
 from pathlib import Path
+from threading import Thread
 from tests.index.vaults import opened
 index = opened(Path(sys.argv[1]))
 first = index.refresh()
@@ -432,6 +437,7 @@ def test_a_broken_untracked_note_is_a_problem_alone(vault: Path, index: Index) -
 _WRITER = """
 import sys
 from pathlib import Path
+from threading import Thread
 from tests.index.vaults import identity, note, opened, found
 root, base = Path(sys.argv[1]), int(sys.argv[2])
 index = opened(root)
@@ -462,6 +468,7 @@ def test_processes_write_and_refresh_at_once(vault: Path, index: Index) -> None:
 _REFRESHER = """
 import sys
 from pathlib import Path
+from threading import Thread
 from tests.index.vaults import opened
 root, full = Path(sys.argv[1]), sys.argv[2] == "full"
 index = opened(root)
@@ -495,6 +502,19 @@ def test_what_one_process_took_in_no_other_overwrites_with_what_it_read_before(v
             assert [entry.preview for entry in index.catalog.get(identity(1))] == [f"turn{turn}"]
     assert index.refresh().count == 17
     assert said(index) == from_nothing(vault)
+
+
+def test_what_changes_between_the_reading_and_the_writing_is_read_once_more(vault: Path, index: Index) -> None:
+    index.refresh()
+    (vault / path_of(1)).write_text(note(1, "first"))
+    with lock(vault / "_cache/catalog.lock", 5, "the index"):
+        refreshing = Thread(target=index.refresh)
+        refreshing.start()
+        # Read by now, and waiting for the lock; where it is not, there is nothing to see.
+        time.sleep(0.3)
+        (vault / path_of(1)).write_text(note(1, "second"))
+    refreshing.join()
+    assert [entry.preview for entry in index.catalog.get(identity(1))] == ["second"]
 
 
 def test_while_others_build_everything_anew_each_answer_is_of_the_files_as_they_are(vault: Path, index: Index) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 import uuid
 from pathlib import Path
 
@@ -218,6 +219,30 @@ def test_the_same_text_of_another_type_is_another_memory(vault: Vault) -> None:
 def test_a_repeat_of_a_note_that_a_person_wrote_by_hand_is_one_too(vault: Vault, root: Path) -> None:
     write(root, "vault/somewhere/hers.md", note(1, "Redis drops connections."))
     assert vault.remember("Redis drops connections.", kind="fact").duplicate_of == identity(1)
+
+
+def _looked_around(vault: Vault) -> None:
+    """What a vault knows that has been open for a while: folders that did not change just now are not looked into again."""
+    time.sleep(0.05)
+    vault.remember("The kettle is on.", ["Kitchen"])
+    time.sleep(0.05)
+    vault.remember("The kettle is off.", ["Kitchen"])
+
+
+def test_an_append_sees_a_subject_that_was_renamed_by_hand_in_its_place(vault: Vault, root: Path) -> None:
+    vault.remember("Redis drops connections.", ["Redis"])
+    _looked_around(vault)
+    [file] = (root / "vault/subjects").glob("redis*.md")
+    file.write_text(file.read_text().replace("name: Redis", "name: Valkey"))
+    made = vault.remember("Valkey keeps connections.", ["Valkey"])
+    assert (made.subject_names, made.subjects_created) == (("Valkey",), ())
+
+
+def test_an_append_sees_what_was_put_into_a_folder_by_hand(vault: Vault, root: Path) -> None:
+    write(root, "vault/somewhere/first.md", note(1, "Redis drops connections."))
+    _looked_around(vault)
+    write(root, "vault/somewhere/hers.md", note(2, "Redis keeps connections."))
+    assert vault.remember("Redis keeps connections.", kind="fact").duplicate_of == identity(2)
 
 
 @pytest.mark.parametrize(
