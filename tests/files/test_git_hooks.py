@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import add_hook, commit_all, git, make_repo, write
+from tests.git_repos import add_hook, commit_all, git, make_repo, wrap_git, write
 from vault_tool.files import git as vault_git
 from vault_tool.files.git import Change, Commit, Repo
 
@@ -119,7 +119,7 @@ def test_a_failing_hook(root: Path) -> None:
 
 def test_a_hook_that_fails_in_silence(root: Path) -> None:
     add_hook(root, "commit-msg", "exit 3")
-    _refused(root, "a hook refused it (exit code 1)")
+    _refused(root, "a hook refused it (exit code 3)")
 
 
 def test_a_hook_that_hangs_is_stopped_with_its_children(root: Path, tmp_path: Path) -> None:
@@ -193,7 +193,89 @@ def test_line_endings_follow_the_attributes(root: Path, rule: str, stored: bytes
     assert vault_git.uncommitted(_find(root), ["vault/crlf.md"]) == []
 
 
-def test_a_file_edited_again_is_not_committed_by_git(root: Path) -> None:
+def test_a_file_edited_again_is_committed_as_it_was_given(root: Path) -> None:
     add_hook(root, "pre-commit", "exit 0")
     write(root, "vault/old.md", "three\n")
-    _refused(root, "vault/old.md was changed again")
+    assert _try(root).committed
+    assert git(root, "show", "HEAD:vault/old.md") == "two"
+    assert git(root, "diff", "--name-only", "--", "vault") == "vault/old.md"
+    assert git(root, "diff", "--cached", "--name-only") == "staged.txt"
+
+
+def test_what_a_hook_changes_in_the_index_is_committed_and_not_staged_for_taking_back(root: Path) -> None:
+    format_staged = "git diff --cached --name-only -z --diff-filter=d -- vault | xargs -0 sed -i 's/$/ formatted/'"
+    add_hook(root, "pre-commit", f"{format_staged}; git add -u vault; echo list > made.txt; git add made.txt")
+    assert _try(root).committed
+    assert git(root, "show", "HEAD:vault/old.md") == "two formatted"
+    assert git(root, "show", "HEAD:vault/new *.md") == "new formatted"
+    assert git(root, "show", "HEAD:made.txt") == "list"
+    assert sorted(git(root, "status", "--porcelain").splitlines()) == [
+        " M edited.txt", '?? "vault/new x.md"', "?? loose.txt", "A  staged.txt",
+    ]  # fmt: skip
+
+
+def test_what_a_hook_adds_leaves_alone_what_the_person_staged_there(root: Path) -> None:
+    add_hook(root, "pre-commit", "git rm --quiet --cached edited.txt; printf two > staged.txt; git add staged.txt")
+    assert _try(root).committed
+    assert git(root, "show", "HEAD:staged.txt") == "two"
+    assert git(root, "show", ":staged.txt") == "staged"
+    assert git(root, "ls-files", "edited.txt") == ""
+
+
+def test_a_hook_that_takes_everything_out_leaves_nothing_to_commit(root: Path) -> None:
+    add_hook(root, "pre-commit", "git read-tree HEAD")
+    _refused(root, "left nothing of it to be committed")
+
+
+def test_a_hook_that_empties_the_message(root: Path) -> None:
+    add_hook(root, "commit-msg", ': > "$1"')
+    _refused(root, "left no message")
+
+
+def test_a_hook_that_watches_refs_may_refuse(root: Path) -> None:
+    add_hook(root, "reference-transaction", 'if [ "$1" = prepared ] && grep -q refs/heads/main; then exit 1; fi')
+    _refused(root, "hook")
+
+
+def test_hooks_are_run_by_a_git_that_cannot_run_one_alone(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = "if [ \"$1\" = hook ]; then echo \"git: 'hook' is not a git command. See 'git --help'.\" >&2; exit 1; fi"
+    add_hook(root, "commit-msg", 'echo "Reviewed-by: hook" >> "$1"')
+    add_hook(root, "post-commit", f"touch {tmp_path}/ran")
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", wrap_git(tmp_path / "bin", old))
+        _made(root)
+        add_hook(root, "pre-commit", "echo no, not today; exit 1")
+        write(root, "vault/old.md", "three\n")
+        refused = vault_git.commit(_find(root), [Change("vault/old.md", b"three\n")], TEXT)
+    assert "no, not today" in refused.reason
+    assert git(root, "log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").strip() == "hook"
+    assert (tmp_path / "ran").exists()
+
+
+def test_line_endings_that_came_into_history_as_they_are_stay(root: Path) -> None:
+    (root / "vault/crlf.md").write_bytes(b"one\r\n")
+    git(root, "-c", "core.autocrlf=false", "add", "vault/crlf.md")
+    git(root, "commit", "--quiet", "--only", "-m", "with CRLF", "vault/crlf.md")
+    git(root, "config", "core.autocrlf", "true")
+    (root / "vault/crlf.md").write_bytes(b"one\r\ntwo\r\n")
+    assert vault_git.commit(_find(root), [Change("vault/crlf.md", b"one\r\ntwo\r\n")], TEXT).committed
+    assert vault_git.show(_find(root), "HEAD", "vault/crlf.md") == b"one\r\ntwo\r\n"
+    assert vault_git.uncommitted(_find(root), ["vault/crlf.md"]) == []
+
+
+@pytest.mark.parametrize("cone", ["vault", "elsewhere"])
+def test_a_sparse_checkout_stays_one(root: Path, cone: str) -> None:
+    for path in ("elsewhere/a.txt", "far/b.txt"):
+        write(root, path, "one\n")
+    git(root, "add", "elsewhere", "far")
+    git(root, "commit", "--quiet", "-m", "more", "--only", "elsewhere", "far")
+    write(root, "edited.txt", "one\n")
+    git(root, "sparse-checkout", "set", cone)
+    for path, text in (("vault/new *.md", "new\n"), ("vault/old.md", "two\n")):
+        write(root, path, text)
+    (root / "vault/gone.md").unlink(missing_ok=True)
+    changes = [Change("vault/new *.md", b"new\n"), Change("vault/old.md", b"two\n")]
+    assert vault_git.commit(_find(root), changes, TEXT).committed
+    assert git(root, "show", "--format=", "--name-only").splitlines() == ["vault/new *.md", "vault/old.md"]
+    assert not (root / "far/b.txt").exists()
+    assert git(root, "diff", "--cached", "--name-only") == "staged.txt"

@@ -350,10 +350,12 @@ def settle_pages(vault: Context) -> Saved | None:
     if repo is None or not conflicts or not {CORE_FILE, REFLECTION_FILE}.issuperset(conflicts):
         return None
     seen = _looked(vault)
+    pages: dict[str, bytes] = {}
     for path in conflicts:
         text = _core(vault, vault.settings.core_budget, seen).text if path == CORE_FILE else _reflection(vault, seen, 0)
-        put(vault, path, screening.masked(text).encode("utf-8"))
-    git.settle(repo, conflicts, vault.settings.lock_wait)
+        pages[path] = screening.masked(text).encode("utf-8")
+        put(vault, path, pages[path])
+    git.settle(repo, pages, vault.settings.lock_wait)
     said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and `git add`ed"
     return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
 

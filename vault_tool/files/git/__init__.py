@@ -11,11 +11,10 @@ from vault_tool.files.git.repo import Head, Repo, find, head, identity, init, ob
 from vault_tool.files.git.status import Pending, ignored, in_conflict, tracked, uncommitted
 
 if TYPE_CHECKING:
-    from vault_tool.files.git.committing import Change, Commit, commit
-    from vault_tool.files.git.index import settle
+    from vault_tool.files.git.committing import Change, Commit, commit, settle
 
 # What writes, which a command that only reads does without: 5 ms of each.
-_WRITING = {"Change": "committing", "Commit": "committing", "commit": "committing", "settle": "index"}
+_WRITING = {"Change": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"}
 
 __all__ = [
     "Change",

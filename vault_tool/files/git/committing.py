@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_tool.errors import GitError
-from vault_tool.files.git.hooked import commit_by_git
-from vault_tool.files.git.index import Target, enter, wait_for_lock
+from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
+from vault_tool.files.git.index import enter, refresh, wait_for_lock
 from vault_tool.files.git.publish import build, keep_tidy, publish
-from vault_tool.files.git.repo import Repo, obstacle
-from vault_tool.files.git.survey import REGULAR, Entry, Settings, Survey, converted, hooks, survey
+from vault_tool.files.git.repo import Repo, head, obstacle
+from vault_tool.files.git.run import output
+from vault_tool.files.git.survey import REGULAR, Entry, Survey, hooks, survey
 
 LOCK_WAIT = 10.0
 """Seconds that a commit waits for another git process to let go of the index."""
 HOOK_LIMIT = 20.0
-"""Seconds that a repository's own hooks and signing may take."""
+"""Seconds that each of a repository's own hooks, filters and its signing may take."""
 _ATTEMPTS = 10
 _LONGEST_PAUSE = 0.2
+_MANY = 16
+"""So many paths of one commit have their stats known to the index at once; of smaller ones, about one in sixteen sees to all."""
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule", "040000": "a folder"}
 
 
@@ -49,10 +52,11 @@ def commit(
 ) -> Commit:
     """Commit `changes`, and only those, on the branch that HEAD is on.
 
-    Git's own `commit` is run where the repository has hooks, signing or filters for it to honour; elsewhere the commit is
-    built aside, entered in the index, and published if HEAD is still the commit that it was built on. A kill at any point
-    leaves at worst our paths staged. What stands in the way comes back as `reason`, and HEAD, the branch and the index
-    are then as they were. Raises `Refused` for a path that leaves the vault; whatever git fails at is a reason.
+    The commit is built aside from these bytes, never from files on disk, which a person may be editing; filters, hooks and
+    signing are honoured on the way. Then it is entered in the index, by id, and published if HEAD is still the commit that
+    it was built on. A kill at any point leaves at worst our paths staged. What stands in the way comes back as `reason`,
+    and HEAD, the branch and the index are then as they were. Raises `Refused` for a path that leaves the vault; whatever
+    git fails at is a reason.
     """
     wanted = {repo.inside(change.path): change.content for change in changes}
     if not wanted:
@@ -77,35 +81,79 @@ def _attempt(repo: Repo, wanted: Mapping[str, bytes | None], message: str, lock_
     if reason := _objection(before, wanted):
         return Commit(False, None, reason)
     targets = {name: _target(before, name, content) for name, content in wanted.items()}
-    differing = {name: target for name, target in targets.items() if target.entry != before.committed.get(name)}
+    contents = {name: wanted[name] for name in _differing(targets, before.committed)}
+    ids = filtered(repo, before, {name: content for name, content in contents.items() if content is not None}, hook_limit)
+    targets |= {name: replace(entry, oid=ids[name]) for name, entry in targets.items() if entry and name in ids}
+    differing = _differing(targets, before.committed)
     # Entries that HEAD has overtaken are brought up to it too, or the user's next commit would take our notes back.
-    behind = {name: target for name, target in targets.items() if target.entry != before.staged.get(name)}
+    behind = _differing(targets, before.staged)
     if not differing:
         enter(repo, behind, lock_wait)
         return Commit(False, None, nothing=True)
-    contents = {name: target.content for name, target in differing.items() if target.content is not None}
-    if _needs_git(repo, before.settings, contents):
-        wait_for_lock(repo, lock_wait)
-        return Commit(True, commit_by_git(repo, before, differing, message, hook_limit))
     wait_for_lock(repo, lock_wait)
-    made = build(repo, before, differing, message)
-    return _publish(repo, before, made, differing | behind, message, lock_wait)
+    inline = {name: content for name in differing if (content := wanted[name]) is not None and name not in ids}
+    made = build(repo, before, differing, inline, message)
+    if not (hooks(repo, before.settings) or before.settings.config_hooks or before.settings.on("commit.gpgsign")):
+        return _publish(repo, before, made, differing | behind, message, lock_wait)
+    passed = hooked(repo, before, made, message, hook_limit)
+    before, targets = _with_changed(repo, before, differing | behind, passed.changed)
+    done = _publish(repo, before, passed.commit, targets, message, lock_wait, hook_limit)
+    if done is not None:
+        after_commit(repo, before, hook_limit)
+    return done
 
 
 def _publish(
-    repo: Repo, before: Survey, made: str, targets: Mapping[str, Target], message: str, lock_wait: float
+    repo: Repo,
+    before: Survey,
+    made: str,
+    targets: Mapping[str, Entry | None],
+    message: str,
+    lock_wait: float,
+    hook_limit: float | None = None,
 ) -> Commit | None:
     # The index comes first: killed here, our paths are staged; the other way round, the user's next commit would undo ours.
     enter(repo, targets, lock_wait)
+    published = False
     try:
-        published = publish(repo, before.head, made, message)
-    except GitError:
-        enter(repo, {name: Target(before.staged.get(name)) for name in targets}, lock_wait)
-        raise
+        published = publish(repo, before.head, made, message, hook_limit)
+    finally:
+        # At once and not after the last try: the next would take what we entered for what the person had staged.
+        if not published and head(repo).commit != made:
+            enter(repo, {name: before.staged.get(name) for name in targets}, lock_wait)
     if not published:
         return None
+    if len(targets) >= _MANY or made.startswith("0"):
+        refresh(repo, before.settings)
     keep_tidy(repo, made)
     return Commit(True, made)
+
+
+def _with_changed(
+    repo: Repo,
+    before: Survey,
+    targets: Mapping[str, Entry | None],
+    changed: Mapping[str, tuple[Entry | None, Entry | None]],
+) -> tuple[Survey, dict[str, Entry | None]]:
+    """What to enter where hooks changed the commit: as committed, but for what the person has staged besides."""
+    others = {name: old for name, (old, _) in changed.items() if name not in targets}
+    alike = staged_alike(repo, others) if others else ()
+    entered = {name: new for name, (_, new) in changed.items() if name in targets or name in alike}
+    return replace(before, staged={**before.staged, **{name: others[name] for name in alike}}), {**targets, **entered}
+
+
+def settle(repo: Repo, contents: Mapping[str, bytes], limit: float) -> None:
+    """Enter these contents for conflicted files of the vault, by which git knows that their conflict is settled.
+
+    Raises `IndexLocked` after `limit` seconds.
+    """
+    wanted = {repo.inside(path): content for path, content in contents.items()}
+    before = survey(repo, wanted)
+    ids = filtered(repo, before, wanted, HOOK_LIMIT)
+    for name in wanted.keys() - ids.keys():
+        stored = output(repo.work_tree, "store a page", "hash-object", "-w", "--no-filters", "--stdin", feed=wanted[name])
+        ids[name] = stored.decode().strip()
+    enter(repo, {name: Entry(REGULAR, oid) for name, oid in ids.items()}, limit)
 
 
 def _objection(before: Survey, wanted: Mapping[str, bytes | None]) -> str:
@@ -125,13 +173,12 @@ def _objection(before: Survey, wanted: Mapping[str, bytes | None]) -> str:
     return ""
 
 
-def _target(before: Survey, name: str, content: bytes | None) -> Target:
+def _target(before: Survey, name: str, content: bytes | None) -> Entry | None:
     if content is None:
-        return Target(None)
+        return None
     old = before.committed.get(name)
-    return Target(Entry(old.mode if old else REGULAR, before.settings.blob(content)), content)
+    return Entry(old.mode if old else REGULAR, before.settings.blob(content))
 
 
-def _needs_git(repo: Repo, settings: Settings, contents: Mapping[str, bytes]) -> bool:
-    forced = settings.on("commit.gpgsign") or settings.on("core.sparsecheckout")
-    return forced or bool(hooks(repo, settings)) or converted(repo, settings, contents)
+def _differing(targets: Mapping[str, Entry | None], held: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+    return {name: entry for name, entry in targets.items() if entry != held.get(name)}

@@ -1,75 +1,141 @@
-"""A commit by `git commit` itself, for repositories whose hooks, signing or filters have to be honoured."""
+"""What a repository's own programs make of a commit: clean filters, hooks and signing, for which git reads no file on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_tool.errors import GitError
-from vault_tool.files.git.index import IndexLocked, Target, enter, is_locked
-from vault_tool.files.git.repo import Repo, head, lines
-from vault_tool.files.git.run import first_line, honouring_hooks
-from vault_tool.files.git.survey import Survey
+from vault_tool.files.git.repo import Repo, fields
+from vault_tool.files.git.run import Result, call, first_line, honouring, output
+from vault_tool.files.git.status import PATHS_A_CALL
+from vault_tool.files.git.survey import INDEX_HOOKS, Entry, Survey, converted, hook_folder, hooks
+
+Run = Callable[..., Result]
 
 
-def commit_by_git(repo: Repo, before: Survey, targets: Mapping[str, Target], message: str, limit: float) -> str:
-    """Run `git commit --only` on these paths within `limit` seconds; returns the new commit's id.
+@dataclass(frozen=True, slots=True)
+class Hooked:
+    """A commit that hooks agreed to, and the entries that they changed in it: before them, and as they are committed."""
 
-    The files on disk have to be what was written. New paths are announced to the index first, and taken out of it again
-    when the commit fails. Raises `GitError` with the first line of what git or the hook said.
+    commit: str
+    changed: Mapping[str, tuple[Entry | None, Entry | None]] = field(default_factory=dict)
+
+
+def filtered(repo: Repo, before: Survey, contents: Mapping[str, bytes], limit: float) -> dict[str, str]:
+    """Store what git's filters and line endings make of these contents; returns the ids of the blobs.
+
+    The texts are given to git: a file on disk may have been edited since, and is not read.
     """
-    import tempfile  # 8 ms, and only repositories with hooks need it
-
-    _require_unchanged(repo, targets)
-    fresh = [name for name, target in targets.items() if target.entry and not before.staged.get(name)]
-    try:
-        if fresh:
-            _run(repo, "add", "--intent-to-add", *_FROM_STDIN, feed=lines(fresh), limit=limit)
-        with tempfile.NamedTemporaryFile(prefix="commit-message-") as text:
-            text.write(message.encode(errors="replace"))
-            text.flush()
-            options = ("--quiet", "--only", "--no-status", "--cleanup=whitespace", f"--file={text.name}")
-            _run(repo, "commit", *options, *_FROM_STDIN, feed=lines(targets), limit=limit)
-    except GitError:
-        made = _made_after_all(repo, before)
-        if made:
-            return made
-        enter(repo, {name: Target(None) for name in fresh}, limit)
-        raise
-    return head(repo).commit or ""
+    ids: dict[str, str] = {}
+    for name in converted(repo, before, contents):
+        stored = ("hash-object", "-w", f"--path={name}", "--stdin")
+        result = honouring(repo.work_tree, "git", *stored, feed=contents[name], limit=limit)
+        ids[name] = _checked(result).out.decode().strip()
+    return ids
 
 
-_FROM_STDIN = ("--pathspec-from-file=-", "--pathspec-file-nul")
+def hooked(repo: Repo, before: Survey, planned: str, message: str, limit: float) -> Hooked:
+    """Build the planned commit anew as `git commit` would have: its hooks run, at most `limit` seconds each, and signed.
+
+    The hooks see an index of their own that holds HEAD and the planned change, as in `git commit --only`; what they change
+    in it, or in the message, is committed. Raises `GitError` with the first line of what git or a hook said.
+    """
+    running = hooks(repo, before.settings)
+    text, tree, changed = message, f"{planned}^{{tree}}", {}
+    with _own_index(repo, limit) as run:
+        if INDEX_HOOKS.intersection(running) or before.settings.config_hooks:
+            _checked(run("git", "read-tree", "--reset", planned))
+            run("git", "update-index", "-q", "--refresh")
+            run_hook(repo, before, run, "pre-commit")
+            tree = _checked(run("git", "write-tree")).out.decode().strip()
+            changed = _changed(repo, planned, tree)
+            text = _worded(repo, before, run, message)
+        if changed and before.head.commit and not _changed(repo, before.head.commit, tree):
+            raise GitError("git commit failed: a hook left nothing of it to be committed", "mend it, then type: vt commit")
+        parents = ("-p", before.head.commit) if before.head.commit else ()
+        signed = ("-S",) if before.settings.on("commit.gpgsign") else ()
+        made = _checked(run("git", "commit-tree", *signed, *parents, tree, feed=text.encode(errors="replace")))
+    return Hooked(made.out.decode().strip(), changed)
 
 
-def _run(repo: Repo, verb: str, *args: str, feed: bytes, limit: float) -> None:
-    # A hook would inherit --literal-pathspecs and be surprised by it, so the magic is in the paths.
-    magic = b"".join(b":(top,literal)" + name + b"\0" for name in feed.split(b"\0")[:-1])
-    result = honouring_hooks(repo.work_tree, verb, *args, feed=magic, limit=limit)
-    if is_locked(result):
-        raise IndexLocked(f"another git process holds {repo.git_dir / 'index.lock'}", "the next write or vt commit tries again")
+def after_commit(repo: Repo, before: Survey, limit: float) -> None:
+    """Run the hook that follows a commit; what it says, and whether it ends in time, changes nothing."""
+    with suppress(GitError):
+        run_hook(repo, before, lambda *args: honouring(repo.work_tree, *args, limit=limit), "post-commit")
+
+
+def run_hook(repo: Repo, before: Survey, run: Run, name: str, *args: str) -> None:
+    """Run a hook of the repository's, if there is one; raises `GitError` when it refuses."""
+    if name not in hooks(repo, before.settings) and not before.settings.config_hooks:
+        return
+    result = run("git", "hook", "run", "--ignore-missing", name, "--", *args)
+    if "'hook' is not a git command" in result.err:  # before git 2.36
+        result = run("sh", "-c", '"$0" "$@" >&2', str(hook_folder(repo, before.settings) / name), *args)
+    _checked(result)
+
+
+@contextmanager
+def _own_index(repo: Repo, limit: float) -> Iterator[Run]:
+    """What runs git and hooks with an index of their own, which begins as the person's and so knows the stats of files."""
+    import tempfile  # 8 ms, and only repositories with hooks or signing need it
+
+    with tempfile.TemporaryDirectory(prefix="commit-") as folder:
+        index = Path(folder, "index")
+        with suppress(FileNotFoundError):
+            shutil.copyfile(repo.git_dir / "index", index)
+
+        def run(*command: str, feed: bytes = b"") -> Result:
+            return honouring(repo.work_tree, *command, feed=feed, limit=limit, env={"GIT_INDEX_FILE": str(index)})
+
+        yield run
+
+
+def _worded(repo: Repo, before: Survey, run: Run, message: str) -> str:
+    """The message as the hooks leave it, without blank space at the ends of its lines and its own."""
+    # Where hooks and linters look for it, also those that are not told.
+    file = repo.git_dir / "COMMIT_EDITMSG"
+    file.write_bytes(message.encode(errors="replace"))
+    run_hook(repo, before, run, "prepare-commit-msg", str(file), "message")
+    run_hook(repo, before, run, "commit-msg", str(file))
+    found = file.read_bytes()
+    if found == message.encode(errors="replace"):
+        return message
+    cleaned = output(repo.work_tree, "read the message that the hooks left", "stripspace", feed=found)
+    if not cleaned:
+        raise GitError("git commit failed: a hook left no message", "mend it, then type: vt commit")
+    return cleaned.decode(errors="replace")
+
+
+def _changed(repo: Repo, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+    """What differs between two trees, as entries."""
+    listed = iter(fields(output(repo.work_tree, "compare the trees", "diff-tree", "-r", "-z", "--raw", "--no-renames", old, new)))
+    found: dict[str, tuple[Entry | None, Entry | None]] = {}
+    for row in listed:
+        old_mode, mode, old_oid, oid, _ = row.removeprefix(":").split(" ")
+        gone = {"000000"}
+        found[next(listed)] = (
+            None if old_mode in gone else Entry(old_mode, old_oid),
+            None if mode in gone else Entry(mode, oid),
+        )
+    return found
+
+
+def staged_alike(repo: Repo, entries: Mapping[str, Entry | None]) -> Collection[str]:
+    """Those of the paths where the person's index holds these entries."""
+    out = call(repo.work_tree, "ls-files", "-s", "-z", "--", *(entries if len(entries) <= PATHS_A_CALL else ())).out
+    staged: dict[str, Entry | None] = dict.fromkeys(entries)
+    for line in fields(out):
+        about, _, name = line.partition("\t")
+        staged[name] = Entry(*about.split(" ")[:2])
+    return {name for name, entry in entries.items() if staged[name] == entry}
+
+
+def _checked(result: Result) -> Result:
     if result.code:
         said = first_line(result.err) or f"a hook refused it (exit code {result.code})"
         raise GitError(f"git commit failed: {said}", "mend it, then type: vt commit")
-
-
-def _require_unchanged(repo: Repo, targets: Mapping[str, Target]) -> None:
-    for name, target in targets.items():
-        if _content(repo.work_tree / name) != target.content:
-            raise GitError(f"{name} was changed again before it could be committed", "vt commit takes it as it is now")
-
-
-def _content(path: Path) -> bytes | None:
-    """The bytes of a file, or None where there is none; it may vanish between two looks."""
-    try:
-        return path.read_bytes() if path.is_file() and not path.is_symlink() else None
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _made_after_all(repo: Repo, before: Survey) -> str | None:
-    """The commit, when git made it and only what came after failed or took too long (a post-commit hook)."""
-    now = head(repo)
-    if now.commit == before.head.commit or now.branch != before.head.branch:
-        return None
-    return now.commit
+    return result

@@ -1,18 +1,17 @@
-"""The user's index: our paths are entered in it, nobody else's, and a lock on it is waited for and never removed."""
+"""The user's index: our paths are entered in it by id, nobody else's, and a lock on it is waited for and never removed."""
 
 from __future__ import annotations
 
-import stat
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from contextlib import suppress
 from os import fsencode
 from pathlib import Path
 
 from vault_tool.errors import GitError
-from vault_tool.files.git.repo import Repo, lines
+from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import Result, call
-from vault_tool.files.git.survey import Entry
+from vault_tool.files.git.survey import Entry, Settings
 
 STALE_AFTER = 60.0
 """Seconds after which a lock that no running git seems to hold is called left over."""
@@ -21,14 +20,6 @@ _POLL = 0.05
 
 class IndexLocked(GitError):
     """Another git process holds the index, or one that was killed has left its lock."""
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What the index shall hold at a path (None: nothing), and the content behind it when that is at hand."""
-
-    entry: Entry | None
-    content: bytes | None = None
 
 
 def wait_for_lock(repo: Repo, limit: float) -> None:
@@ -44,36 +35,21 @@ def wait_for_lock(repo: Repo, limit: float) -> None:
         time.sleep(_POLL)
 
 
-def enter(repo: Repo, targets: Mapping[str, Target], limit: float) -> None:
-    """Make the index hold `targets` at their paths, whatever else is staged staying as it is.
+def enter(repo: Repo, targets: Mapping[str, Entry | None], limit: float) -> None:
+    """Make the index hold these entries at their paths (None: nothing), whatever else is staged staying as it is.
 
-    Paths whose file on disk is what they shall hold get its stat data as well, so that git need not read the file again.
+    The files on disk are not read: what a person writes meanwhile is an edit of theirs, and never staged by us.
     Raises `IndexLocked` after `limit` seconds.
     """
-    as_on_disk = {name for name, target in targets.items() if _is_on_disk(repo.work_tree / name, target)}
-    others = {name: target.entry for name, target in targets.items() if name not in as_on_disk}
-    if others:
-        zero = "0" * max((len(entry.oid) for entry in others.values() if entry), default=40)
-        rows = (f"{e.mode} {e.oid}\t" if e else f"0 {zero}\t" for e in others.values())
-        feed = b"".join(row.encode() + fsencode(name) + b"\0" for row, name in zip(rows, others, strict=True))
-        _update(repo, ("-z", "--index-info"), feed, limit)
-    if as_on_disk:
-        _update(repo, ("--add", "--remove", "-z", "--stdin"), lines(as_on_disk), limit)
-
-
-def settle(repo: Repo, paths: Iterable[str], limit: float) -> None:
-    """Enter these conflicted files of the vault as they are on disk, by which git knows that their conflict is settled.
-
-    Raises `IndexLocked` after `limit` seconds.
-    """
-    _update(repo, ("--add", "-z", "--stdin"), lines(map(repo.inside, paths)), limit)
-
-
-def _update(repo: Repo, args: tuple[str, ...], feed: bytes, limit: float) -> None:
+    if not targets:
+        return
+    zero = "0" * max((len(entry.oid) for entry in targets.values() if entry), default=40)
+    rows = (f"{entry.mode} {entry.oid}\t" if entry else f"0 {zero}\t" for entry in targets.values())
+    feed = b"".join(row.encode() + fsencode(name) + b"\0" for row, name in zip(rows, targets, strict=True))
     until = time.monotonic() + limit
     while True:
         wait_for_lock(repo, until - time.monotonic())
-        result = call(repo.work_tree, "update-index", *args, feed=feed)
+        result = call(repo.work_tree, "update-index", "-z", "--index-info", feed=feed)
         if result.code == 0:
             return
         if not is_locked(result):
@@ -82,22 +58,19 @@ def _update(repo: Repo, args: tuple[str, ...], feed: bytes, limit: float) -> Non
             raise _locked(repo, _lock_age(repo) or 0.0, left_over=False)
 
 
+def refresh(repo: Repo, settings: Settings) -> None:
+    """Have the index know the stats of the vault's files that hold what is entered, so that git need not read them again.
+
+    An entry whose file holds something else stays as it is. What stands in the way does not matter: the next one does it.
+    """
+    with suppress(GitError):
+        args = ("add", "--refresh", "--", repo.prefix.rstrip("/") or ".")
+        call(repo.work_tree, *args, config=settings.without_filters)
+
+
 def is_locked(result: Result) -> bool:
     """Whether a call failed because the index was locked."""
     return result.code != 0 and "index.lock" in result.err
-
-
-def _is_on_disk(path: Path, target: Target) -> bool:
-    try:
-        found = path.lstat()
-        if target.entry is None or target.content is None or not stat.S_ISREG(found.st_mode):
-            return False
-        same_mode = bool(found.st_mode & stat.S_IXUSR) == (target.entry.mode == "100755")
-        return same_mode and found.st_size == len(target.content) and path.read_bytes() == target.content
-    except (FileNotFoundError, NotADirectoryError):
-        return target.entry is None
-    except OSError:
-        return False
 
 
 def _lock_age(repo: Repo) -> float | None:

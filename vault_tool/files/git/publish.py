@@ -8,15 +8,17 @@ from contextlib import suppress
 from os import fsencode
 
 from vault_tool.errors import GitError
-from vault_tool.files.git.index import Target
 from vault_tool.files.git.repo import Head, Repo, head
-from vault_tool.files.git.run import call, one_line
-from vault_tool.files.git.survey import Survey
+from vault_tool.files.git.run import call, honouring, one_line
+from vault_tool.files.git.survey import Entry, Survey
 
 
-def build(repo: Repo, before: Survey, targets: Mapping[str, Target], message: str) -> str:
-    """Write the commit and its objects, which no ref names yet; returns its id."""
-    feed = b"".join(_stream(before, targets, message))
+def build(repo: Repo, before: Survey, targets: Mapping[str, Entry | None], contents: Mapping[str, bytes], message: str) -> str:
+    """Write the commit and its objects, which no ref names yet; returns its id.
+
+    Entries without content are of objects that git has.
+    """
+    feed = b"".join(_stream(before, targets, contents, message))
     result = call(repo.work_tree, "fast-import", "--quiet", "--date-format=raw", feed=feed)
     if result.code:
         with suppress(OSError):
@@ -25,18 +27,24 @@ def build(repo: Repo, before: Survey, targets: Mapping[str, Target], message: st
     return result.out.decode().strip()
 
 
-def publish(repo: Repo, seen: Head, made: str, message: str) -> bool:
-    """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen."""
+def publish(repo: Repo, seen: Head, made: str, message: str, hook_limit: float | None = None) -> bool:
+    """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen.
+
+    With `hook_limit` the hook that watches refs is run, for so many seconds at most.
+    """
     first = "" if seen.commit else " (initial)"
     note = f"commit{first}: {one_line(message.partition(chr(10))[0])}"
     # An empty old id says that there must be no branch yet, so a first commit can lose the race as well.
-    result = call(repo.work_tree, "update-ref", "-m", note, "HEAD", made, seen.commit or "")
+    args = ("update-ref", "-m", note, "HEAD", made, seen.commit or "")
+    result = honouring(repo.work_tree, "git", *args, limit=hook_limit) if hook_limit else call(repo.work_tree, *args)
     if result.code == 0:
         return True
-    # Git's answer is the same for a lost race and for any other refusal; only HEAD tells them apart.
-    if head(repo) != seen:
-        return False
-    raise result.failure("move the branch to the commit")
+    # Git's answer is the same for a lost race and for any other refusal, and a hook can hang after the branch has moved:
+    # only HEAD tells them apart.
+    now = head(repo)
+    if now == seen:
+        raise result.failure("move the branch to the commit")
+    return now.commit == made
 
 
 def keep_tidy(repo: Repo, made: str) -> None:
@@ -46,7 +54,7 @@ def keep_tidy(repo: Repo, made: str) -> None:
             call(repo.work_tree, "maintenance", "run", "--auto", "--quiet")
 
 
-def _stream(before: Survey, targets: Mapping[str, Target], message: str) -> Iterator[bytes]:
+def _stream(before: Survey, targets: Mapping[str, Entry | None], contents: Mapping[str, bytes], message: str) -> Iterator[bytes]:
     """The fast-import stream: one commit on a ref that the same stream takes away again, and a question for its id."""
     ref = f"refs/vault-tool/{os.urandom(16).hex()}".encode()
     settings = before.settings
@@ -57,10 +65,12 @@ def _stream(before: Survey, targets: Mapping[str, Target], message: str) -> Iter
     if before.head.commit:
         yield b"from " + before.head.commit.encode() + b"\n"
     # Removals first, so that a folder may take the place of a file.
-    yield from (b"D " + _quoted(name) + b"\n" for name, target in targets.items() if target.entry is None)
-    for name, target in targets.items():
-        if target.entry is not None and target.content is not None:
-            yield b"M " + target.entry.mode.encode() + b" inline " + _quoted(name) + b"\n" + _data(target.content)
+    yield from (b"D " + _quoted(name) + b"\n" for name, entry in targets.items() if entry is None)
+    for name, entry in targets.items():
+        if entry is not None:
+            inline = name in contents
+            yield f"M {entry.mode} {'inline' if inline else entry.oid} ".encode() + _quoted(name) + b"\n"
+            yield _data(contents[name]) if inline else b""
     zero = b"0" * (64 if settings.sha256 else 40)
     yield b"\nreset " + ref + b"\nfrom " + zero + b"\n\nget-mark :1\ndone\n"
 

@@ -77,13 +77,26 @@ def init(root: Path) -> Repo:
 
 
 def head(repo: Repo) -> Head:
-    """Where HEAD is now."""
+    """Where HEAD is now; read from git's own files where they say so, or asked of git."""
+    if known := _read_head(repo):
+        return known
     result = call(repo.work_tree, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
     if result.code == 0:
         commit, name = result.out.decode().split()
         return Head(None if name == "HEAD" else name.removeprefix("refs/heads/"), commit)
     name = output(repo.work_tree, "read HEAD", "symbolic-ref", "HEAD").decode().strip()
     return Head(name.removeprefix("refs/heads/"), None)
+
+
+def _read_head(repo: Repo) -> Head | None:
+    """HEAD on a branch whose commit is in a file of its own, as it is after each commit; None for every other case."""
+    try:
+        ref = (repo.git_dir / "HEAD").read_text("ascii").removesuffix("\n").removeprefix("ref: ")
+        commit = (repo.common_dir / ref).read_text("ascii").removesuffix("\n")
+    except (OSError, ValueError):
+        return None
+    known = ref.startswith("refs/heads/") and _COMMIT.fullmatch(commit)
+    return Head(ref.removeprefix("refs/heads/"), commit) if known else None
 
 
 def recent_heads(repo: Repo, limit: int = 20) -> list[str]:

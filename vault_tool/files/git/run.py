@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,37 +115,33 @@ def together(folder: Path, calls: Iterable[Call]) -> list[Result]:
             _end(process)
 
 
-def honouring_hooks(folder: Path, *args: str, feed: bytes, limit: float) -> Result:
-    """Run a git call as the person would, hooks and signing included, but without a terminal and for `limit` seconds.
+def honouring(
+    folder: Path, *command: str, feed: bytes = b"", limit: float = CALL_LIMIT, env: Mapping[str, str] | None = None
+) -> Result:
+    """Run git or a hook as the person would, with hooks, filters and signing, but without a terminal and for `limit` seconds.
 
     A call that takes longer is ended with everything it started, and its result says so.
     """
-    import tempfile  # 8 ms, and only repositories with hooks need it
+    import tempfile  # 8 ms, and only repositories with programs of their own need it
 
-    env = _environment(())
-    env |= {"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "SSH_ASKPASS_REQUIRE": "never"}
+    around = _environment(()) | {"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "SSH_ASKPASS_REQUIRE": "never"} | dict(env or {})
     # Files, not pipes: what a hook leaves in the background holds a pipe open long after git has gone.
-    with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
         fed.write(feed)
         fed.seek(0)
         try:
             process = subprocess.Popen(
-                ["git", "--no-pager", *args],
-                cwd=folder,
-                env=env,
-                stdin=fed,
-                stdout=subprocess.DEVNULL,
-                stderr=said,
-                start_new_session=True,
+                command, cwd=folder, env=around, stdin=fed, stdout=given, stderr=said, start_new_session=True
             )
         except OSError as error:
             raise _absent(error) from error
         late = _outlasts(process, limit)
+        given.seek(0)
         said.seek(0)
-        err = said.read(65536).decode(errors="replace")
+        out, err = given.read(), said.read(65536).decode(errors="replace")
     if late:
         return Result(-1, b"", f"a hook or the signing took longer than {limit:g} s and was stopped", process.pid)
-    return Result(process.returncode, b"", err, process.pid)
+    return Result(process.returncode, out, err, process.pid)
 
 
 def _environment(config: Config) -> dict[str, str]:

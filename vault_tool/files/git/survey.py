@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.files.git.repo import Head, Repo, fields, lines
-from vault_tool.files.git.run import Call, call, together
+from vault_tool.files.git.run import Call, Config, call, output, together
 from vault_tool.files.git.status import PATHS_A_CALL
 
-COMMIT_HOOKS = (
-    "pre-commit",
-    "prepare-commit-msg",
-    "commit-msg",
-    "post-commit",
-    "reference-transaction",
-    "post-index-change",
-)
+INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
+"""The hooks of a commit that look at an index, or are called with one."""
+_HOOKS = (*INDEX_HOOKS, "post-commit", "reference-transaction")
 REGULAR = "100644"
 
 
@@ -42,6 +36,18 @@ class Settings:
     def on(self, key: str) -> bool:
         """Whether a boolean setting is on."""
         return self.config.get(key, "false").lower() in ("true", "yes", "on", "1", "input")
+
+    @property
+    def config_hooks(self) -> bool:
+        """Whether the config itself names programs to run as hooks; which of them there are git alone knows."""
+        return any(key.startswith("hook.") and key.endswith(".command") for key in self.config)
+
+    @property
+    def without_filters(self) -> Config:
+        """Settings that keep the clean filters and conversion programs of the config from running."""
+        kinds = {".clean": "", ".process": "", ".required": "false"}
+        found = [(key, kind) for key in self.config if key.startswith("filter.") for kind in kinds if key.endswith(kind)]
+        return [(key, kinds[kind]) for key, kind in found]
 
     @property
     def sha256(self) -> bool:
@@ -80,7 +86,15 @@ def survey(repo: Repo, names: Iterable[str]) -> Survey:
         raise state.failure("compare the notes")
     if config.code:
         raise config.failure("read its config")
-    return _survey(repo, wanted, fields(state.out), _settings(repo, config.out))
+    return _survey(repo, wanted, fields(state.out), _read_settings(repo, config.out))
+
+
+def settings_of(repo: Repo) -> Settings:
+    """The config and the two identities as they are now."""
+    config = together(repo.work_tree, [Call(("var", "-l"), inert=False)])[0]
+    if config.code:
+        raise config.failure("read its config")
+    return _read_settings(repo, config.out)
 
 
 _STATUS = (
@@ -91,19 +105,24 @@ _STATUS = (
 _ONE_THREAD = (("core.preloadIndex", "false"),)
 
 
-def hooks(repo: Repo, settings: Settings) -> list[str]:
-    """The hooks that a commit by git itself would run here."""
+def hook_folder(repo: Repo, settings: Settings) -> Path:
+    """Where the repository's hooks are."""
     configured = settings.config.get("core.hookspath")
-    folder = repo.work_tree / Path(configured).expanduser() if configured else repo.common_dir / "hooks"
-    named = [key for key in settings.config if key.startswith("hook.") and key.endswith(".command")]
-    return [name for name in COMMIT_HOOKS if os.access(folder / name, os.X_OK) and (folder / name).is_file()] + named
+    return repo.work_tree / Path(configured).expanduser() if configured else repo.common_dir / "hooks"
 
 
-def converted(repo: Repo, settings: Settings, contents: Mapping[str, bytes]) -> bool:
-    """Whether git would store other bytes than these: a clean filter, line endings or an encoding applies to a path."""
+def hooks(repo: Repo, settings: Settings) -> set[str]:
+    """The files among the repository's hooks that a commit runs here."""
+    folder = hook_folder(repo, settings)
+    return {name for name in _HOOKS if os.access(folder / name, os.X_OK) and (folder / name).is_file()}
+
+
+def converted(repo: Repo, before: Survey, contents: Mapping[str, bytes]) -> set[str]:
+    """The paths for which git would store other bytes than these: a clean filter, line endings or an encoding applies."""
+    settings = before.settings
     filters = {key.split(".", 1)[1].rpartition(".")[0] for key in settings.config if key.startswith("filter.")}
     if not filters and not any(b"\r" in content or b"$Id" in content for content in contents.values()):
-        return False
+        return set()
     names = ("filter", "text", "eol", "ident", "working-tree-encoding")
     result = call(repo.work_tree, "check-attr", "-z", "--stdin", *names, feed=lines(contents))
     if result.code:
@@ -112,16 +131,28 @@ def converted(repo: Repo, settings: Settings, contents: Mapping[str, bytes]) -> 
     found: dict[str, dict[str, str]] = {}
     for path, name, value in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         found.setdefault(path, {})[name] = value
-    return any(_converts(found[path], content, filters, settings) for path, content in contents.items())
+    programs = {path for path, content in contents.items() if _rewrites(found[path], content, filters)}
+    endings = {path for path in contents.keys() - programs if _ends_lines(found[path], contents[path], settings)}
+    return programs | {path for path in endings if not _keeps_endings(repo, before.committed.get(path), found[path])}
 
 
-def _converts(attributes: Mapping[str, str], content: bytes, filters: set[str], settings: Settings) -> bool:
+def _rewrites(attributes: Mapping[str, str], content: bytes, filters: set[str]) -> bool:
     if attributes["filter"] in filters or attributes["working-tree-encoding"] not in ("unspecified", "unset"):
         return True
-    if b"$Id" in content and attributes["ident"] == "set":
-        return True
+    return b"$Id" in content and attributes["ident"] == "set"
+
+
+def _ends_lines(attributes: Mapping[str, str], content: bytes, settings: Settings) -> bool:
     lines_change = attributes["text"] in ("set", "auto") or attributes["eol"] in ("lf", "crlf") or settings.on("core.autocrlf")
     return b"\r" in content and attributes["text"] != "unset" and lines_change
+
+
+def _keeps_endings(repo: Repo, old: Entry | None, attributes: Mapping[str, str]) -> bool:
+    """Whether git leaves line endings alone because the file came into history with CRLF, and nobody said that it is text."""
+    said = attributes["text"] == "set" or (attributes["text"] == "unspecified" and attributes["eol"] in ("lf", "crlf"))
+    if old is None or said:
+        return False
+    return b"\r\n" in output(repo.work_tree, "read the old text", "cat-file", "blob", old.oid)
 
 
 def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: Settings) -> Survey:
@@ -138,11 +169,13 @@ def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: Settings
             told[name] = (_entry(mode, oid), _entry(staged_mode, staged_oid))
         else:
             others[kind].append(rest.split(" ", 9)[-1] if kind == "u" else rest)
+    head = Head(*(None if about[key].startswith("(") else about[key] for key in ("branch.head", "branch.oid")))
     silent = set(wanted).difference(told, *others.values())
-    # What status says nothing of is nowhere, or the same in HEAD, in the index and on disk, or in a repository further in.
-    told |= {name: (same, same) for name in silent if (same := _on_disk(repo.work_tree / name, settings))}
+    # What status says nothing of is nowhere, or the same in HEAD and in the index, or in a repository further in. The file
+    # on disk may have been edited since, so HEAD is asked and not the file.
+    told |= {name: (same, same) for name, same in _in_commit(repo, head.commit, silent).items()}
     return Survey(
-        head=Head(*(None if about[key].startswith("(") else about[key] for key in ("branch.head", "branch.oid"))),
+        head=head,
         settings=settings,
         committed={name: told[name][0] for name in wanted if name in told},
         staged={name: told[name][1] for name in wanted if name in told},
@@ -167,17 +200,16 @@ def _entry(mode: str, oid: str) -> Entry | None:
     return None if mode == "000000" else Entry(mode, oid)
 
 
-def _on_disk(path: Path, settings: Settings) -> Entry | None:
-    try:
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            return Entry("120000", "")
-        return Entry("100755" if mode & stat.S_IXUSR else REGULAR, settings.blob(path.read_bytes()))
-    except OSError:
-        return None
+def _in_commit(repo: Repo, commit: str | None, names: set[str]) -> dict[str, Entry]:
+    if commit is None or not names:
+        return {}
+    places = sorted(names) if len(names) <= PATHS_A_CALL else ()
+    listed = fields(output(repo.work_tree, "read HEAD", "ls-tree", *(() if places else ("-r",)), "-z", commit, "--", *places))
+    entries = ((name, about.split(" ")) for about, _, name in (line.partition("\t") for line in listed))
+    return {name: Entry(about[0], about[2]) for name, about in entries if name in names}
 
 
-def _settings(repo: Repo, listed: bytes) -> Settings:
+def _read_settings(repo: Repo, listed: bytes) -> Settings:
     pairs = (line.partition("=") for line in listed.decode(errors="surrogateescape").splitlines())
     config = {key: value if equals else "true" for key, equals, value in pairs}
     idents = [config.pop(f"GIT_{role}_IDENT", "") for role in ("AUTHOR", "COMMITTER")]
