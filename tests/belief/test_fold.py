@@ -127,6 +127,12 @@ def test_the_dead_zone_does_nothing() -> None:
     assert fold([signal(value=0.812)], start=0.8).truth == pytest.approx(0.806)
 
 
+@pytest.mark.parametrize("kind", [SignalKind.TRUTH, SignalKind.UTILITY])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_is_none_moves_nothing(kind: SignalKind, value: float) -> None:
+    assert fold([signal(kind, value)], start=0.8) == fold([], start=0.8)
+
+
 def test_marks_are_utility_targets_at_half_confidence() -> None:
     assert fold([signal(SignalKind.USEFUL)], start=0.8).utility == pytest.approx(0.625)
     assert fold([signal(SignalKind.QUESTIONABLE)], start=0.8).utility == pytest.approx(0.375)

@@ -60,7 +60,7 @@ def test_refusals_are_answers_with_the_exit_code_of_their_kind(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "request.json"
-    file.write_text(json.dumps({**WRITE, "memory": {**MEMORY, "text": "AKIAIOSFODNN7EXAMPLE is the key"}}))
+    file.write_text(json.dumps({**WRITE, "memory": {**MEMORY, "text": "AKIA" + "QYLPMN5HHHFPZZTZ is the key"}}))
     assert gets(capsys, "op", str(file), code=Exit.REFUSED)["code"] == "refused"
     assert gets(capsys, "op", str(file), "--allow-secret")["ok"] is True
     file.write_text("{")

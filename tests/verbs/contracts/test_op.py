@@ -60,11 +60,11 @@ def test_an_answer_to_nonsense_is_an_answer(vault: Vault, root: Path) -> None:
 
 
 def test_what_cannot_be_done_has_the_exit_code_of_its_kind(vault: Vault, root: Path) -> None:
-    secret = {**MEMORY, "text": "The key is AKIAIOSFODNN7EXAMPLE."}
+    secret = {**MEMORY, "text": "The key is AKIA" + "QYLPMN5HHHFPZZTZ."}
     with untouched(root):
         found = outcome(vault, {**WRITE, "memory": secret})
     assert (found.exit, found.answer["code"], found.answer["exit_code"]) == (Exit.REFUSED, "refused", 6)
-    assert "AKIAIOSFODNN7EXAMPLE" not in json.dumps(found.answer)
+    assert "QYLPMN5HHHFPZZTZ" not in json.dumps(found.answer)
 
 
 def test_what_git_cannot_commit_now_is_saved_and_asks_for_a_person(vault: Vault, root: Path) -> None:

@@ -19,7 +19,7 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.recall.asked import ProfileName
 from vault_tool.verbs.recall.engine import Answer, Asked, gather
-from vault_tool.verbs.recall.recall import Bundle, SubjectView
+from vault_tool.verbs.recall.recall import SUPPORTING, Bundle, SubjectView
 
 
 def _asked(vault: Vault, query: str, **options: Any) -> Bundle:
@@ -104,6 +104,7 @@ def test_what_is_replaced_answers_as_what_replaced_it(vault: Vault, clock: Fixed
     assert "Redis needs keepalives" in answer.results[0].content
 
 
+WORDS = ("apple", "birch", "cedar", "daisy", "elder", "fern", "grass", "hazel", "iris", "juniper")
 PROFILES: tuple[ProfileName, ...] = ("targeted", "ambient", "core")
 
 
@@ -218,7 +219,7 @@ def test_what_cannot_be_asked_is_said_in_one_line(vault: Vault) -> None:
         vault.recall("x", profile="loud")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("query", ["", "   ", "*", '"', "AND OR", "a" * 5000, "\0", "\ud800", "[a TO b]", "🙂"])
+@pytest.mark.parametrize("query", ["", "   ", "*", '"', "AND OR", "a" * 5000, "\0", "[a TO b]", "🙂"])
 def test_no_question_is_an_error(vault: Vault, query: str) -> None:
     vault.remember("Text.")
     vault.recall(query)
@@ -233,6 +234,36 @@ def test_unprompted_nothing_comes_that_hardly_fits(vault: Vault) -> None:
     assert asked.best_answer is None and asked.provenance is None
     assert all(one.weak for one in asked.results)
     assert len(_unprompted(vault, "redis idle connections drop").results) == 1
+
+
+def test_what_session_after_session_voted_down_comes_up_only_when_asked_for(vault: Vault) -> None:
+    vault.remember("The apple tree is a Boskoop.", ["Garden"])
+    made = vault.remember("Redis drops idle connections after ten minutes.", ["Redis"])
+    worthless = {"target": 0.0, "confidence": 1.0, "rationale": "It never helped.", "evidence_refs": ["commit:9f3c1e2"]}
+    assert len(_unprompted(vault, "redis idle connections drop").results) == 1
+    for number in range(5):
+        vault.as_(session=f"s{number}", model=f"m{number}").update(made.id, utility=worthless)
+    assert vault.show(made.id).utility < 0.1
+    assert _unprompted(vault, "redis idle connections drop").results == ()
+    assert [one.id for one in _asked(vault, "redis idle connections drop").results] == [made.id]
+
+
+def test_what_is_only_listed_counts_as_no_use(vault: Vault) -> None:
+    made = [vault.remember(f"Redis drops idle connections, says source {word}.", ["Redis"]) for word in WORDS]
+    results = _asked(vault, "which source says that Redis drops idle connections?", limit=len(made)).results
+    used = {one.id for one in made if vault.show(one.id).access_count}
+    assert len(results) == len(made)
+    assert used == {one.id for one in results[: 1 + SUPPORTING]}
+
+
+def test_no_failed_tactic_stands_before_what_works_however_well_it_fits(vault: Vault) -> None:
+    problem = vault.remember("Connections drop.", kind="problem")
+    failed = vault.remember(
+        "Raised the proxy's idle limit for Redis connections that drop.", kind="failed_tactic", problem=problem.id
+    )
+    solved = vault.remember("Set keepalive for the proxy to sixty seconds.", kind="solution", problem=problem.id)
+    ids = [one.id for one in _asked(vault, "the proxy's idle limit for Redis connections that drop").results]
+    assert ids.index(solved.id) < ids.index(failed.id)
 
 
 def test_what_the_session_has_used_is_counted_once(vault: Vault) -> None:
