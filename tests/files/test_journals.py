@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.verbs.looking import identity
 from vault_tool.files.episode_text import entry_text, read_episode
 from vault_tool.files.journals import append_episode, append_signals
 from vault_tool.files.local import Local
@@ -29,10 +30,13 @@ ENTRY = EpisodeEntry(
 )
 EPISODE = "vault/episodes/2026-11-20.k3f9abcd.md"
 SIGNALS = "vault/signals/2026-11.k3f9abcd.jsonl"
+TARGET = identity(900)
+AT = '"at":"2026-11-20T10:00:00+00:00"'
+SAID = f'"id":"{identity(1)}","target":"{TARGET}",{AT}'
 
 
 def signal(number: int, at: str = "2026-11-20T10:00:00+00:00") -> Signal:
-    return Signal(id=f"id-{number}", at=at, target="t", kind=SignalKind.USEFUL)
+    return Signal(id=identity(number), at=at, target=TARGET, kind=SignalKind.USEFUL)
 
 
 def test_an_episode_is_begun_with_its_day(tmp_path: Path) -> None:
@@ -93,17 +97,18 @@ def test_signals_go_to_their_months(tmp_path: Path) -> None:
 
 texts = st.text()
 units = st.floats(0, 1)
+ids = st.uuids().map(str)
 signals = st.builds(
     Signal,
-    id=st.text(min_size=1),
+    id=ids,
     at=st.datetimes().map(lambda at: f"{at:%Y}".zfill(4) + f"{at:-%m-%dT%H:%M:%S}+00:00"),
-    target=st.text(min_size=1),
+    target=ids,
     kind=st.sampled_from(SignalKind),
     value=units,
     confidence=st.none() | units,
     rationale=texts,
     evidence=st.lists(texts).map(tuple),
-    problem=texts,
+    problem=st.just("") | ids,
     session=texts,
     model=texts,
     origin=texts,
@@ -123,24 +128,44 @@ def test_a_signal_is_one_line_and_comes_back(one: Signal) -> None:
         "{",
         "[]",
         "\xff",
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"gossip"}',
-        '{"id":"a","at":"yesterday","target":"t","kind":"use"}',
-        '{"id":"","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use"}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","kind":"use"}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"truth","value":1.5}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"truth","value":true}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","value":NaN}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","value":Infinity}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","evidence":"x"}',
-        '{"id":"a","at":"2026-11-20T10:00:00+00:00","target":"t","kind":"use","rationale":3}',
+        f'{{{SAID},"kind":"gossip"}}',
+        f'{{{SAID},"kind":["use"]}}',
+        f'{{"id":"{TARGET}","target":"{TARGET}","at":"yesterday","kind":"use"}}',
+        f'{{"id":"{TARGET}","target":"{TARGET}","at":"12026-11-20T10:00:00","kind":"use"}}',
+        f'{{"id":"{TARGET}","target":"{TARGET}","at":"0001-01-01T00:00:00+14:00","kind":"use"}}',
+        f'{{"id":"","target":"{TARGET}",{AT},"kind":"use"}}',
+        f'{{"id":"a","target":"{TARGET}",{AT},"kind":"use"}}',
+        f'{{"id":7,"target":"{TARGET}",{AT},"kind":"use"}}',
+        f'{{"id":"{TARGET}","target":"../x",{AT},"kind":"use"}}',
+        f'{{"id":"{TARGET}",{AT},"kind":"use"}}',
+        f'{{{SAID},"kind":"useful","problem":"somewhere"}}',
+        f'{{{SAID},"kind":"truth","value":1.5}}',
+        f'{{{SAID},"kind":"truth","value":true}}',
+        f'{{{SAID},"kind":"useful","value":2}}',
+        f'{{{SAID},"kind":"use","value":NaN}}',
+        f'{{{SAID},"kind":"use","value":"NaN"}}',
+        f'{{{SAID},"kind":"use","value":Infinity}}',
+        f'{{{SAID},"kind":"use","value":1e20}}',
+        f'{{{SAID},"kind":"use","value":1e308}}',
+        f'{{{SAID},"kind":"use","value":1e999}}',
+        f'{{{SAID},"kind":"use","value":{"9" * 5_000}}}',
+        f'{{{SAID},"kind":"use","value":-1}}',
+        f'{{{SAID},"kind":"truth","confidence":1e9}}',
+        f'{{{SAID},"kind":"use","evidence":"x"}}',
+        f'{{{SAID},"kind":"use","rationale":3}}',
+        f'{{{SAID},"kind":"use","rationale":"cut \\ud83d"}}',
+        f'{{{SAID},"kind":"use","session":"\xed\xa0\xbd"}}',
+        f'{{{SAID},"kind":"use","more":{"[" * 100_000}}}',
+        f'{{{SAID},"kind":"use","rationale":"{"x" * 2**20}"}}',
         "[" * 100_000,
     ],
 )
 def test_a_bad_line_is_named_and_stops_nothing(line: str) -> None:
     data = f"{signal_line(signal(1))}\n".encode() + line.encode("latin-1") + f"\n{signal_line(signal(2))}\n".encode()
     found, (problem,) = read_signals(SIGNALS, data)
-    assert [one.id for one in found] == ["id-1", "id-2"]
+    assert [one.id for one in found] == [identity(1), identity(2)]
     assert (problem.path, problem.line, problem.code) == (SIGNALS, 2, "bad-signal")
+    assert len(problem.message) < 200 and problem.message.isprintable()
 
 
 def test_a_torn_last_line_is_named() -> None:
@@ -152,8 +177,8 @@ def test_a_torn_last_line_is_named() -> None:
 
 
 def test_keys_that_are_not_ours_are_passed_over_and_times_become_utc() -> None:
-    line = b'{"id":"a","at":"2026-11-20T10:00:00-02:00","target":"t","kind":"use","mood":"sunny"}\n'
-    (found,), problems = read_signals(SIGNALS, line)
+    line = f'{{{SAID.replace("+00:00", "-02:00")},"kind":"use","mood":"sunny"}}\n'
+    (found,), problems = read_signals(SIGNALS, line.encode())
     assert found.at == "2026-11-20T12:00:00+00:00" and problems == []
 
 
@@ -195,7 +220,7 @@ def test_a_crash_on_either_side_of_the_append_keeps_the_journal(tmp_path: Path, 
     (third,) = append_signals(tmp_path, local, [signal(3)])
     assert third.path == first.path
     found, problems = read_signals(third.path, (tmp_path / third.path).read_bytes())
-    assert [one.id for one in found] == (["id-1", "id-2", "id-3"] if appended else ["id-1", "id-3"])
+    assert [one.id for one in found] == ([identity(1), identity(2), identity(3)] if appended else [identity(1), identity(3)])
     assert problems == []
 
 
@@ -208,7 +233,7 @@ def test_a_missing_newline_is_mended_first(tmp_path: Path) -> None:
     local.expect_journal(first.path, content_hash(without))
     append_signals(tmp_path, local, [signal(2)])
     found, problems = read_signals(first.path, (tmp_path / first.path).read_bytes())
-    assert [one.id for one in found] == ["id-1", "id-2"] and problems == []
+    assert [one.id for one in found] == [identity(1), identity(2)] and problems == []
 
 
 APPEND = """
@@ -218,7 +243,8 @@ from vault_tool.files.local import Local
 from vault_tool.model.signals import Signal, SignalKind
 root, name = pathlib.Path(sys.argv[1]), sys.argv[2]
 for n in range(100):
-    one = Signal(id=f"{name}-{n}", at="2026-11-20T10:00:00+00:00", target="t", kind=SignalKind.USE)
+    identity = f"{name}0000000-0000-4000-8000-{n:012}"
+    one = Signal(id=identity, at="2026-11-20T10:00:00+00:00", target=identity, kind=SignalKind.USE)
     append_signals(root, Local(root), [one])
 """
 

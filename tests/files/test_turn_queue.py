@@ -15,9 +15,13 @@ from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.tombstones import FORGOTTEN, forgotten, has, tombstone
 from vault_tool.files.turns import TURNS, QueuedTurn, SkippedTurn, Turns
 
+CANDIDATE = {
+    "content": "A text.", "kind": "fact", "title": "", "thread": "", "rationale": "", "tags": ["t"], "evidence": [],
+    "importance": None, "confidence": 0.5, "anchors": [{"name": "A", "key": "", "role": ""}],
+}  # fmt: skip
 ONE = QueuedTurn(
     id="one", at="2026-11-20T10:00:00.000001+00:00", session="s", user="u", world="w", turn="1", text="Hé said \"so\".",
-    candidates=({"content": "A text."},),
+    candidates=(CANDIDATE,),
 )  # fmt: skip
 SKIPPED = SkippedTurn(id="x", at="2026-11-20T10:00:00+00:00", session="s", user="u", world="w", turn="1", text="T", flags=("f",))
 ID = "5f0c2d9e-2b3c-4e7a-9d5e-0a1b2c3d4e5f"

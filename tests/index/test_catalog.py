@@ -78,10 +78,10 @@ def test_two_subjects_of_one_name_are_both_given(tmp_path: Path, index: Index) -
 
 def test_signals_come_in_order_each_id_once(tmp_path: Path, index: Index) -> None:
     line = '{{"id": "{}", "at": "2026-11-{}T10:00:00+00:00", "target": "' + identity(1) + '", "kind": "use", "value": 3}}\n'
-    write(tmp_path, "vault/signals/2026-11.other.jsonl", line.format("s1", 20) + line.format("s0", 19) + "torn")
+    write(tmp_path, "vault/signals/2026-11.other.jsonl", line.format(identity(930), 20) + line.format(identity(931), 19) + "torn")
     index.refresh()
     signals = index.catalog.signals(identity(1))
-    assert [(signal.id, signal.at[8:10]) for signal in signals] == [("s0", "19"), ("s1", "20")]
+    assert [(signal.id, signal.at[8:10]) for signal in signals] == [(identity(931), "19"), (identity(930), "20")]
     assert signals[0].kind is SignalKind.USE
     assert index.catalog.signals() == signals
     assert index.catalog.signals("nobody") == []
@@ -92,9 +92,10 @@ def test_a_journal_that_grew_is_read_from_where_it_ended(tmp_path: Path, index: 
     journal = tmp_path / "vault/signals/2026-11.abc.jsonl"
     for number in range(3):
         with journal.open("a") as file:
-            file.write(f'{{"id": "n{number}", "at": "2026-11-21T10:00:00+00:00", "target": "t", "kind": "use"}}\nbad\n')
+            said = f'{{"id": "{identity(number)}", "target": "{identity(50)}", "at": "2026-11-21T10:00:00+00:00", "kind": "use"}}'
+            file.write(f"{said}\nbad\n")
         index.refresh()
-    assert [signal.id for signal in index.catalog.signals("t")] == ["n0", "n1", "n2"]
+    assert [signal.id for signal in index.catalog.signals(identity(50))] == [identity(number) for number in range(3)]
     assert [problem.line for problem in index.catalog.problems()] == [3, 5, 7]
     journal.write_text("")
     index.refresh()

@@ -86,7 +86,7 @@ def test_a_first_refresh_takes_in_everything(index: Index) -> None:
     again = index.refresh()
     assert (again.added, again.modified, again.removed, again.unchanged, again.rebuilt) == (0, 0, 0, 17, False)
     assert index.catalog.counts().pages == 1
-    assert [signal.id for signal in index.catalog.signals(identity(1))] == ["s1"]
+    assert [signal.id for signal in index.catalog.signals(identity(1))] == [identity(930)]
 
 
 def test_what_changed_is_counted_and_found(vault: Path, index: Index) -> None:
@@ -177,9 +177,8 @@ def _replace_folder(root: Path, chance: random.Random) -> None:
 
 
 def _signal(root: Path, chance: random.Random) -> None:
-    line = (
-        f'{{"id": "s{chance.random()}", "at": "2026-11-2{chance.randrange(9)}T10:00:00+00:00", "target": "x", "kind": "use"}}\n'
-    )
+    day, own = chance.randrange(9), identity(chance.randrange(10**6))
+    line = f'{{"id": "{own}", "at": "2026-11-2{day}T10:00:00+00:00", "target": "{identity(1)}", "kind": "use"}}\n'
     journal = root / "vault/signals/2026-11.abc.jsonl"
     with journal.open("a") as file:
         file.write(chance.choice([line, line, "torn", "not json\n"]))

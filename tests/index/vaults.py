@@ -55,7 +55,7 @@ def make(root: Path, count: int = 12) -> Path:
     edge = f"id: {identity(920)}\ntype: BUILDS_ON\nfrom_id: {identity(1)}\nto_id: {identity(2)}\n"
     write(root, "vault/edges/one.md", f"---\n{edge}---\nBecause.\n")
     write(root, "vault/readme.md", "# A page\n\nWith quartz in it.\n")
-    line = f'{{"id": "s1", "at": "2026-11-20T10:00:00+00:00", "target": "{identity(1)}", "kind": "useful"}}\n'
+    line = f'{{"id": "{identity(930)}", "at": "2026-11-20T10:00:00+00:00", "target": "{identity(1)}", "kind": "useful"}}\n'
     write(root, "vault/signals/2026-11.abc.jsonl", line)
     return root
 

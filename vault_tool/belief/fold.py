@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 
-from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use
 from vault_tool.util.clock import parse_time
 
 UTILITY_START = 0.5
@@ -208,7 +208,7 @@ def _accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> tuple[int, str 
         if signal.kind is SignalKind.USEFUL:
             count, last = count + 1, max(last, signal.at)
         elif signal.kind is SignalKind.USE and isfinite(signal.value) and signal.value >= 1:
-            count, last = count + int(signal.value), max(last, signal.at)
+            count, last = count + int(min(signal.value, MOST_USES)), max(last, signal.at)
     for use in uses:
         count, last = count + 1, max(last, use.at)
     return count, last or None

@@ -29,6 +29,12 @@ _NOT_IN_LABEL = re.compile(r"[\[\]\\]")
 _COMMA = re.compile(r"(?<!\\),")
 
 
+LONGEST_LINE = 2**16
+"""Most bytes of a line: an entry is a sentence or a few, and an answer tells it whole."""
+
+_LONG_LINES = re.compile(rb"^[^\n]{%d,}" % (LONGEST_LINE + 1), re.MULTILINE)
+
+
 @dataclass(slots=True)
 class _Open:
     """An entry whose lines are still being read."""
@@ -67,6 +73,8 @@ def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Probl
     day = journal_date(path)
     entries: list[_Open] = []
     for raw in data.split(b"\n"):
+        if len(raw) > LONGEST_LINE:
+            continue
         line = raw.decode("utf-8", "replace").rstrip("\r")
         if line.startswith("## "):
             heading, moment = _heading(line, day)
@@ -78,13 +86,19 @@ def read_episode(path: str, data: bytes) -> tuple[list[EpisodeEntry], list[Probl
 
 
 def episode_problems(path: str, data: bytes) -> list[Problem]:
-    """What is wrong in one file: a problem for each heading that is no entry, and one for an end that was cut short."""
+    """What is wrong in one file: headings that are no entry, lines without measure, and an end that was cut short."""
     day = journal_date(path)
     problems: list[Problem] = []
     if data and not data.endswith(b"\n"):
         message = "the last line has no newline: a write was cut short"
         problems.append(warning(path, data.count(b"\n") + 1, "torn-line", message, "mend the end of the file in an editor"))
+    for found in _LONG_LINES.finditer(data):
+        message = f"a line of more than {LONGEST_LINE // 2**10} KiB, which is passed over"
+        number = data.count(b"\n", 0, found.start()) + 1
+        problems.append(warning(path, number, "bad-entry", message, "mend the line in an editor"))
     for found in _HEADINGS.finditer(data):
+        if found.end() - found.start() > LONGEST_LINE:
+            continue
         line = found[0].decode("utf-8", "replace").rstrip("\r")
         if None in _heading(line, day):
             message = "a heading that is no entry: `## HH:MM - title` is one"

@@ -13,6 +13,7 @@ from vault_tool.files.layout import LOCAL, ignored_name
 from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import storage, write_temporary
 from vault_tool.util.folder import Folder, opened
+from vault_tool.util.json_text import read_own
 
 INBOX = f"{LOCAL}/inbox"
 
@@ -127,6 +128,6 @@ def _about_name(identity: str) -> str:
 
 def _json(data: bytes | None) -> Any:
     try:
-        return json.loads(data) if data else None
+        return read_own(data) if data else None
     except ValueError:
         return None

@@ -14,9 +14,12 @@ from typing import Any
 
 from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
+from vault_tool.model.ids import canonical
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
+from vault_tool.util.json_text import read_own
 
 TOKEN_LENGTH = 8
 
@@ -151,7 +154,7 @@ class Local:
 
     def pending(self) -> tuple[PendingOperation, ...]:
         """The operations that were begun and not struck off, oldest first; an unreadable one is left where it is."""
-        found = (_operation(self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
+        found = (_operation(name, self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
         return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
 
     def _journals(self) -> dict[str, Any]:
@@ -205,8 +208,11 @@ class Local:
 def _uses_in(data: bytes) -> Iterator[Use]:
     for line in data.split(b"\n"):
         found = _json(line)
-        if isinstance(found, dict) and isinstance(found.get("at"), str) and isinstance(found.get("target"), str):
-            yield Use(at=found["at"], target=found["target"], session=str(found.get("session") or ""))
+        said = found if isinstance(found, dict) else {}
+        at, target, session = (said.get(name) or "" for name in ("at", "target", "session"))
+        # What is no time or no id can be in no journal, and would keep all the others out of it.
+        if all(isinstance(one, str) for one in (at, target, session)) and parse_time(at) and canonical(target):
+            yield Use(at=at, target=target, session=session)
 
 
 def _day_sums(day: str, uses: Iterable[Use]) -> Iterator[Signal]:
@@ -236,20 +242,15 @@ def _target_of(line: bytes) -> str:
     return str(found.get("target")) if isinstance(found, dict) else ""
 
 
-def _operation(data: bytes | None) -> PendingOperation | None:
+def _operation(name: str, data: bytes | None) -> PendingOperation | None:
     found = _json(data)
     try:
-        return PendingOperation(
-            id=str(found["id"]),
-            verb=str(found["verb"]),
-            title=str(found["title"]),
-            session=str(found["session"]),
-            ids=tuple(str(one) for one in found["ids"]),
-            files=_files(found["files"]),
-            at=str(found["at"]),
-        )
+        texts = {field: str(found[field]) for field in ("id", "verb", "title", "session", "at")}
+        operation = PendingOperation(**texts, ids=tuple(map(str, found["ids"])), files=_files(found["files"]))
     except (TypeError, KeyError, ValueError):
         return None
+    # Under another name it could not be struck off.
+    return operation if name == f"{operation.id}.json" and _OPERATION.fullmatch(operation.id) else None
 
 
 def _files(found: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]:
@@ -258,6 +259,6 @@ def _files(found: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]
 
 def _json(data: bytes | None) -> Any:
     try:
-        return json.loads(data) if data else None
+        return read_own(data) if data else None
     except ValueError:
         return None

@@ -16,6 +16,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage
 from vault_tool.util.folder import opened
+from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _sign(root: Path, holder: str) -> bool:
 
 def _who_holds(root: Path) -> str:
     try:
-        found = json.loads((root / LOCAL / HOLDER_FILE).read_bytes())
+        found = read_own((root / LOCAL / HOLDER_FILE).read_bytes())
         held = max(0.0, time.time() - float(found["since"]))
         return one_line(
             f"process {int(found['pid'])} on {found['host']} (`{found['verb']}`) has held the write lock for {held:.0f} s", 200

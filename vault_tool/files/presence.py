@@ -14,6 +14,7 @@ from typing import Any
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage, write_temporary
 from vault_tool.util.folder import Folder, opened
+from vault_tool.util.json_text import read_own
 
 LOCK_FILE = "owner.lock"
 OWNER_FILE = "owner.json"
@@ -41,7 +42,7 @@ class Owner:
             return True
         try:
             os.kill(self.pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):
             return False
         except PermissionError:
             pass
@@ -106,7 +107,7 @@ def _local(root: Path) -> Iterator[Folder]:
 
 def _said(root: Path, name: str) -> dict[str, Any]:
     try:
-        found = json.loads((root / LOCAL / name).read_bytes())
+        found = read_own((root / LOCAL / name).read_bytes())
     except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

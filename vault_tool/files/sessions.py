@@ -16,6 +16,7 @@ from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage, temporary_hashes, write_temporary
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
+from vault_tool.util.json_text import read_own
 
 LIFE = timedelta(days=30)
 """How long the state of a session is kept after its last call."""
@@ -213,27 +214,33 @@ def _is_over(folder: Folder, name: str, moment: datetime) -> bool:
 def _as_json(session: AgentSession) -> bytes:
     shown = {identity: [one.first, one.last, *one.how] for identity, one in session.shown.items()}
     found = {one.name: getattr(session, one.name) for one in fields(session)} | {"shown": shown}
-    return json.dumps(found, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return json.dumps(found, ensure_ascii=False).encode()
 
 
 def _parsed(data: bytes | None) -> AgentSession | None:
     """The state that a file holds, or None for what is none: nothing in it is trusted to have the right shape."""
     try:
-        found: Any = json.loads((data or b"").decode("utf-8", "surrogatepass"))
+        found = read_own(data or b"")
         token = found["token"]
         return AgentSession(
             id=str(found["id"]),
             began=str(found["began"]),
             touched=str(found["touched"]),
-            token=None if token is None else int(token),
+            token=None if token is None else _count(token),
             asked=str(found["asked"]),
-            compactions=int(found["compactions"]),
+            compactions=_count(found["compactions"]),
             seen={str(identity): str(at) for identity, at in found["seen"].items()},
             shown={str(identity): _shown(one) for identity, one in found["shown"].items()},
             recorded={str(key): str(identity) for key, identity in found["recorded"].items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _count(found: Any) -> int:
+    if not isinstance(found, int) or not 0 <= found < 2**53:
+        raise ValueError("no count")
+    return found
 
 
 def _shown(found: Sequence[Any]) -> Shown:

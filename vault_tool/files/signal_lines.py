@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.signals import MOST_USES, Signal, SignalKind
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.json_text import read_own
+from vault_tool.util.text import one_line
 
 _TEXTS = ("rationale", "problem", "session", "model", "origin")
 _WORDS = ("rationale", "evidence")
 _KINDS = {kind.value: kind for kind in SignalKind}
-_UNIT_KINDS = frozenset({SignalKind.TRUTH, SignalKind.UTILITY})
+LONGEST_LINE = 2**20
+"""Most bytes of a line: no sentence about a memory is longer."""
+
 _BAD_HINT = "mend or delete the line in an editor"
 
 
@@ -47,8 +51,8 @@ def read_signals(path: str, data: bytes) -> tuple[list[Signal], list[Problem]]:
             continue
         torn = number == len(lines)
         try:
-            signals.append(_signal(json.loads(line)))
-        except (ValueError, RecursionError) as fault:
+            signals.append(_signal(line))
+        except ValueError as fault:
             code = "torn-line" if torn else "bad-signal"
             reason = "its end is missing" if torn else _reason(fault)
             problems.append(warning(path, number, code, f"not a signal: {reason}", _BAD_HINT))
@@ -68,8 +72,8 @@ def redacted_signals(data: bytes, target: str, told: Callable[[str], bool]) -> b
 
 def _redacted(line: bytes, target: str, told: Callable[[str], bool]) -> bytes | None:
     try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
+        found = read_own(line)
+    except ValueError:
         return None if told(line.decode("utf-8", "replace")) else line
     if not isinstance(found, dict):
         return line
@@ -87,26 +91,29 @@ def merge(signals: Iterable[Signal]) -> list[Signal]:
     return list(seen.values())
 
 
-def _signal(found: Any) -> Signal:
-    """The signal of a parsed line; ValueError says what is wrong with it."""
+def _signal(line: bytes) -> Signal:
+    """The signal of a line; ValueError says what is wrong with it."""
+    if len(line) > LONGEST_LINE:
+        raise ValueError(f"it is longer than {LONGEST_LINE // 2**20} MiB")
+    found = read_own(line)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")
     kind = _KINDS.get(str(found.get("kind")))
     if kind is None:
-        raise ValueError(f"its kind {found.get('kind')!r} is unknown")
+        raise ValueError(f"its kind `{one_line(str(found.get('kind')), 40)}` is unknown")
     at = _utc(_text(found, "at", required=True))
     evidence = found.get("evidence") or []
     if not isinstance(evidence, list) or not all(isinstance(item, str) for item in evidence):
         raise ValueError("its evidence is no list of texts")
     return Signal(
-        id=_text(found, "id", required=True),
+        id=_identity(found, "id", required=True),
         at=at,
-        target=_text(found, "target", required=True),
+        target=_identity(found, "target", required=True),
         kind=kind,
-        value=_number(found.get("value", 1.0), "value", 1.0 if kind in _UNIT_KINDS else math.inf),
+        value=_number(found.get("value", 1.0), "value", MOST_USES if kind is SignalKind.USE else 1.0),
         confidence=None if found.get("confidence") is None else _number(found["confidence"], "confidence", 1.0),
         evidence=tuple(evidence),
-        **{name: _text(found, name) for name in _TEXTS},
+        **{**{name: _text(found, name) for name in _TEXTS}, "problem": _identity(found, "problem")},
     )
 
 
@@ -114,7 +121,7 @@ def _signal(found: Any) -> Signal:
 def _utc(text: str) -> str:
     moment = parse_time(text)
     if moment is None:
-        raise ValueError(f"its time {text!r} is no time")
+        raise ValueError(f"its time `{one_line(text, 40)}` is no time")
     return stamp(moment)
 
 
@@ -127,13 +134,21 @@ def _text(found: dict[str, Any], name: str, required: bool = False) -> str:
     return value
 
 
+def _identity(found: dict[str, Any], name: str, required: bool = False) -> str:
+    text = _text(found, name, required)
+    identity = canonical(text)
+    if text and identity is None:
+        raise ValueError(f"its {name} `{one_line(text, 40)}` is no id")
+    return identity or ""
+
+
 def _number(value: Any, name: str, most: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"its {name} is no number")
-    if not 0 <= value <= most or not math.isfinite(value):
+    if not 0 <= value <= most:
         raise ValueError(f"its {name} {value} is out of range")
     return float(value)
 
 
 def _reason(fault: Exception) -> str:
-    return "it is no JSON" if isinstance(fault, (json.JSONDecodeError, UnicodeDecodeError, RecursionError)) else str(fault)
+    return f"it is no JSON ({one_line(fault.msg, 80)})" if isinstance(fault, json.JSONDecodeError) else str(fault)

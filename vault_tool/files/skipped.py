@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vault_tool.files.layout import LOCAL
 from vault_tool.util import atomic
+from vault_tool.util.json_text import read_own
 
 _FILE = "consolidation.json"
 _PRIVATE_FOLDER = 0o700
@@ -19,7 +20,7 @@ Keys = tuple[str, ...]
 def skipped(root: Path, pass_id: str) -> frozenset[Keys]:
     """The packets of one pass that were passed over; none where nothing readable says so."""
     try:
-        said = json.loads((root / LOCAL / _FILE).read_bytes())
+        said = read_own((root / LOCAL / _FILE).read_bytes())
     except (OSError, ValueError):
         return frozenset()
     if not isinstance(said, dict) or said.get("pass") != pass_id or not isinstance(said.get("skipped"), list):

@@ -12,8 +12,11 @@ from typing import Any
 
 from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
+from vault_tool.model.types import is_type_name
 from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
+from vault_tool.util.json_text import read_own
 
 TURNS = f"{LOCAL}/turns"
 
@@ -21,6 +24,8 @@ _QUEUE = "queue"
 _SKIPPED = "skipped"
 _SPOILT = ".spoilt"
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl", re.ASCII)
+_CANDIDATE_TEXTS = ("content", "kind", "title", "thread", "rationale")
+_CANDIDATE_LISTS = ("tags", "evidence")
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 
@@ -95,7 +100,8 @@ class Turns:
         found = []
         for name in self._entries()[:limit]:
             one = _queued(self._read(name, _QUEUE))
-            if one is not None:
+            # Under another name it could not be struck off, and would be written for ever.
+            if one is not None and name == _entry_name(one):
                 found.append(one)
             else:
                 with self._folder(_QUEUE) as folder, suppress(FileNotFoundError):
@@ -181,7 +187,7 @@ def _entry_name(turn: QueuedTurn) -> str:
 def _spelt(line: bytes) -> str:
     """All texts of a line of JSON, unescaped."""
     try:
-        return json.dumps(json.loads(line), ensure_ascii=False).replace("\\n", " ").replace('\\"', '"')
+        return json.dumps(read_own(line), ensure_ascii=False).replace("\\n", " ").replace('\\"', '"')
     except ValueError:
         return line.decode("utf-8", "replace")
 
@@ -189,13 +195,37 @@ def _spelt(line: bytes) -> str:
 def _queued(data: bytes | None) -> QueuedTurn | None:
     found = _json(data)
     candidates = found.get("candidates") if found else None
-    if not isinstance(candidates, list) or not all(isinstance(one, dict) for one in candidates):
+    if not isinstance(candidates, list) or not all(map(_is_candidate, candidates)):
         return None
     try:
         texts = {f.name: str(found[f.name]) for f in fields(QueuedTurn) if f.name not in ("held", "candidates")}
     except KeyError:
         return None
-    return QueuedTurn(**texts, held=found.get("held") is True, candidates=tuple(candidates))
+    queued = QueuedTurn(**texts, held=found.get("held") is True, candidates=tuple(candidates))
+    return queued if parse_time(queued.at) else None
+
+
+def _is_candidate(one: object) -> bool:
+    """Whether a value is a candidate in the one form that this queue keeps: whoever writes it looks no second time."""
+    if not isinstance(one, dict):
+        return False
+    texts, lists = ([one.get(name) for name in names] for names in (_CANDIDATE_TEXTS, _CANDIDATE_LISTS))
+    anchors = one.get("anchors")
+    named = isinstance(anchors, list) and all(
+        isinstance(anchor, dict) and all(isinstance(anchor.get(name), str) for name in ("name", "key", "role"))
+        for anchor in anchors
+    )
+    return (
+        all(isinstance(text, str) for text in texts)
+        and all(isinstance(items, list) and all(isinstance(item, str) for item in items) for items in lists)
+        and all(one.get(name, -1) is None or _is_share(one.get(name)) for name in ("importance", "confidence"))
+        and named
+        and is_type_name(one["kind"])
+    )
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def _skipped(data: bytes) -> SkippedTurn | None:
@@ -210,7 +240,7 @@ def _skipped(data: bytes) -> SkippedTurn | None:
 
 def _json(data: bytes | None) -> dict[str, Any]:
     try:
-        found = json.loads(data) if data else None
+        found = read_own(data) if data else None
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +12,7 @@ from vault_tool.files.frontmatter import Plain, Raw, read
 from vault_tool.model.ids import canonical
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.json_text import read_own
 
 DERIVED = frozenset({"CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json", "_config.json"})
 """What such a memory computes or keeps for one machine: made anew by the vault, never copied."""
@@ -90,7 +90,7 @@ def episode(data: bytes, old: str, new: str, moved: Callable[[str], str]) -> byt
 
 def state(data: bytes) -> tuple[list[Use], frozenset[str]]:
     """The uses in a `_state.json`, and the ids that it calls pinned; ValueError for what is no such file."""
-    found = json.loads(data)
+    found = read_own(data)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")
     entries = found.get("entries")

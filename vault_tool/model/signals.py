@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+MOST_USES = 1_000_000
+"""So many uses of one memory on one day are believed of a journal's line."""
+
 
 class SignalKind(StrEnum):
     """What a signal says of its target."""

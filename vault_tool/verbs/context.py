@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 ORIGINS = ("owner", "agent", "import")
 
+_LONGEST_NAME = 2000
+
 Progress = Callable[[int, int], None]
 """Called with how many are done and how many there are; at most a few times a second."""
 
@@ -48,6 +50,8 @@ class Who:
         for name in ("session", "model", "user", "project"):
             if (flaw := flaw_in(getattr(self, name))) is not None:
                 raise UsageError(f"{name} {flaw.message}", flaw.hint)
+            if len(getattr(self, name)) > _LONGEST_NAME:
+                raise UsageError(f"{name} has more than {_LONGEST_NAME} characters", "give a name or an id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,14 @@ from pathlib import PurePosixPath
 
 from vault_tool.errors import Busy, EditRefused, StorageError, UsageError, VaultError
 from vault_tool.files import frontmatter, journals, layout, writer
+from vault_tool.files.episode_text import LONGEST_LINE as EPISODE_LINE
+from vault_tool.files.episode_text import entry_text
 from vault_tool.files.layout import FileKind
 from vault_tool.files.parse import parse
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
+from vault_tool.files.signal_lines import LONGEST_LINE as SIGNAL_LINE
+from vault_tool.files.signal_lines import signal_line
 from vault_tool.files.turns import Turns
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
@@ -145,10 +149,15 @@ class Operation:
 
     def log_entry(self, entry: EpisodeEntry) -> None:
         """Plan an entry of the day's log; where it names no session it tells of the writer's."""
-        self._plan.episodes.append(replace(entry, session=entry.session or self.vault.who.session))
+        made = replace(entry, session=entry.session or self.vault.who.session)
+        if max(map(len, entry_text(made, "", "").encode("utf-8", "replace").split(b"\n"))) > EPISODE_LINE:
+            raise UsageError("the log's entry is too long", "keep it to a sentence, and `vt remember` the rest")
+        self._plan.episodes.append(made)
 
     def signal(self, signal: Signal) -> None:
-        """Plan a judgement."""
+        """Plan a judgement; UsageError for one that no line of a journal may hold."""
+        if len(signal_line(signal).encode()) > SIGNAL_LINE:
+            raise UsageError("what is said of the memory is too long", "give a sentence, and references as evidence")
         self._plan.signals.append(signal)
 
     def carry_out(self, title: str, ids: Sequence[str] = ()) -> Saved:

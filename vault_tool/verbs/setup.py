@@ -17,6 +17,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
+from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 from vault_tool.verbs import machine_settings
 from vault_tool.verbs.context import Context, Who
@@ -270,11 +271,9 @@ def _typed(value: str, default: Any) -> Any:
 
 def _items(value: str) -> list[str]:
     """The items of a list as people write it, `a, b`, and as programs and vault.toml do, `["a", "b"]`."""
-    import json  # only for setting an option
-
     if value.lstrip().startswith("["):
         with suppress(ValueError):
-            return [str(item) for item in json.loads(value)]
+            return [str(item) for item in read_own(value.encode())]
     return [part.strip() for part in value.split(",") if part.strip()]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from vault_tool.errors import NotFound, Refused
 from vault_tool.files import layout, writer
 from vault_tool.util import atomic
+from vault_tool.util.json_text import read_own
 from vault_tool.verbs.context import Context
 
 _FILE = f"{layout.LOCAL}/imports.json"
@@ -21,9 +22,10 @@ class Remembered:
         self._name = name
         self._source = source
         self._all = self._read()
-        kept = self._all.get(name, {})
+        kept = _object(self._all.get(name))
         self.before = str(kept.get("source", ""))
-        self.pages = {str(path): (str(one[0]), str(one[1])) for path, one in kept.get("pages", {}).items()}
+        pages = _object(kept.get("pages")).items()
+        self.pages = {path: (str(one[0]), str(one[1])) for path, one in pages if isinstance(one, list) and len(one) == 2}
         self._kept = (self.before, dict(self.pages))
 
     def keep(self) -> None:
@@ -37,7 +39,10 @@ class Remembered:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(writer.read(self._vault.root, _FILE))
+            return _object(read_own(writer.read(self._vault.root, _FILE)))
         except (NotFound, Refused, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+
+
+def _object(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
