@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,8 @@ from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused, UsageError
 from vault_tool.files.inbox import INBOX
 from vault_tool.files.tombstones import tombstone
+from vault_tool.model.records import Observation
+from vault_tool.verbs import consent
 
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
 WORDS = (b"Ottoline", b"geranium", b"ottoline")
@@ -157,6 +160,38 @@ def test_a_waiting_memory_can_be_forgotten_and_is_not_held_again(root: Path) -> 
         vault.forget(made.id)
         assert vault.review().results == ()
     assert not list((root / INBOX).glob("*.md"))
+    assert traces(root) == []
+
+
+def test_a_review_brings_nothing_forgotten_back(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    note = (root / made.path).read_bytes()
+    owned.forget(made.id)
+    (root / INBOX).mkdir(parents=True, exist_ok=True)
+    (root / INBOX / "again.md").write_bytes(note)
+    with pytest.raises(Refused, match="was forgotten"):
+        owned.review(accept=[made.id])
+    assert owned.review(everything=True).accepted == ()
+    assert not (root / made.path).exists()
+
+
+def test_a_turn_that_is_given_again_brings_nothing_forgotten_back(owned: Vault, root: Path) -> None:
+    turn: dict[str, Any] = {"extractMemory": True, "candidates": [{"content": SECRETIVE}], "turn": "1", "write": "later"}
+    owned.turn("s1", "u1", "w", "A promise.", **turn)
+    [identity] = owned.drain().written
+    owned.forget(identity)
+    owned.turn("s1", "u1", "w", "A promise.", **turn)
+    done = owned.drain()
+    assert (done.written, done.known, done.waiting) == ((), 1, 0)
+    assert traces(root) == []
+
+
+def test_what_was_forgotten_is_not_held_for_review(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    note = Observation(id=made.id, type="fact", body=SECRETIVE)
+    owned.forget(made.id)
+    held = consent.hold(owned, note, "somebody asks for it")
+    assert (held.path, held.duplicate_of) == ("", made.id)
     assert traces(root) == []
 
 
