@@ -147,6 +147,15 @@ def test_under_review_an_agents_turns_wait_too(root: Path) -> None:
         assert vault.drain().held == 1
 
 
+def test_an_agents_turn_waits_for_review_whoever_writes_the_queue(root: Path) -> None:
+    (root / "vault.toml").write_text('write_policy = "review"\n')
+    with Vault.open(root) as agents:
+        said(agents, "My sister is called Mara.", SISTER)
+    with Vault.open(root, origin="owner") as owned:
+        done = owned.drain()
+        assert (done.written, done.held) == ((), 1)
+
+
 def test_a_turn_given_twice_is_one(vault: Vault) -> None:
     first = said(vault, "My sister is called Mara.", SISTER, turn="7")
     again = said(vault, "My sister is called Mara.", SISTER, turn="7")
