@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 import click
 import pytest
 
-from vault_tool.cli.main import group
+from vault_tool.cli.main import group, main
 from vault_tool.cli.options import Call
 
 VT = (sys.executable, "-m", "vault_tool")
@@ -28,10 +29,24 @@ def vt(*arguments: str | bytes, cwd: Path | None = None, **options: Any) -> subp
     return subprocess.run([*VT, *arguments], cwd=cwd, check=False, **(settings | options))
 
 
+def called(arguments: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> tuple[str, int]:
+    """What one command line prints on both streams, and its exit code, by a call in this process."""
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with pytest.MonkeyPatch.context() as patch, open(os.devnull) as nothing:
+        patch.chdir(cwd)
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        for name in ("stdout", "stderr"):
+            patch.setattr(sys, name, printed)
+        patch.setattr(sys, "stdin", nothing)
+        code = main(arguments)
+    printed.flush()
+    return printed.buffer.getvalue().decode(), code  # type: ignore[attr-defined]
+
+
 def on_terminal(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> str:
     """What a command writes where all three streams are a terminal of 100 columns."""
     import fcntl
-    import os
     import pty
     import struct
     import termios
@@ -66,8 +81,6 @@ def parsed(line: str, monkeypatch: pytest.MonkeyPatch) -> tuple[click.Command, C
 
 
 def _read(descriptor: int) -> bytes:
-    import os
-
     try:
         return os.read(descriptor, 65536)
     except OSError:
