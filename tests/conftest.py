@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import shutil
+import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -29,6 +30,8 @@ _ERRORS = pytest.StashKey[int]()
 def pytest_configure(config: pytest.Config) -> None:
     """Put temporary files in memory where there is room, which takes a quarter off the whole; TMPDIR names another place."""
     config.stash[_ERRORS] = os.dup(2)  # now, while nothing is captured
+    # What a shell runs in the background ignores Ctrl-C, and so would all that our tests start and interrupt.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
         runs_programs = not os.statvfs(_MEMORY).f_flag & os.ST_NOEXEC  # hooks of git are written and run
         if runs_programs and shutil.disk_usage(_MEMORY).free > _ROOM:

@@ -350,7 +350,7 @@ class Histories(RuleBasedStateMachine):
 
 @pytest.mark.campaign
 def test_every_history_ends_well() -> None:
-    examples = runs_wanted(10)
+    examples = runs_wanted(6)
     run_state_machine_as_test(
         Histories,
         settings=settings(

@@ -20,12 +20,12 @@ PROJECT = Path(__file__).parent.parent.parent
 def _bench(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "bench", *arguments]
     environment = {**os.environ, "VAULT_MODELS": str(MODELS)} if AT_HAND else None
-    return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
 
 
 def test_every_figure_is_measured_and_written(tmp_path: Path) -> None:
     out = tmp_path / "speed.json"
-    done = _bench("speed", "--notes", "50", "--runs", "1", "--json", str(out), "--folder", str(tmp_path / "beds"))
+    done = _bench("speed", "--notes", "20", "--runs", "1", "--json", str(out), "--folder", str(tmp_path / "beds"))
     assert done.returncode in (0, 1), done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     figures = {figure["name"]: figure for figure in found["figures"]}
@@ -34,7 +34,7 @@ def test_every_figure_is_measured_and_written(tmp_path: Path) -> None:
     assert AT_HAND or "skipped, there is no model" in done.stderr
     assert set(TARGETS) <= set(NAMES)
     for figure in figures.values():
-        assert figure["notes"] == 50
+        assert figure["notes"] == 20
         assert figure["min"] > 0 or figure["name"] in ("embed-cached", "turn-adds")
         assert figure["median"] >= figure["min"]
         assert 0.001 < figure["pace"] < 10

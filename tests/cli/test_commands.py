@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.typed import VT, on_terminal, vt
+from tests.cli.typed import VT, on_terminal, vt, vt_process
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs import history, look, memories, pages, setup, subjects, understandings, upkeep
@@ -157,7 +157,7 @@ def test_a_superseded_understanding_is_not_revised_unseen(person: Person) -> Non
 
 
 def test_a_text_comes_from_standard_input(person: Person) -> None:
-    done = vt("remember", "-", "--json", input="Ünïcode from a pipe\n")
+    done = vt_process("remember", "-", "--json", input="Ünïcode from a pipe\n")
     assert done.returncode == Exit.DONE
     assert person.gets("get", json.loads(done.stdout)["id"])["content"] == "Ünïcode from a pipe"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from tests.cli.typed import VT, parsed, vt
+from tests.cli.typed import VT, parsed, vt, vt_process
 from vault_tool import errors
 from vault_tool.cli import output
 from vault_tool.cli.lazy import Listed, each
@@ -235,7 +235,7 @@ def test_ctrl_c_is_exit_130_and_one_line() -> None:
     child.stdin.write(b"x" * 1_000_000)
     child.stdin.flush()
     child.send_signal(signal.SIGINT)
-    assert child.wait(timeout=20) == Exit.INTERRUPTED
+    assert child.wait() == Exit.INTERRUPTED
     assert _is_one_line(child.stderr.read().decode())
     child.stdin.close()
 
@@ -272,14 +272,14 @@ def test_closed_streams_are_no_fault(closed: str) -> None:
 def test_output_is_utf_8_whatever_the_locale(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setenv("PYTHONIOENCODING", encoding)
-    done = vt("no-такой-команды")
+    done = vt_process("no-такой-команды")
     assert done.returncode == Exit.USAGE
     assert "`no-такой-команды`" in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="arguments are text on Windows")
 def test_an_argument_that_is_no_text_is_refused_in_one_line() -> None:
-    done = vt(b"search", b"\xff\xfe")
+    done = vt_process(b"search", b"\xff\xfe")
     assert done.returncode == Exit.USAGE
     assert "not UTF-8" in done.stderr
     assert _is_one_line(done.stderr)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.typed import called
+from tests.cli.typed import printed_by
 from tests.git_repos import git
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
@@ -68,7 +68,7 @@ class Story:
         folder = self.root if self.root.exists() else self.folder
         environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat", "VAULT_PROVIDER": "none"}
         if meant.startswith("vt ") and not _SHELL.search(meant):
-            printed, exit_code = called(shlex.split(meant)[1:], folder, environment)
+            printed, exit_code = printed_by(shlex.split(meant)[1:], folder, environment)
         else:
             done = subprocess.run(
                 ["sh", "-c", meant], cwd=folder, env=environment, check=False,

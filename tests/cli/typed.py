@@ -1,4 +1,4 @@
-"""Running `vt` as people and programs do: a process of its own, or the parser alone."""
+"""Running `vt` as people and programs do: by a call, in a process of its own, or by the parser alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 import pytest
@@ -21,27 +20,48 @@ from vault_tool.cli.options import Call
 VT = (sys.executable, "-m", "vault_tool")
 
 
-def vt(*arguments: str | bytes, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+def vt(
+    *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None, input: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run one command line by a call in this process, without a terminal."""
+    printed, said = _stream(), _stream()
+    code = _call(arguments, cwd, env, _stream(input), printed, said)
+    return subprocess.CompletedProcess(arguments, code, _written(printed), _written(said))
+
+
+def vt_process(*arguments: str | bytes, cwd: Path | None = None, input: str = "") -> subprocess.CompletedProcess[str]:
     """Run one command line in its own process, without a terminal."""
-    settings: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "timeout": 60, "stdin": subprocess.DEVNULL}
-    if "input" in options or "stdin" in options:
-        settings.pop("stdin")
-    return subprocess.run([*VT, *arguments], cwd=cwd, check=False, **(settings | options))
+    return subprocess.run([*VT, *arguments], cwd=cwd, input=input, check=False, capture_output=True, encoding="utf-8")
 
 
-def called(arguments: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> tuple[str, int]:
-    """What one command line prints on both streams, and its exit code, by a call in this process."""
-    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    with pytest.MonkeyPatch.context() as patch, open(os.devnull) as nothing:
-        patch.chdir(cwd)
-        for name, value in environ.items():
+def printed_by(arguments: Sequence[str], cwd: Path, env: Mapping[str, str]) -> tuple[str, int]:
+    """What one command line prints on both streams in the order of its printing, and its exit code; by a call."""
+    printed = _stream()
+    code = _call(arguments, cwd, env, _stream(), printed, printed)
+    return _written(printed), code
+
+
+def _call(arguments: Sequence[str], cwd: Path | None, env: Mapping[str, str] | None, *streams: io.TextIOWrapper) -> int:
+    """The exit code of one command line that is called here, with these standard streams."""
+    with pytest.MonkeyPatch.context() as patch:
+        if cwd is not None:
+            patch.chdir(cwd)
+        for name, value in (env or {}).items():
             patch.setenv(name, value)
-        for name in ("stdout", "stderr"):
-            patch.setattr(sys, name, printed)
-        patch.setattr(sys, "stdin", nothing)
-        code = main(arguments)
-    printed.flush()
-    return printed.buffer.getvalue().decode(), code  # type: ignore[attr-defined]
+        for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
+            patch.setattr(sys, name, stream)
+        return main(arguments)
+
+
+def _stream(text: str = "") -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8", write_through=True)
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    """What was written to it."""
+    stream.flush()
+    stream.seek(0)
+    return stream.read()
 
 
 def on_terminal(command: Sequence[str], cwd: Path, environ: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -47,14 +48,22 @@ def rebuild(vault: Vault, name: str, turn: int) -> str:
     return ""
 
 
+def _await_the_end(over: threading.Event) -> None:
+    sys.stdin.read()
+    over.set()
+
+
 def main() -> None:
-    """Do one thing again and again until a moment; print a line of JSON at the end."""
-    root, what, until = Path(sys.argv[1]), sys.argv[2], float(sys.argv[3])
+    """Do one thing so many times, or (0) until standard input ends; print a line of JSON at the end."""
+    root, what, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    over = threading.Event()
+    if not turns:
+        threading.Thread(target=_await_the_end, args=(over,), daemon=True).start()
     random.seed(what)
     turn, wrong = 0, []
     with Vault.open(root, session=what) as vault:
         work = {"w": write, "e": edit, "r": rebuild}[what[0]]
-        while time.time() < until:
+        while turn < turns or not (turns or (turn and over.is_set())):
             try:
                 fault = work(vault, what, turn)
             except VaultError as error:

@@ -7,7 +7,6 @@ time is known even though the child is not.
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -15,10 +14,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-READY = "ready"
+from tests.bounds import CAMPAIGN
 
-# Read when the tests are collected: each test runs in an environment that has been cleaned.
-_CAMPAIGN = int(os.environ.get("VAULT_CAMPAIGN", "0"))
+READY = "ready"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class Round:
 
 def runs_wanted(default: int) -> int:
     """How often a campaign runs: `VAULT_CAMPAIGN` in the environment of the whole test run, else `default`."""
-    return _CAMPAIGN or default
+    return CAMPAIGN or default
 
 
 def campaign(

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli import typed
 from tests.faults.killer import runs_wanted
 from tests.git_repos import add_hook, git, make_repo, write
 from tests.oracles import assert_git_is_sound
@@ -27,19 +28,12 @@ from vault_tool.files.git import commit
 from vault_tool.files.layout import UNTRACKED
 from vault_tool.util.clock import FixedClock
 
-PATIENCE = 60.0
-"""Seconds after which a command counts as blocked."""
-
 NOTE = "---\nid: {id}\ntype: {type}\ntitle: {title}\n{more}---\n\n{text}\n"
 
 
 def vt(root: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a command as a person at a shell would."""
-    command = [sys.executable, "-m", "vault_tool", "--vault", str(root), *arguments]
-    return subprocess.run(
-        command, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=PATIENCE, check=False,
-    )  # fmt: skip
+    return typed.vt("--vault", str(root), *arguments, env=environment)
 
 
 def note(title: str, text: str = "Text.", type: str = "fact", **more: str) -> str:
@@ -243,8 +237,7 @@ class TestRepositoriesWithin:
         self, root: Path, canary: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.chdir(root / "vault" / "inner")
-        command = [sys.executable, "-m", "vault_tool", "remember", "From within."]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        done = typed.vt_process("remember", "From within.")
         assert done.returncode == 0, done.stderr
         assert not canary.exists()
 

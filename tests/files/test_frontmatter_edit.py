@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.corpus.heads import EMPTY, PAGES, READ_ONLY, Bad, Good, bad_heads, good_heads
 from vault_tool.errors import EditRefused, Exit
 from vault_tool.files.frontmatter import (
@@ -346,7 +347,7 @@ _CHANGES = st.one_of(
 )
 
 
-@settings(max_examples=1200, deadline=None)
+@settings(max_examples=examples(1200), deadline=None)
 @given(heads(), _CHANGES)
 def test_any_edit_of_any_layout_is_faithful_or_refused(made: tuple[bytes, dict[str, tuple[int, int]]], change: Change) -> None:
     data, spans = made

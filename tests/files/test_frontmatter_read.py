@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.bounds import work
+from tests.bounds import examples, work
 from tests.corpus.heads import EMPTY, PAGES, READ_ONLY, Bad, Good, bad_heads, good_heads
 from vault_tool.files.frontmatter import Fault, Head, Plain, Raw, read, read_head, split
 from vault_tool.files.frontmatter.events import EventSource, Reading
@@ -167,7 +167,7 @@ _MEGABYTES = (
 def test_a_megabyte_of_anything_is_read_or_refused_at_once(expression: str) -> None:
     program = (
         "import resource, yaml; from vault_tool.files.frontmatter import read, read_head; read_head('a: |\\n b\\n')\n"
-        "from tests.bounds import work\n"
+        "from tests.bounds import examples, work\n"
         f"data = ('---\\n' + {expression} + '\\n---\\n').encode()\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "before = peak(); print(work(lambda: read(data)), (peak() - before) / 1024)"
@@ -263,7 +263,7 @@ def nearly_simple_heads(draw: st.DrawFn) -> str:
     return "".join(draw(st.permutations(lines)))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(nearly_simple_heads() | st.lists(_LINES, max_size=6).map("".join), st.integers(2, 9))
 def test_both_ways_of_reading_agree(text: str, first_line: int) -> None:
     simple = read_simple(text, first_line)
@@ -283,7 +283,7 @@ def test_common_layouts_are_read_without_the_parser() -> None:
         assert (kinds(simple.values), simple.lines) == (kinds(full.values), full.lines), good.name
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(_LINES, max_size=6).map("".join))
 def test_any_text_is_read_or_named(text: str) -> None:
     head = read_head(text)
@@ -291,7 +291,7 @@ def test_any_text_is_read_or_named(text: str) -> None:
     assert set(head.lines) == set(head.values)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.binary(max_size=200) | st.binary(max_size=200).map(lambda some: b"---\n" + some + b"\n---\n"))
 def test_any_bytes_are_read_or_named(data: bytes) -> None:
     head, body, faults = read(data)

@@ -8,6 +8,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter import Plain, Quoted, Raw, Value, read, read_head, render_head, split
 from vault_tool.files.frontmatter.write import as_raw
@@ -124,14 +125,14 @@ _FIELD_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(st.dictionaries(_KEYS, _FIELD_VALUES, max_size=4))
 def test_any_values_read_back_as_they_were(fields: dict[str, Value]) -> None:
     wanted = {key: None if value is None else as_raw(value) for key, value in fields.items()}
     assert read_back(list(fields.items())) == wanted
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(st.dictionaries(_KEYS, _TEXTS | st.lists(_TEXTS, max_size=3), max_size=4))
 def test_other_readers_take_texts_for_texts(fields: dict[str, Value]) -> None:
     rendered = render_head(list(fields.items()))

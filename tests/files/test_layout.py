@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.faults.hostile_names import NAMES
 from vault_tool.errors import Refused
 from vault_tool.files.layout import FileKind, conflict_name, file_kind, inside, name_key, path_fault
 from vault_tool.files.placing import place
@@ -102,6 +103,15 @@ def test_any_title_stays_in_the_vault(title: str, other: str, kind: str, record_
     check_place(Observation(id=ID, type=kind, title=title, created=other), root)
     check_place(Understanding(id=record_id, type=kind, title="", summary=title, created=AT), root)
     check_place(Edge(id=record_id, type=kind, from_id=other, from_title=title, to_id="x", to_title=other), root)
+
+
+def test_five_hundred_hostile_names_stay_in_the_vault() -> None:
+    root = Path("/nowhere/vault")
+    for name in NAMES:
+        check_place(Subject(id=ID, type="subject", name=name), root)
+        check_place(Observation(id=ID, type=name, title=name, created=AT), root)
+        check_place(Understanding(id=ID, type=name, title=name, created=AT), root)
+        check_place(Edge(id=ID, type=name, from_id="1", from_title=name, to_id="2", to_title=name), root)
 
 
 @pytest.mark.parametrize("title", HOSTILE)

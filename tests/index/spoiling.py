@@ -6,8 +6,10 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+
+from tests.bounds import CAMPAIGN
 
 
 def _each(target: Path, change: Callable[[Path], object]) -> None:
@@ -69,3 +71,18 @@ FAULTS: dict[str, Callable[[Path], None]] = {
     "flipped bits with the time restored": lambda target: _each(target, _flip_quietly),
 }
 """What can happen to a file; a folder has it happen to each file in it."""
+
+
+def trials(
+    targets: Sequence[str], faults: Iterable[str], main: str, fits: Callable[[str, str], bool] = lambda target, fault: True
+) -> list[tuple[str, str, bool]]:
+    """Targets, faults, and whether a process has them open: every fault with `main`, two faults with each; all in a campaign."""
+    able = {target: [fault for fault in faults if fits(target, fault)] for target in targets}
+    if CAMPAIGN:
+        return [(target, fault, live) for target in targets for fault in able[target] for live in (False, True)]
+    each = [
+        (target, able[target][(2 * n + live) % len(able[target])], bool(live))
+        for n, target in enumerate(targets)
+        for live in (0, 1)
+    ]
+    return [*each, *((main, fault, live) for fault in able[main] for live in (False, True) if (main, fault, live) not in each)]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from vault_tool.index.lexical import Builder, Lexical
 from vault_tool.index.lexical_text import MOST_CLAUSES, Text, read_query, searchable
 
@@ -145,7 +146,7 @@ def test_a_pasted_page_is_searched_by_its_first_words(lexical: Lexical) -> None:
     assert _found(lexical, "京" * 5000 + " redis")
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(query=st.text(max_size=60) | st.text(alphabet='"*()[]{}:^~+-\\/ abc東京', max_size=40))
 def test_no_query_fails(lexical: Lexical, query: str) -> None:
     pending = {"redis": TEXTS["redis"], "gone": None}

@@ -157,7 +157,7 @@ class TestByHand:
 class TestCommandLine:
     def test_a_refusal_shows_no_value(self, root: Path) -> None:
         for extra in ((), ("--json",), ("--debug",)):
-            done = vt("remember", "-", *extra, cwd=root, stdin=None, input=SAID)
+            done = vt("remember", "-", *extra, cwd=root, input=SAID)
             assert done.returncode == 6
             assert KEY not in done.stdout + done.stderr
             assert "ghp_…" in done.stderr

@@ -19,8 +19,7 @@ from vault_tool import Vault
 from vault_tool.index.vectors.keeping import mirror_bytes
 from vault_tool.verbs.recall.recall import Bundle
 
-SECONDS = 60.0 if CAMPAIGN else 8.0
-SEEN_WITHIN = 5.0
+NOTES = 100 if CAMPAIGN else 10
 
 _WORDS = (
     "amber",
@@ -67,7 +66,7 @@ class Commands(threading.Thread):
                 time.sleep(0.05)
                 continue
             command = [sys.executable, "-m", "vault_tool", "recall", wanted, "--json", "--vault", str(self.root)]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             found: dict[str, Any] = {"results": [], "degraded": [done.stderr]}
             if done.returncode == 0:
                 found = json.loads(done.stdout)
@@ -83,9 +82,9 @@ def test_a_watcher_commands_and_a_long_lived_reader_share_one(tmp_path: Path, ol
         eventually(lambda: (root / "_cache/chroma.seal").exists())
         commands = Commands(root)
         commands.start()
-        until, number = time.monotonic() + SECONDS, 0
+        number = 0
         said: set[str] = set()
-        while time.monotonic() < until:
+        while number < NOTES or commands.asked < 2:
             name, beside = _WORDS[number % len(_WORDS)], _WORDS[number // len(_WORDS) % len(_WORDS)]
             text = f"{name} {beside} number {number}"
             with Vault.open(root) as writer:
@@ -98,13 +97,12 @@ def test_a_watcher_commands_and_a_long_lived_reader_share_one(tmp_path: Path, ol
                 said.update(found.degraded)
                 return any(text in one.content and "meaning" in str(one.why) for one in found.results)
 
-            eventually(seen, SEEN_WITHIN)
+            eventually(seen)
             number += 1
-            time.sleep(0.2)
         commands.stop.set()
-        commands.join(timeout=60)
+        commands.join()
         grown = mirror_bytes(root / "_cache")
-        eventually(lambda: _whole(root), 30)
+        eventually(lambda: _whole(root))
     assert commands.missed == []
     assert commands.asked > 0
     # Another process may be embedding, or writing to Chroma, where the exact store answers; nothing else may go wrong.

@@ -153,7 +153,7 @@ class Conversations(RuleBasedStateMachine):
 
 @pytest.mark.campaign
 def test_every_conversation_is_as_the_model_says() -> None:
-    examples = runs_wanted(12)
+    examples = runs_wanted(6)
     run_state_machine_as_test(
         Conversations,
         settings=settings(
