@@ -92,6 +92,27 @@ def test_the_same_subject_made_twice_is_named_and_nothing_is_lost(root: Path) ->
         assert codes & {"conflict-markers", "merge-conflict", "duplicate-subject-name"}
 
 
+def test_the_same_name_made_a_subject_on_two_machines_merges_by_itself(root: Path) -> None:
+    other = cloned(root, "other")
+    for number, machine in enumerate((root, other)):
+        with Vault.open(machine, session=f"m{number}") as vault:
+            assert vault.remember(f"Seen on machine {number}.", ["Redis", "Home lab"]).subjects_created == ("Redis", "Home lab")
+    git(root, "pull", "--quiet", "--no-rebase", "--no-edit", str(other), "HEAD")
+    with Vault.open(root) as vault:
+        assert [(card.name, card.observation_count) for card in vault.get_subjects().results] == [("Home lab", 2), ("Redis", 2)]
+        assert not [one for one in vault.doctor().problems if one.severity != "note"]
+
+
+def test_a_name_gets_another_id_where_its_own_is_a_renamed_subjects(root: Path) -> None:
+    with Vault.open(root, origin="owner") as vault:
+        vault.remember("Seen once.", ["Redis"])
+        first = vault.get_subjects(["Redis"]).results[0]
+        note = root / first.path
+        note.write_text(note.read_text().replace("name: Redis", "name: Valkey"))
+        vault.remember("Seen twice.", ["Redis"])
+        assert vault.get_subjects(["Valkey"]).results[0].id == first.id != vault.get_subjects(["Redis"]).results[0].id
+
+
 def test_a_conflict_in_a_note_is_served_as_it_was_and_never_committed(root: Path) -> None:
     with Vault.open(root) as vault:
         made = vault.remember("The port is 6379.", ["Redis"])

@@ -179,7 +179,7 @@ def test_a_short_password_is_found_where_it_is_given_to_its_name(text: str) -> N
         "password = MyPassw0rd12, Password: Password123, secret=super_s3cr3t",
         "password=Uint8Array, secret: /home/User2/x9, pwd = $MyPass22word",
         "postgres://postgres:postgres@localhost and https://user_123:123456789012345@host.io",
-        "AKIAIOSFODNN7EXAMPLE, sk_test_BQokikJOvBiI2HlWgH4olfQ2",
+        "secret_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY, sk_test_BQokikJOvBiI2HlWgH4olfQ2",
         'password = "postgres"; "secret": "V1SecretReference"; "api_key": "OPENAI_API_KEY"',
         'key="-----BEGIN PRIVATE KEY-----\\nXXXX\\nXXXX\\n-----END PRIVATE KEY-----"',
     ],

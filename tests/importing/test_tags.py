@@ -45,6 +45,14 @@ def test_tags_in_heads(head: Mapping[str, Raw], found: list[str]) -> None:
 def test_folders_are_tags_but_for_numbers() -> None:
     assert list(tags.of_folders("Areas/Home lab/2023/10/x.md")) == ["Areas", "Home-lab"]
     assert list(tags.of_folders("x.md")) == []
+    assert list(tags.of_folders("01 - Projects/03_Areas/1. Inbox/R & D/C++/3D prints/2023/x.md")) == [
+        *("Projects", "Areas", "Inbox", "R-D", "C++", "3D-prints"),
+    ]
+
+
+def test_comments_and_indented_code_hold_no_tags() -> None:
+    body = "#a %% #b %% #c\n%%\n#d\n\n#e\n%%\n<!-- #f\n#g --> #h\n\n    #include <x>\n    #define y\n\n%% #i is no comment\n"
+    assert list(tags.in_prose(body)) == ["a", "c", "h", "i"]
 
 
 def test_only_what_a_head_lacks_is_added() -> None:

@@ -17,6 +17,11 @@ from vault_tool.importing.toml_head import toml_head
         ("guide/README.md", "text", "guide"),
         ("index.md", "Reference\n=========\n", "Reference"),
         ("a/x.md", "# \n", "x"),
+        ("a/My note.md", "What it says.\n\n# See also\n- [[Other]]\n", "My note"),
+        ("a/My note.md", "What it says.\n\nFooter\n======\n", "My note"),
+        ("a/My note.md", "> quoted\n\n![](x.png)\n#tag\nStatus: new\n---\n# Its title\n", "Its title"),
+        ("a/My note.md", "[[Up]]\n\nIts title\n=====\n", "Its title"),
+        ("guide/README.md", "Words.\n# Real name\n", "Real name"),
     ],
 )
 def test_the_title_is_the_first_heading_or_the_files_name(path: str, prose: str, title: str) -> None:

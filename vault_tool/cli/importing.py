@@ -35,10 +35,11 @@ def import_() -> None:
 @click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
 @click.option("--folder-tags/--no-folder-tags", default=True, show_default=True, help="Tag notes with their folders' names.")
 @click.option("--attachments", is_flag=True, help="Copy the files that are no notes too.")
+@click.option("--prune", is_flag=True, help="Remove the copies of notes that are gone, by a commit.")
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 def markdown(
     call: Call, folder: str, name: str, in_place: bool, type: str, subject_names: tuple[str, ...], project: str,
-    folder_tags: bool, attachments: bool, dry_run: bool,
+    folder_tags: bool, attachments: bool, prune: bool, dry_run: bool,
 ) -> Exit:  # fmt: skip
     """Copy a folder of notes to vault/imported/.
 
@@ -47,7 +48,7 @@ def markdown(
     with call.open_vault() as vault, call.progress("importing") as progress:
         done = markdown_folder.import_markdown(
             vault, folder, name=name, in_place=in_place, type=type, subject_names=subject_names, project=project,
-            folder_tags=folder_tags, attachments=attachments, dry_run=dry_run, progress=progress,
+            folder_tags=folder_tags, attachments=attachments, prune=prune, dry_run=dry_run, progress=progress,
         )  # fmt: skip
         return call.emit(done, _imported, vault)
 
@@ -75,7 +76,9 @@ def _imported(done: Imported, short: Short) -> Iterator[Block]:
     yield f"{'would import' if done.dry_run else 'imported'} {done.imported} from {done.source} into {done.target}"
     yield fields(
         ("updated", done.updated or None),
+        ("moved", done.moved or None),
         ("unchanged", done.unchanged or None),
+        ("gone", _gone(done)),
         ("left as pages", done.pages or None),
         ("edges", done.edges or None),
         ("logs", done.episodes or None),
@@ -92,6 +95,14 @@ def _imported(done: Imported, short: Short) -> Iterator[Block]:
         yield problem_table(done.problems[:SHOWN], "")
     if len(done.problems) > SHOWN:
         yield f"and {len(done.problems) - SHOWN} more: --json lists them all"
+
+
+def _gone(done: Imported) -> str:
+    count = len(done.gone)
+    if not count:
+        return ""
+    names = ", ".join(done.gone[:3]) + (", ..." if count > 3 else "")
+    return f"{count} ({f'{done.pruned} removed' if done.pruned else '--prune removes their copies'}): {names}"
 
 
 def _attachments(done: Imported) -> str:

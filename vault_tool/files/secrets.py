@@ -245,15 +245,15 @@ def _hits(rules: Sequence[tuple[str, _Find]], number: int, line: str) -> Iterato
     for piece in (line[start : start + _LONGEST_LINE] for start in starts):
         for kind, find in rules:
             for value in find(piece):
-                if _is_example(value, piece):
+                if _is_example(kind, value, piece):
                     continue
                 yield Secret(number, kind, f"{value[: min(_SHOWN, len(value) // 4)]}…", value)
 
 
-def _is_example(value: str, line: str) -> bool:
+def _is_example(kind: str, value: str, line: str) -> bool:
     """Whether a hit is plainly a placeholder or a documented sample, or a plain word as the password of a host for examples."""
     low = value.lower()
-    if "example" in low.partition("@")[0] or any(part in low for part in _DOCUMENTED):
+    if (kind.startswith("assigned") and "example" in low) or any(part in low for part in _DOCUMENTED):
         return True
     if "PRIVATE KEY" in value:
         return bool(re.match(r"-*(?:\\n|\s)*(?:[xX]{3}|\.\.\.|…)", line.partition(value)[2]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -48,11 +47,6 @@ class Made:
     identity: str = ""
     skipped: str = ""
     problems: tuple[Problem, ...] = ()
-
-
-def derived_id(space: str, label: str) -> str:
-    """The id of a note that has none of its own: the same for the same place in the same vault (`space` is its id)."""
-    return str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, space), label))
 
 
 def own_id(data: bytes) -> str:

@@ -15,6 +15,8 @@ _INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 # A tag stands at the beginning of a word, so that anchors in addresses and links are none.
 _TAG = re.compile(r"""(?:(?<=\s)|(?<=^)|(?<=[\s(][(])|(?<=^[(]))#([^\s#.,;:!?'"()\[\]{}<>|`~@$%^&*+=\\]+)""")
 _COLOUR = re.compile(r"(?=[a-f]*\d)[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3}(?:[0-9a-fA-F]{2})?)?", re.ASCII)
+_NUMBERED = re.compile(r"\d{1,3}(?:\.\d{1,3})?(?:[ _)-]+|\.[ ]*)(?=.*[^\W\d_])")
+_UNREADABLE = re.compile(r"[^\w.+/]+")
 _SEPARATORS = re.compile(r"[,\s]+")
 
 
@@ -22,13 +24,32 @@ def in_prose(body: str) -> Iterator[str]:
     """The `#tags` of a body, nested ones (`#a/b`) whole; code, headings, colours and numbers are none."""
     if "#" not in body:
         return
-    for _, line in prose_lines(body):
-        if "#" not in line:
+    before = ""
+    for _, line in prose_lines(_without_comments(body)):
+        indented_code = line.startswith(("    ", "\t")) and not before.strip()
+        # A block of indented code goes on over its own lines: each is as if it followed a blank one.
+        before = "" if indented_code else line
+        if "#" not in line or indented_code:
             continue
         for match in _TAG.finditer(_INLINE_CODE.sub("``", line)):
             tag = match.group(1).strip("/-_")
             if _is_tag(tag):
                 yield tag
+
+
+def _without_comments(body: str) -> str:
+    """A body without `%% comments %%` and those of HTML, each replaced by the line ends that it had."""
+    for opening, closing in (("%%", "%%"), ("<!--", "-->")):
+        if opening not in body:
+            continue
+        kept, _, rest = body.partition(opening)
+        while rest:
+            comment, closed, after = rest.partition(closing)
+            text, _, rest = after.partition(opening)
+            # One that is never closed is none: the mark stands for itself.
+            kept += "\n" * comment.count("\n") + text if closed else comment
+        body = kept
+    return body
 
 
 def in_head(head: Mapping[str, Raw]) -> Iterator[str]:
@@ -39,9 +60,11 @@ def in_head(head: Mapping[str, Raw]) -> Iterator[str]:
 
 
 def of_folders(path: str) -> Iterator[str]:
-    """A tag for each folder above a note; those that are only numbers (years, months) give none."""
+    """A tag for each folder above a note, as one reads it (`01 - Projects` is `Projects`); mere numbers (years) give none."""
     for part in PurePosixPath(path).parent.parts:
-        tag = "-".join(one_line(part).split()).strip("-_.#")
+        name = one_line(part)
+        number = _NUMBERED.match(name)
+        tag = _UNREADABLE.sub("-", name[number.end() :] if number else name).strip("-_.#")
         if any(c.isalpha() or ord(c) > 127 for c in tag):
             yield tag
 

@@ -162,6 +162,12 @@ class Catalog:
             return self._entries("class = ? ORDER BY path", (record_class.value,))
         return self._entries(f"class = ? AND type IN ({_marks(types)}) ORDER BY path", (record_class.value, *types))
 
+    def heads_with(self, field: str, beginning: str, also: str) -> list[tuple[str, str, str]]:
+        """The id of each record whose `field` begins so, with that field and another one of its head, by path."""
+        one, other = f"json_extract(CAST(head AS TEXT), '$.{field}')", f"json_extract(CAST(head AS TEXT), '$.{also}')"
+        query = f"SELECT id, {one}, ifnull({other}, '') FROM entries WHERE substr({one}, 1, ?) = ? ORDER BY path"
+        return [(row[0], str(row[1]), str(row[2])) for row in self.rows(query, (len(beginning), beginning))]
+
     def subject_named(self, normal: str) -> tuple[Entry, ...]:
         """The subjects that answer to a normalised name or alias; more than one is a problem."""
         return self._joined("names j ON j.n = e.n WHERE j.normal = ? ORDER BY e.path", (normal,))

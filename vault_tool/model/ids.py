@@ -18,6 +18,11 @@ def new_id() -> str:
     return str(uuid.uuid4())
 
 
+def derived_id(space: str, label: str) -> str:
+    """The id of what has none of its own: the same for the same label in the same vault (`space` is the vault's id)."""
+    return str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, space), label))
+
+
 def canonical(text: str) -> str | None:
     """The canonical form of any UUID written with hyphens (of any version, in any case), or None."""
     lowered = text.strip().lower()

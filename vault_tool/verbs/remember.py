@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from vault_tool.errors import UsageError
 from vault_tool.files.render import body_text
-from vault_tool.model.ids import new_id
+from vault_tool.model.ids import derived_id, new_id
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
@@ -155,7 +155,7 @@ def provenance(vault: Context) -> Provenance:
     return {"session": who.session, "model": who.model, "origin": who.origin, "user": who.user, "project": who.project}
 
 
-def tag(op: Operation, names: Sequence[str], summary: str = "") -> Tagging:
+def tag(op: Operation, names: Sequence[str]) -> Tagging:
     """The subjects called `names`, with those that do not exist planned in `op`."""
     vault = op.vault
     found: dict[str, str] = {}
@@ -170,10 +170,21 @@ def tag(op: Operation, names: Sequence[str], summary: str = "") -> Tagging:
         existing, minted = resolve.subject(vault, clean), op.minted(normal)
         found[normal] = minted or (existing.text("name") if existing else clean)
         if existing is None and minted is None:
-            op.create(Subject(id=new_id(), type="subject", name=clean, summary=summary, created=vault.now()))
+            op.create(subject_named(vault, clean))
             created.append(clean)
     similar = {name: near for name in created if (near := resolve.similar_subjects(vault, name, created))}
     return Tagging(tuple(dict.fromkeys(found.values())), tuple(created), similar)
+
+
+def subject_named(vault: Context, name: str) -> Subject:
+    """A subject of which no more than its name is known: the same bytes on every clone, so that two of them merge.
+
+    Its id is made of the vault's and the name's normal form, and its head says neither when nor by whom it was made. Only where
+    that id is a renamed subject's is it a random one.
+    """
+    identity = derived_id(resolve.workspace_id(vault), f"subject/{normal_name(name)}")
+    taken = bool(vault.index.catalog.get(identity))
+    return Subject(id=new_id() if taken else identity, type="subject", name=name)
 
 
 def _check(content: str, kind: str, importance: float | None, confidence: float | None) -> None:

@@ -48,6 +48,11 @@ def find_all(vault: Context, named: Sequence[str], classes: Collection[RecordCla
     return list({entry.id: entry for entry in (find(vault, one, classes) for one in named)}.values())
 
 
+def workspace_id(vault: Context) -> str:
+    """The id of the vault, which keeps apart what two vaults derive from the same text; empty where it has no workspace."""
+    return next((entry.id for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "")
+
+
 def subject(vault: Context, name: str) -> Entry | None:
     """The subject that answers to a name or alias, or None; two that do are refused by name."""
     found = _subjects(vault, name)

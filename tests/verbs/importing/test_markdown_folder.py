@@ -11,7 +11,7 @@ import pytest
 
 from tests.git_repos import git
 from vault_tool import Vault
-from vault_tool.errors import NotFound, UsageError
+from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import frontmatter
 from vault_tool.importing.places import Places, is_note
 from vault_tool.verbs.importing.intake import BATCH, Imported
@@ -365,3 +365,60 @@ def test_nothing_to_import_is_no_commit(vault: Vault, tmp_path: Path) -> None:
     (tmp_path / "n").mkdir()
     done = vault.import_markdown(tmp_path / "n")
     assert isinstance(done, Imported) and done.commits == () and done.imported == 0
+
+
+def test_a_renamed_note_takes_its_copy_along_with_its_id(vault: Vault, tmp_path: Path) -> None:
+    folder = _write(
+        tmp_path / "source" / "notes",
+        {"a/Old name.md": "Words of one.\n", "b.md": "Words of two.\n", "c.md": "Words of three.\n"},
+    )
+    vault.import_markdown(folder)
+    before = {path: _head(vault, "notes", path)["id"] for path in ("a/Old name.md", "b.md", "c.md")}
+    edited = vault.root / Places("notes").of("b.md")
+    edited.write_bytes(edited.read_bytes() + b"A line by hand.\n")
+    moved_here = vault.root / "vault" / "mine.md"
+    (vault.root / Places("notes").of("c.md")).rename(moved_here)
+    for old, new in (("a/Old name.md", "z/New name.md"), ("b.md", "z/b2.md"), ("c.md", "z/c2.md")):
+        (folder / new).parent.mkdir(exist_ok=True)
+        (folder / old).rename(folder / new)
+    done = vault.import_markdown(folder)
+    assert (done.moved, done.imported, done.gone, done.committed) == (3, 0, (), True)
+    _write(folder, {"a/Old name.md": "Another note in the old place.\n"})
+    assert vault.import_markdown(folder).imported == 1
+    assert _head(vault, "notes", "z/New name.md")["id"] == before["a/Old name.md"] != _head(vault, "notes", "a/Old name.md")["id"]
+    assert _head(vault, "notes", "z/New name.md")["title"] == "New name"
+    assert _head(vault, "notes", "z/b2.md")["id"] == before["b.md"]
+    assert b"A line by hand." in _copy(vault, "notes", "z/b2.md")
+    assert not edited.exists()
+    assert b"imported_from: notes/z/c2.md" in moved_here.read_bytes()
+    assert vault.import_markdown(folder).unchanged == 4
+    vault.commit()
+    assert git(vault.root, "status", "--porcelain") == ""
+
+
+def test_what_is_gone_is_told_and_pruned_only_when_asked(vault: Vault, tmp_path: Path) -> None:
+    files = {"a.md": "Words of one.\n", "b.md": "Words of two.\n", "page.md": "---\nx: [\n---\nBroken.\n", "stays.md": "Here.\n"}
+    folder = _write(tmp_path / "source" / "notes", files)
+    vault.import_markdown(folder)
+    edited = vault.root / Places("notes").of("b.md")
+    edited.write_bytes(edited.read_bytes() + b"A line by hand.\n")
+    for name in ("a.md", "b.md", "page.md"):
+        (folder / name).unlink()
+    told = vault.import_markdown(folder)
+    assert (told.gone, told.pruned) == (("a.md", "b.md", "page.md"), 0)
+    assert (vault.root / Places("notes").of("a.md")).exists()
+    done = vault.import_markdown(folder, prune=True)
+    assert (done.pruned, done.changed_on_both_sides, done.committed) == (2, ("b.md",), True)
+    assert not (vault.root / Places("notes").of("a.md")).exists()
+    assert edited.exists()
+    assert "Words of one." in git(vault.root, "show", f"HEAD~1:{Places('notes').of('a.md')}")
+    assert vault.import_markdown(folder).gone == ("b.md",)
+
+
+def test_an_empty_folder_prunes_nothing(vault: Vault, tmp_path: Path) -> None:
+    folder = _write(tmp_path / "source" / "notes", {"a.md": "Words of one.\n"})
+    vault.import_markdown(folder)
+    (folder / "a.md").unlink()
+    with pytest.raises(Refused, match="has no note at all"):
+        vault.import_markdown(folder, prune=True)
+    assert (vault.root / Places("notes").of("a.md")).exists()

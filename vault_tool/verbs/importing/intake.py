@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_tool.errors import Busy, GitError, NotFound, StorageError, UsageError
-from vault_tool.files import git, tombstones, writer
-from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, derived_id, own_id, untouched
+from vault_tool.files import frontmatter, git, tombstones, writer
+from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
+from vault_tool.importing.places import Places
+from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
 from vault_tool.util.text import content_hash, slug
-from vault_tool.verbs import screening
+from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Progress
+from vault_tool.verbs.importing.copies import Copies, Copy
 from vault_tool.verbs.importing.remembered import Remembered
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import tag
@@ -39,8 +41,9 @@ Convert = Callable[[str, str], Made]
 class Imported(Saved):
     """What an import did, or with `dry_run` would do. Paths in `problems` and `attachments` are relative to `source`.
 
-    `imported`, `updated` and `unchanged` count notes; `pages` says how many of them stay pages (no record could be made
-    of them). `changed_on_both_sides` are copies that were edited here and whose source changed too: left as they are.
+    `imported`, `updated`, `moved` (with their source) and `unchanged` count notes; `pages` says how many of them stay pages
+    (no record could be made of them). `changed_on_both_sides` are copies that were edited here and whose source changed or
+    went too: left as they are. `gone` are the notes that the source had and has no more, of which `pruned` were removed.
     `skipped` counts by reason what was not taken, each named in `problems` (`hidden` ones aside, templates by folder).
     """
 
@@ -49,11 +52,14 @@ class Imported(Saved):
     dry_run: bool = False
     imported: int = 0
     updated: int = 0
+    moved: int = 0
     unchanged: int = 0
     pages: int = 0
     edges: int = 0
     episodes: int = 0
     uses: int = 0
+    gone: tuple[str, ...] = ()
+    pruned: int = 0
     changed_on_both_sides: tuple[str, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     attachments: tuple[str, ...] = ()
@@ -80,9 +86,19 @@ class Intake:
     """An import called `name`: `batches` runs it, `note`, `page` and `attachment` take one file each into an operation."""
 
     def __init__(
-        self, vault: Context, source: Path, name: str, *, dry_run: bool = False, progress: Progress | None = None
+        self,
+        vault: Context,
+        source: Path,
+        name: str,
+        *,
+        dry_run: bool = False,
+        progress: Progress | None = None,
+        exists: Callable[[str], bool] | None = None,
     ) -> None:
-        """`name` is as it was given; by default the import is called as the folder `source`."""
+        """`name` is as it was given; by default the import is called as the folder `source`.
+
+        `exists` says whether the source still has a note; None where notes that moved are not followed.
+        """
         vault.fresh()
         self.vault = vault.as_()
         # Each text is looked at once, on its own: a secret in one note must not keep its whole batch out.
@@ -93,12 +109,14 @@ class Intake:
         self.tally = _Tally()
         self._progress = progress
         self._begun = time.perf_counter()
-        self._space = _space(vault)
+        self._space = resolve.workspace_id(vault)
         self._claimed: set[str] = set()
         self._known = Remembered(vault, self.name, str(source))
         if self._known.before not in ("", str(source)) and not name:
             hint = f"call this one otherwise with --name, or say --name {self.name} if it is the same one, moved"
             raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
+        self._copies = Copies(vault, self.name, exists)
+        self._lost_pages = [path for path in self._known.pages if exists is not None and not exists(path)]
         self._planned = 0
         self._tagging: Operation | None = None
         self._named: tuple[str, ...] = ()
@@ -124,13 +142,11 @@ class Intake:
 
     def note(self, op: Operation, path: str, data: bytes, target: str, dated: str, convert: Convert) -> None:
         """Take in a note that becomes a record: made, brought up to date, or left as it is where nothing changed."""
-        label = f"{self.name}/{path}"
-        derived = derived_id(self._space, label)
-        mine, own = self._ours(derived), ""
-        if mine is None:
-            own = own_id(data)
-            mine = self._ours(own, label) if own else None
-        if mine is not None and mine.text(SOURCE_HASH) == content_hash(data):
+        derived, own = derived_id(self._space, f"{self.name}/{path}"), own_id(data)
+        mine = self.entry(self._copies.of(path)) or self._unmarked(derived)
+        moved = self._copies.moved(own, content_hash(data)) if mine is None else None
+        mine = self.entry(moved.id) if moved else mine
+        if mine is not None and moved is None and mine.text(SOURCE_HASH) == content_hash(data):
             self._claimed.add(mine.id)
             self.count("unchanged")
             return
@@ -149,10 +165,36 @@ class Intake:
             self._page(op, path, made.data, target)
         elif not made.identity:
             self._both(path)
+        elif mine is not None and moved is not None:
+            self._move(op, path, mine, moved, made.data, target)
         elif mine is not None:
             self._update(op, path, mine, made.data)
         else:
             self._new(op, path, made.data, target)
+
+    def prune(self) -> None:
+        """Remove the copies whose source is gone, by a commit of its own; what a person changed here stays."""
+        if not (self._copies.lost or self._lost_pages) or self.dry_run:
+            return
+        with self._operation() as op:
+            self._planned = 0
+            for copy in self._copies.lost.values():
+                entry = self.entry(copy.id)
+                old = self.on_disk(entry.path) if entry else None
+                if entry is None or old is None:
+                    continue
+                if not untouched(old):
+                    self._both(copy.source)
+                    continue
+                op.remove(entry.path)
+                self.planned("pruned")
+            for path in self._lost_pages:
+                where, digest = self._known.pages.pop(path)
+                old = self.on_disk(where)
+                if old is not None and content_hash(old) == digest:
+                    op.remove(where)
+                    self.planned("pruned")
+            self._carry_out(op, "notes that are gone", "Removed")
 
     def page(self, op: Operation, path: str, data: bytes, target: str) -> None:
         """Take in a file as it is, as a page."""
@@ -250,8 +292,9 @@ class Intake:
         return replace(
             _together(tally.saved),
             source=source, target=target, dry_run=self.dry_run,
-            imported=done["imported"], updated=done["updated"], unchanged=done["unchanged"], pages=done["pages"],
-            edges=done["edges"], episodes=done["episodes"], uses=done["uses"],
+            imported=done["imported"], updated=done["updated"], moved=done["moved"], unchanged=done["unchanged"],
+            pages=done["pages"], edges=done["edges"], episodes=done["episodes"], uses=done["uses"],
+            gone=tuple(sorted([*(copy.source for copy in self._copies.lost.values()), *self._lost_pages])), pruned=done["pruned"],
             changed_on_both_sides=tuple(tally.both), skipped=dict(skipped),
             attachments=tuple(attachments), attachments_copied=done["attachments"], subjects_created=tuple(tally.subjects),
             problems=tuple(sorted({*tally.problems, *named})), seconds=round(time.perf_counter() - self._begun, 3),
@@ -265,31 +308,35 @@ class Intake:
         with writing(self.vault, "import") as op:
             yield op
 
-    def _carry_out(self, op: Operation, what: str) -> None:
+    def _carry_out(self, op: Operation, what: str, done: str = "Imported") -> None:
         if self._planned:
             self.tally.subjects.update(dict.fromkeys(self._minted))
         if self.dry_run or not self._planned:
             return
         title = f"{self._planned} {what} from {self.name}"
-        op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"Imported {title}", type="import"))
+        op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"{done} {title}", type="import"))
         self.tally.saved.append(op.carry_out(title))
         self._known.keep()
         # Batch by batch: the texts of them all at once would need as much memory as there are.
         with suppress(Busy, StorageError):
             self.vault.index.settle()
 
-    def _ours(self, identity: str, label: str = "") -> Entry | None:
-        """The copy that an earlier run made; by a note's own id only where its head says that it is this note's."""
+    def _unmarked(self, identity: str) -> Entry | None:
+        """The copy of a note by the id that its place gives it, where somebody took out the line that says where it is from."""
         found = self.entry(identity)
-        return found if found is not None and (not label or found.text(FROM) == label) else None
+        return found if found is not None and not found.text(FROM) else None
 
     def _own_or_derived(self, path: str, own: str, derived: str) -> str:
-        if not own:
-            return derived
-        if own in self._claimed or self.entry(own) is not None:
+        if own and (own in self._claimed or self.entry(own) is not None):
             self.tally.problems.append(note(path, 0, "id-taken", "its id is another note's, so it gets one of its own"))
-            return derived
-        return own
+        elif own:
+            return own
+        number = 1
+        # A note that moved away from this place has taken the id of the place with it.
+        while derived in self._claimed or self.entry(derived) is not None:
+            number += 1
+            derived = derived_id(self._space, f"{self.name}/{path}\n{number}")
+        return derived
 
     def _new(self, op: Operation, path: str, data: bytes, target: str) -> None:
         """A record: in the place of the page that it was while its head was broken, if nobody touched that."""
@@ -311,6 +358,23 @@ class Intake:
             self.planned("updated")
         else:
             self.count("unchanged")
+
+    def _move(self, op: Operation, path: str, mine: Entry, moved: Copy, data: bytes, target: str) -> None:
+        """A copy whose source was renamed: it goes along with its id, from where the import put it; a person's edits stay."""
+        old = self.on_disk(mine.path)
+        if old is None:
+            self._both(path)
+            return
+        if not untouched(old):
+            if mine.text(SOURCE_HASH) != moved.digest:
+                self._both(path)
+            data = frontmatter.edit(old, [frontmatter.Set(FROM, f"{self.name}/{path}")])
+        if mine.path == Places(self.name).of(moved.source):
+            self._put(op, path, data, target)
+            op.remove(mine.path)
+        else:
+            op.rewrite(mine.path, old, data)
+        self.planned("moved")
 
     def _page(self, op: Operation, path: str, data: bytes, target: str) -> None:
         where, known = self._known.pages.get(path, (target, ""))
@@ -341,11 +405,6 @@ class Intake:
 
     def _both(self, path: str) -> None:
         self.tally.both.append(path)
-
-
-def _space(vault: Context) -> str:
-    """What keeps the ids of two vaults that import the same folder apart: the workspace's id."""
-    return next((entry.id for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "")
 
 
 def _chunks(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[list[Item]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,7 @@ def import_markdown(
     project: str = "",
     folder_tags: bool = True,
     attachments: bool = False,
+    prune: bool = False,
     dry_run: bool = False,
     progress: Progress | None = None,
 ) -> Imported:
@@ -42,13 +44,15 @@ def import_markdown(
 
     Only lines in heads are added. A second run takes in what is new or changed, and nothing twice. With `in_place` the
     folder is one below `vault/`, and its pages become records where they are. `type` is for notes that have none that the
-    vault knows; `attachments` copies the other files too. Interrupted, whole notes are left and a second run does the rest.
+    vault knows; `attachments` copies the other files too. A note that was renamed takes its copy along; one that is gone is
+    reported, and with `prune` its copy is removed by a commit. Interrupted, whole notes are left and a second run does the rest.
     """
     folder = source_folder(vault, source, in_place=in_place)
     _check_type(vault, type)
     listing = foreign.survey(folder, vault.root)
     others = [found for found in listing.files if not is_note(found.path)]
-    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress)
+    present = None if in_place else _still_there(folder, listing)
+    intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress, exists=present)
     asked = Asked(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
     with Reader(folder) as reader:
         notes = _without_forms(intake, reader, [found for found in listing.files if is_note(found.path)])
@@ -62,6 +66,9 @@ def import_markdown(
             if attachments:
                 others = _copied(intake, reader, places, others)
         intake.batches(notes, take, lambda found: found.size)
+        if prune:
+            _require_some(notes, folder)
+            intake.prune()
     return intake.report(str(folder), target, listing.passed_over, [found.path for found in others])
 
 
@@ -87,6 +94,18 @@ def _is_the_tools_own(vault: Context, folder: Path) -> bool:
     """Whether it lies beside `vault/` in what is local, derived, hidden, or for notes to start from."""
     below = folder.relative_to(vault.root).parts if folder.is_relative_to(vault.root) else ()
     return bool(below) and below[0] != layout.VAULT and (below[0].startswith(("_", ".")) or below[0] == layout.TEMPLATES)
+
+
+def _still_there(folder: Path, listing: foreign.Listing) -> Callable[[str], bool]:
+    """Whether a note is in the folder, taken in or not; in a folder that could not be looked into all still are."""
+    found = {one.path for one in listing.files}
+    closed = tuple("" if one.path == "." else f"{one.path}/" for one in listing.passed_over if one.code == "unreadable")
+    return lambda path: path in found or path.startswith(closed) or os.path.lexists(folder / path)
+
+
+def _require_some(notes: Sequence[Found], folder: Path) -> None:
+    if not notes:
+        raise Refused(f"{folder} has no note at all, so nothing is pruned", "is it the right folder, and is its disk there?")
 
 
 def _check_type(vault: Context, type: str) -> None:
