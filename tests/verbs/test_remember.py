@@ -256,7 +256,7 @@ def test_an_append_sees_what_was_put_into_a_folder_by_hand(vault: Vault, root: P
         ({"kind": "subject"}, "vt create-subjects"),
         ({"importance": 1.5}, "importance must be from 0 to 1, not 1.5"),
         ({"confidence": -0.1}, "confidence must be from 0 to 1"),
-        ({"confidence": float("nan")}, "confidence must be from 0 to 1"),
+        ({"confidence": float("nan")}, "confidence is no number that can be kept"),
         ({"observed_at": "yesterday"}, "observed_at `yesterday` is not a time"),
         ({"expires": "2026-02-30"}, "expires `2026-02-30` is not a time"),
         ({"subject_names": ["Redis", " "]}, "a subject's name is empty"),
