@@ -106,9 +106,11 @@ def run(mutations: Sequence[Mutation], jobs: int = 1, limit: float = LIMIT, proj
         raise Failed("\n".join(rotten))
     with tempfile.TemporaryDirectory(prefix="mutations-", dir=_IN_MEMORY if _IN_MEMORY.is_dir() else None) as scratch:
         free: SimpleQueue[Path] = SimpleQueue()
-        for number in range(jobs):
-            free.put(_copied(project, Path(scratch) / str(number)))
-        _require_green(Path(scratch) / "0", sorted({test for one in mutations for test in one.tests}), limit)
+        first = _copied(project, Path(scratch) / "0")
+        free.put(first)
+        for number in range(1, jobs):
+            free.put(Path(shutil.copytree(first, Path(scratch) / str(number))))
+        _require_green(first, sorted({test for one in mutations for test in one.tests}), limit)
 
         def tried(one: Mutation) -> Outcome:
             tree = free.get()

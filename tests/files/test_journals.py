@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -222,6 +225,25 @@ def test_a_crash_on_either_side_of_the_append_keeps_the_journal(tmp_path: Path, 
     found, problems = read_signals(third.path, (tmp_path / third.path).read_bytes())
     assert [one.id for one in found] == ([identity(1), identity(2), identity(3)] if appended else [identity(1), identity(3)])
     assert problems == []
+
+
+def test_an_append_after_which_nothing_could_be_noted_keeps_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    local = Local(tmp_path)
+    append_signals(tmp_path, local, [signal(1)])
+    put, noted = os.replace, count()
+
+    def failing(old: str, new: str, **more: int) -> None:
+        # What is said before the lines are written is kept, what is said after them is not: as after a kill.
+        if new == "journals.json" and next(noted) == 1:
+            raise OSError(errno.ENOSPC, "full")
+        put(old, new, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", failing)
+        (second,) = append_signals(tmp_path, local, [signal(2)])
+    assert next(noted) == 2
+    (third,) = append_signals(tmp_path, local, [signal(3)])
+    assert third.path == second.path
 
 
 def test_a_missing_newline_is_mended_first(tmp_path: Path) -> None:

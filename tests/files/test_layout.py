@@ -132,6 +132,10 @@ def test_paths_that_are_refused(path: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+def test_a_name_may_be_as_long_as_file_systems_allow(tmp_path: Path) -> None:
+    assert inside(tmp_path, "vault/" + "é" * 127 + "x") == tmp_path / "vault" / ("é" * 127 + "x")
+
+
 def test_links_out_of_the_vault_are_refused(tmp_path: Path) -> None:
     root, evil = tmp_path / "vault", tmp_path / "vault-evil"
     root.mkdir()
