@@ -39,6 +39,29 @@ assert not [name for name in os.listdir(root / "vault") if name.startswith(".")]
 print("done")
 """
 
+DERIVED = """
+from vault_tool import Vault
+(root / "vault.toml").write_text("")
+notes = root / "vault/observations/2026/01"
+notes.mkdir(parents=True)
+for n in range(30):
+    head = f"---\\nid: 00000000-0000-4000-8000-{n:012d}\\ntype: fact\\ncreated: 2026-01-01T00:00:00+00:00\\n---\\n"
+    (notes / f"{n}.md").write_text(head + f"# Note {n}\\n\\napple " + " ".join(f"w{n}x{k}" for k in range(300)))
+texts = {path: path.read_bytes() for path in notes.iterdir()}
+answered = []
+def ask():
+    with Vault.open(root) as vault:
+        answered.append(len(vault.search("apple", limit=50).results))
+(root / "_cache").mkdir()
+for size in (16, 32, 48, 64, 72, 80, 96, 128, 8192):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", str(root / "_cache")], check=True)
+    refused(ask)
+    subprocess.run(["umount", "-l", str(root / "_cache")], check=True)
+assert answered and set(answered) == {30}
+assert texts == {path: path.read_bytes() for path in notes.iterdir()}
+print("done")
+"""
+
 READ_ONLY = """
 assert subprocess.run(["touch", str(root / "plain")], capture_output=True).returncode != 0, "not read-only"
 assert writer.read(root, "vault/x.md") == b"old"
@@ -110,6 +133,14 @@ def test_a_full_disk_keeps_the_old_text(tmp_path: Path) -> None:
     assert re.fullmatch(
         r"cannot write vault/\d+\.md: no space left on device \(1,024 bytes needed\); free some space.*", lines[0]
     )
+
+
+def test_a_disk_that_is_full_while_the_indexes_are_made(tmp_path: Path) -> None:
+    lines = run([*namespaced('exec "$1" -c "$2" "$3"'), COMMON + DERIVED, str(tmp_path)])
+    assert {line.partition(" ")[2].partition(":")[0] for line in lines} >= {
+        "index cannot be used",
+        "full-text index cannot be written",
+    }
 
 
 def test_a_read_only_vault_is_read(tmp_path: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -65,24 +66,35 @@ def knows(language: str) -> bool:
 
 
 class Builder:
-    """A new index in an empty folder: documents are taken one by one while other work goes on, then finished once."""
+    """A new index in an empty folder: documents are taken one by one while other work goes on, then finished once.
+
+    Each step raises StorageError where the disk is full or refuses.
+    """
 
     def __init__(self, folder: Path, language: str) -> None:
-        folder.mkdir(parents=True)
-        self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
+        with _writing():
+            folder.mkdir(parents=True)
+            self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
 
     def add(self, text: Text) -> None:
         """Take one document."""
-        self._writer.add_document(_document(text))
+        with _writing():
+            self._writer.add_document(_document(text))
 
     def finish(self) -> None:
-        """Put everything on disk; raises StorageError."""
-        try:
+        """Put everything on disk."""
+        with _writing():
             self._writer.commit()
             self._writer.wait_merging_threads()
-        except (OSError, ValueError) as fault:
-            hint = "look at the free space and the permissions of `_cache`"
-            raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 120)}", hint) from fault
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as fault:
+        hint = "look at the free space and the permissions of `_cache`"
+        raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 90)}", hint) from fault
 
 
 class Lexical:
