@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from tests.verbs.looking import fails, untouched
 from vault_tool import Vault
-from vault_tool.errors import UsageError
+from vault_tool.errors import UsageError, VaultError
 
 SLIPS: dict[str, tuple[Callable[[Any], object], str]] = {
     "a number for a text": (lambda vault: vault.remember(5), "content must be a text, not a value of type int"),
@@ -51,3 +54,57 @@ def test_a_verb_keeps_its_name_and_its_text() -> None:
 def test_one_text_is_the_list_of_it(vault: Vault) -> None:
     assert vault.remember("Text.", "Redis", tags="slow").subject_names == ("Redis",)
     assert [one.name for one in vault.get_subjects("Redis").results] == ["Redis"]
+
+
+def _in_a_fork(act: Callable[[], object]) -> str:
+    """What a call says in a child of this very process: its answer, or its failure in words."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = f"answered {act()}"
+        except VaultError as fault:
+            said = str(fault)
+        except BaseException as fault:  # noqa: BLE001  (whatever it is, the test is to name it)
+            said = f"{type(fault).__name__}: {fault}"
+        os.write(write, said.encode()[:4096])
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
+
+
+def test_a_vault_that_came_along_by_a_fork_says_what_to_do(vault: Vault) -> None:
+    made = vault.remember("The cache is Redis.", ["Redis"])
+    calls: dict[str, Callable[[], object]] = {
+        "remember": lambda: vault.remember("Text.", ["Redis"]),
+        "search": lambda: vault.search("redis"),
+        "recall": lambda: vault.as_(session="s").recall("what is the cache?"),
+        "get": lambda: vault.get(made.id),
+    }
+    said = {name: _in_a_fork(call) for name, call in calls.items()}
+    refusal = "this vault was opened before a fork, and its files belong to the process that opened it"
+    assert set(said.values()) == {f"{refusal}; open it again here: Vault.open(path)"}
+    again = _in_a_fork(lambda: len(Vault.open(vault.root).search("redis").results))
+    assert again == f"answered {len(vault.search('redis').results)}"
+    assert _in_a_fork(vault.close) == "answered None"
+    assert vault.get(made.id).content == "The cache is Redis."
+
+
+def test_a_vault_that_threads_and_event_loops_share_answers_right(vault: Vault) -> None:
+    vault.remember("The cache is Redis.", ["Redis"])
+
+    def write_and_find(number: int) -> bool:
+        made = vault.remember(f"The word zq{number}x was written.", ["Redis"])
+        return [one.id for one in vault.search(f"zq{number}x").results] == [made.id]
+
+    async def ask() -> list[int]:
+        answers = (asyncio.to_thread(lambda: len(vault.search("cache").results)) for _ in range(4))
+        return list(await asyncio.gather(*answers))
+
+    with ThreadPoolExecutor(16) as threads:
+        assert list(threads.map(write_and_find, range(16))) == [True] * 16
+        assert [loop.result() for loop in [threads.submit(asyncio.run, ask()) for _ in range(2)]] == [[1] * 4] * 2
+    assert vault.status().counts["observation"] == 17

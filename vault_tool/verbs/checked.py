@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Mapping
 from functools import cache, wraps
 from pathlib import Path
@@ -37,7 +38,8 @@ def checked_parameters(vault: Checked) -> Checked:
 
     So does a text, number or nested value that no note could hold: half an emoji of a cut JSON would end every command
     that reads it again. Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A
-    fault of the system that no verb expected (a folder taken away between two looks at it) comes out as StorageError.
+    fault of the system that no verb expected (a folder taken away between two looks at it) comes out as StorageError. A
+    vault that came along by a fork is refused whole: neither SQLite nor locks of files can be shared in that way.
     """
     for name, verb in list(vars(vault).items()):
         if isinstance(verb, FunctionType) and not name.startswith("_"):
@@ -48,6 +50,9 @@ def checked_parameters(vault: Checked) -> Checked:
 def _checked(verb: FunctionType) -> Callable[..., Any]:
     @wraps(verb)
     def with_checks(*given: Any, **named: Any) -> Any:
+        if given and given[0].process != os.getpid():
+            message = "this vault was opened before a fork, and its files belong to the process that opened it"
+            raise UsageError(message, "open it again here: Vault.open(path)")
         signature, kinds, unchecked = _signature(verb)
         try:
             bound = signature.bind(*given, **named)

@@ -75,6 +75,7 @@ class Context:
         self.root = _checked_root(root)
         self.who = who or Who()
         self.clock = clock or Clock()
+        self.process = os.getpid()
         self.local = Local(self.root)
         self.progress: Progress | None = None
         self.allow_secrets = False
