@@ -40,7 +40,8 @@ def test_create_never_overwrites(tmp_path: Path) -> None:
 
 
 def test_a_file_that_appears_while_a_note_is_written_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / NOTE).parent.mkdir(parents=True)
+    beside = "vault/notes/beside.md"
+    writer.create(tmp_path, beside, b"there")  # with all folders: nothing else is waited for but the new text
     wait = os.fsync
 
     def saved_meanwhile(descriptor: int) -> None:
@@ -50,7 +51,7 @@ def test_a_file_that_appears_while_a_note_is_written_is_not_overwritten(tmp_path
     monkeypatch.setattr(os, "fsync", saved_meanwhile)
     with pytest.raises(writer.Taken):
         writer.create(tmp_path, NOTE, b"our text")
-    assert texts(tmp_path) == {NOTE: b"the editor's text"}
+    assert texts(tmp_path) == {beside: b"there", NOTE: b"the editor's text"}
 
 
 @pytest.mark.parametrize(("there", "new"), [("Redis.md", "redis.md"), ("e\u0301.md", "\u00e9.md")])

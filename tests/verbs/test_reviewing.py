@@ -201,6 +201,15 @@ def test_the_same_text_waits_once(reviewed: Path) -> None:
         assert consent.waiting(vault) == 1
 
 
+def test_another_text_of_the_same_words_waits_too(root: Path) -> None:
+    (root / "vault.toml").write_text('write_policy = "review"\n')
+    with Vault.open(root) as vault:
+        made = [vault.remember(f"The refrigerator is {what}.") for what in ("new", "loud")]
+    assert [one.duplicate_of for one in made] == [None, None]
+    with Vault.open(root, origin="owner") as owner:
+        assert len(owner.review().results) == 2
+
+
 def test_a_review_that_was_killed_after_its_write_is_finished_by_the_next(
     reviewed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
