@@ -69,6 +69,8 @@ class Machine:
     openai_url: str = _option(OPENAI_URL, "Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL")
     models: str = _option("", "The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS")
     vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
+    owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
+    owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
     owner: str = _option("on", "Whether a background process may keep indexes warm.", "VAULT_OWNER", "on", "off")
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each option that was set was set: `_config.json` or a variable's name."""
@@ -168,6 +170,10 @@ def _table(path: Path, faults: list[str]) -> dict[str, Any]:
 def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
     """The value as the program uses it, or None with the fault named; `source` says where it was set."""
     where = f"{source}: `{name}`" if source != name else f"`{name}`"
+    if isinstance(value, bool) and name == "owners_sign":
+        value = "on" if value else "off"
+    if isinstance(value, list) and name == "owners" and all(isinstance(item, str) for item in value):
+        value = ",".join(value)
     if not isinstance(value, str) or len(value) > _LONGEST or not value.isprintable():
         faults.append(f"{where} must be a text of one line")
         return None
@@ -213,6 +219,13 @@ def _vectors(text: str) -> str:
     return text if text in (EXACT, "chroma") else _url(text)
 
 
+def _addresses(text: str) -> tuple[str, ...]:
+    found = [part.strip().lower() for part in text.split(",")]
+    if not all(part and not set(part) & set(" <>") for part in found):
+        raise ValueError("must be addresses as they stand in commits, with commas between them")
+    return tuple(dict.fromkeys(found))
+
+
 def _folder(text: str) -> str:
     return str(Path(text).expanduser())
 
@@ -223,4 +236,5 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "openai_url": _url,
     "vectors": _vectors,
     "models": _folder,
+    "owners": _addresses,
 }

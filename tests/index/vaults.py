@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from tests.git_repos import write
 from vault_tool.config import Config
 from vault_tool.files import git
 from vault_tool.index.rebuild import Index
-from vault_tool.util.clock import Clock
+from vault_tool.util.clock import FixedClock
 
 WORDS = ("amber", "basalt", "cedar", "delta", "ember", "fjord", "garnet", "harbor", "iris", "juniper", "kelp", "lichen")
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
 SESSIONS = ("s1", "s2", "s3")
 TYPES = ("fact", "decision", "solution", "insight")
 
@@ -84,7 +86,7 @@ def change(root: Path, chance: random.Random) -> None:
 
 def opened(root: Path, **settings: Any) -> Index:
     """The index of a vault, with git where it is in a repository."""
-    return Index.open(root, Config(**settings), git.find(root), Clock())
+    return Index.open(root, Config(**settings), git.find(root), FixedClock(NOW))
 
 
 def said(index: Index) -> dict[str, Any]:

@@ -48,6 +48,8 @@ def init(call: Call, folder: str, name: str, description: str, separate: bool, n
 @click.option("--ollama-host", metavar="URL", help="Where Ollama answers.")
 @click.option("--models", metavar="DIR", help="The folder that holds all-MiniLM-L6-v2.")
 @click.option("--vectors", metavar="WHICH", help="exact, chroma, or the URL of a Chroma server.")
+@click.option("--owners", metavar="ADDRESSES", help="The owner's addresses in commits, else git's user.email.")
+@click.option("--owners-sign", type=click.Choice(("on", "off")), metavar="on|off", help="Only signed commits are the owner's.")
 @click.option("--owner", type=click.Choice(("on", "off")), metavar="on|off", help="Whether a background process may run.")
 def config(call: Call, name: str, value: str | None, **machine: str | None) -> Exit:
     """Show the settings, or set one.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from vault_tool.generate.budget import cut, in_turn, shares
-from vault_tool.generate.escape import block, link_path, quote
+from vault_tool.generate.escape import block, inline, link_path, quote
 from vault_tool.generate.lines import link, origin, provenance, tags, vouched
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry, Section
@@ -19,6 +19,7 @@ LEAST_SCORE = 0.2
 LEAST_TRUTH = 0.3
 DOUBTFUL = 0.4
 FILL_UP = 10
+WARNING_LENGTH = 300
 
 _MISSES = 20
 _DATE = re.compile(r"^(> Last updated: )\d{4}-\d{2}-\d{2}", re.MULTILINE)
@@ -73,16 +74,19 @@ def core_page(
     active: int,
     total: int,
     live: bool = False,
+    warnings: Sequence[str] = (),
 ) -> CorePage:
     """The page as of a UTC date in at most `budget` characters; equal values give an equal page on every machine.
 
     Of several `kept` of one type the first is shown: give the newest first, as `orient` serves it.
-    `active` and `total` are the counts of its header; `live` says that use of this machine alone is counted too.
+    `active` and `total` are the counts of its header; `live` says that use of this machine alone is counted too;
+    `warnings` are lines about the texts that are given whole.
     """
     header = _header(as_of, active, total, live)
     if len(header) > budget:
         return CorePage(cut(header, budget), (), {})
     head = f"{header}\n{_HOW}" if len(header) + 1 + len(_HOW) <= budget else header
+    head += _warned(warnings, (budget - len(head)) // 4)
     texts = _kept_texts([one for one in kept if not _expired(one.entry, as_of)], min(budget // 2, budget - len(head)))
     left_out: Counter[str] = Counter()
     ranked = _ranked(items, registry, as_of, left_out)
@@ -98,6 +102,16 @@ def same_but_for_date(old: str, new: str) -> bool:
 def _header(as_of: date, active: int, total: int, live: bool) -> str:
     when = f"{as_of.isoformat()} (live)" if live else as_of.isoformat()
     return f"{_TITLE}\n\n> Last updated: {when} | Active memories: {active}/{total} | Refresh: `vt core`\n"
+
+
+def _warned(warnings: Sequence[str], room: int) -> str:
+    """What the owner should settle of soul, protocol and orientation: a line each, while there is room."""
+    lines = ""
+    for said in warnings:
+        line = f"\n> Warning: {inline(said, WARNING_LENGTH)}\n"
+        if len(lines) + len(line) <= room:
+            lines += line
+    return lines
 
 
 def _kept_texts(kept: Sequence[Kept], room: int) -> str:

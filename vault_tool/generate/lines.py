@@ -10,13 +10,17 @@ TITLE_LENGTH = 120
 TAG_LENGTH = 30
 MOST_TAGS = 6
 MODEL_LENGTH = 40
+PULLED_LENGTH = 120
 
 _ORIGINS = frozenset({"owner", "agent", "import"})
 
 
 def origin(entry: Entry) -> str:
-    """Who wrote it: `owner` (also a file that does not say), `agent`, `import`, or `unknown` for any other word."""
+    """Who wrote it: `owner` (also a file that does not say), `agent`, `import`, `pulled` and by whom, or `unknown`
+    for any other word."""
     said = entry.origin
+    if entry.pulled:
+        return words(said, PULLED_LENGTH)
     return said if said in _ORIGINS else "unknown"
 
 

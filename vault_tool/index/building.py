@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from vault_tool.config import Config
@@ -16,6 +17,7 @@ from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
 from vault_tool.files.changes import settled
 from vault_tool.files.reader import Listing, Reader, Scan
+from vault_tool.index.authorship import Beliefs, History
 from vault_tool.index.catalog import failure
 from vault_tool.index.lexical import Builder
 from vault_tool.index.manifest import discard
@@ -48,6 +50,8 @@ def build(
     config: Config,
     repo: git.Repo | None,
     facts: Mapping[str, str],
+    history: History,
+    now: datetime,
     progress: Progress | None = None,
 ) -> Built:
     """Fill new indexes from the files of `scan`; what was made is removed again when something fails."""
@@ -57,7 +61,7 @@ def build(
         undo.callback(discard, catalog)
         undo.callback(discard, lexical)
         try:
-            vanished = _fill(root, catalog, lexical, nonce, scan, config, repo, facts, progress)
+            vanished = _fill(root, catalog, lexical, nonce, scan, config, repo, facts, history, now, progress)
         except sqlite3.Error as fault:
             raise failure(fault) from fault
         except OSError as fault:
@@ -75,6 +79,8 @@ def _fill(
     config: Config,
     repo: git.Repo | None,
     facts: Mapping[str, str],
+    history: History,
+    now: datetime,
     progress: Progress | None,
 ) -> int:
     """Fill both; returns how many files left meanwhile."""
@@ -84,7 +90,9 @@ def _fill(
         listings: dict[str, Listing] = {folder: {} for folder in scan.folders}
         vanished = 0
         with no_collection():
-            for one in _all(root, scan, config, repo, facts.get("head", ""), progress):
+            head = facts.get("head", "")
+            beliefs = Beliefs(repo, head, now, history.came)
+            for one in _all(root, scan, config, repo, head, beliefs, progress):
                 if one is None:
                     vanished += 1
                     continue
@@ -96,7 +104,7 @@ def _fill(
         own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": faults_digest(scan.faults)}
         # Both write without holding Python's lock, so that neither waits for the other.
         with _beside(builder.finish):
-            bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own})
+            bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own}, history)
     finally:
         bulk.close()
     return vanished
@@ -108,7 +116,13 @@ def faults_digest(faults: tuple[Problem, ...]) -> str:
 
 
 def _all(
-    root: Path, scan: Scan, config: Config, repo: git.Repo | None, commit: str, progress: Progress | None
+    root: Path,
+    scan: Scan,
+    config: Config,
+    repo: git.Repo | None,
+    commit: str,
+    beliefs: Beliefs,
+    progress: Progress | None,
 ) -> Iterator[Seen | None]:
     """Every file in the order of its path, those that need HEAD's text last; None for one that vanished meanwhile."""
     broken: list[Seen] = []
@@ -126,9 +140,9 @@ def _all(
             if one is not None and one.kind == UNREADABLE:
                 broken.append(one)
             elif one is not None:
-                yield from without([one], forgotten)
+                yield from beliefs.of(without([one], forgotten))
     # Together, because git is asked once for all of them.
-    yield from without(with_head(broken, repo, commit, config.types), forgotten)
+    yield from beliefs.of(without(with_head(broken, repo, commit, config.types), forgotten))
     if progress is not None:
         progress(total, total)
 

@@ -17,7 +17,7 @@ from vault_tool.index.kept import Kept
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
-from vault_tool.model.problems import Problem
+from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.supersession import longest_chain
@@ -233,6 +233,11 @@ class Catalog:
         return tuple(
             sorted(problem_of(row) for row in self.rows("SELECT path, line, code, severity, message, hint FROM problems"))
         )
+
+    def problems_of(self, path: str, severity: Severity) -> tuple[Problem, ...]:
+        """What is wrong in one file, of one severity, in order."""
+        query = "SELECT path, line, code, severity, message, hint FROM problems WHERE path = ? AND severity = ?"
+        return tuple(sorted(problem_of(row) for row in self.rows(query, (path, severity.value))))
 
     def pages(self) -> tuple[Page, ...]:
         """The markdown files that are no records, in the order of their paths."""

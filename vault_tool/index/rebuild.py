@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from vault_tool.config import Config
-from vault_tool.errors import Busy, StorageError
+from vault_tool.errors import Busy, GitError, StorageError
 from vault_tool.files import git, reader, tombstones
 from vault_tool.files.changes import Changes, compare, settled
 from vault_tool.files.layout import INDEX_FILE, FileKind, file_kind
 from vault_tool.files.reader import Scan
-from vault_tool.index import updating
+from vault_tool.index import authorship, updating
+from vault_tool.index.authorship import History, Owners
 from vault_tool.index.building import Progress, build, faults_digest
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
@@ -64,20 +65,28 @@ class Refresh:
 class Index:
     """The derived indexes of one vault. Every answer of `catalog` and `search` is of the last refresh."""
 
-    def __init__(self, root: Path, config: Config, repo: git.Repo | None, clock: Clock) -> None:
+    def __init__(
+        self, root: Path, config: Config, repo: git.Repo | None, clock: Clock, owners: Callable[[], Owners] | None = None
+    ) -> None:
         self._root = root
         self._config = config
         self._repo = repo
         self._clock = clock
+        self._owners = owners or self._who_commits
         self._shelf = Shelf(root, config)
         self._search = Search(self._shelf, config)
         self._looks: Mapping[str, reader.Look] = {}
         self._exports_later = False
 
     @classmethod
-    def open(cls, root: Path, config: Config, repo: git.Repo | None, clock: Clock) -> Index:
-        """The indexes of a vault; nothing is read or written before something is asked."""
-        return cls(root, config, repo, clock)
+    def open(
+        cls, root: Path, config: Config, repo: git.Repo | None, clock: Clock, owners: Callable[[], Owners] | None = None
+    ) -> Index:
+        """The indexes of a vault; nothing is read or written before something is asked.
+
+        `owners` says, when it matters, whose commits are the owner's; else theirs whom git would name as the author here.
+        """
+        return cls(root, config, repo, clock, owners)
 
     def close(self) -> None:
         """Let go of all files."""
@@ -258,6 +267,7 @@ class Index:
     ) -> Refresh:
         """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are withheld."""
         suspects, gone = dict(changes.suspects), changes.gone
+        history, where = self._history(catalog, where)
         if walked and gone:
             # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
             back = reader.present(self._root, gone) if not scan.partial else {}
@@ -265,6 +275,7 @@ class Index:
             gone = tuple(path for path in gone if path not in back)
         # What is served as HEAD had it must follow HEAD, though the files themselves did not change.
         again = updating.unreadable(catalog) if where.moved else ()
+        again = (*again, *history.touched(catalog))
         forgotten = tombstones.forgotten(self._root)
         if news and "forgotten" in news:
             again = (*again, *updating.raised(catalog, forgotten))
@@ -272,7 +283,7 @@ class Index:
             path: stat for path, stat in reader.present(self._root, set(again) - suspects.keys()).items() if path not in gone
         }
         found = updating.read(self._root, self._config, suspects, known, again)
-        seen = self._served(found.seen, where.now, forgotten)
+        seen = self._served(catalog, history, found.seen, where.now, forgotten)
         reason = ""
         if walked and gone:
             if scan.partial:
@@ -281,34 +292,50 @@ class Index:
                 reason = updating.withheld(catalog, gone, seen, self._repo, where)
                 gone = () if reason else gone
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
-        facts = {**(news or {}), **({} if reason else where.facts)}
+        facts = {**(news or {}), **({} if reason else where.facts), **history.facts}
         stats, times = updating.to_remember(catalog, found.touched, scan.started_ns)
         if not (seen or gone or stats or times or facts):
             return replace(self._report(catalog), withheld=reason, behind=found.vanished)
         before = catalog.files([*(one.path for one in seen), *gone])
         with self._shelf.writing(catalog):
-            seen, gone = self._as_they_are_now(catalog, seen, gone, where.now)
+            seen, gone = self._as_they_are_now(catalog, history, seen, gone, where.now)
             stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
             facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone))
-            apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts))
+            apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts, history))
         self._export_if_due(catalog)
         report = self._report(catalog, updating.tally(seen, gone, before))
         return replace(report, withheld=reason, behind=found.vanished)
 
-    def _served(self, seen: Iterable[Seen], head: str, forgotten: Collection[str]) -> tuple[Seen, ...]:
-        """What was read, as it is served: a broken note as HEAD has it, a forgotten memory not at all."""
-        return tuple(without(with_head(seen, self._repo, head, self._config.types), forgotten))
+    def _history(self, catalog: Catalog, where: Tip) -> tuple[History, Tip]:
+        """What the history brought since it was looked at last; where git cannot say, HEAD counts as not looked at."""
+        if self._repo is None or not where.facts:
+            return History(), where
+        try:
+            return authorship.since(self._repo, catalog, where.now, self._owners), where
+        except GitError:
+            return History(), replace(where, facts={**where.facts, "head_signature": ""})
+
+    def _who_commits(self) -> Owners:
+        return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
+
+    def _served(
+        self, catalog: Catalog, history: History, seen: Sequence[Seen], head: str, forgotten: Collection[str]
+    ) -> tuple[Seen, ...]:
+        """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
+        shown = without(with_head(seen, self._repo, head, self._config.types), forgotten)
+        paths = [one.path for one in seen]
+        return tuple(authorship.beliefs(self._repo, catalog, history, paths, self._clock.now(), head).of(shown))
 
     def _as_they_are_now(
-        self, catalog: Catalog, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
+        self, catalog: Catalog, history: History, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
     ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
         """What was seen and missed, where files went on changing read once more: the caller holds the catalogue's lock."""
         late = updating.outrun(self._root, catalog, seen, gone)
         if not (late.again or late.left):
             return seen, gone
         found = updating.read(self._root, self._config, late.again, {}, ())
-        instead = self._served(found.seen, head, tombstones.forgotten(self._root))
+        instead = self._served(catalog, history, found.seen, head, tombstones.forgotten(self._root))
         kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
         return (*kept, *instead), tuple(path for path in gone if path not in late.again)
 
@@ -321,7 +348,12 @@ class Index:
         head = updating.head_now(self._repo)
         signature = updating.head_signature(self._repo) if self._repo is not None else ""
         graves = updating.graves_digest(tombstones.forgotten(self._root))
+        try:
+            history = authorship.whole(self._repo, head, self._owners())
+        except GitError:
+            history, signature = History(), ""
         facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature, "forgotten": graves}
+        facts |= history.facts
         with self._shelf.building():
             # Asked again under the lock: of several that found the index missing one builds, and the others use its work.
             ready = self._shelf.ready() if before is None else None
@@ -329,7 +361,9 @@ class Index:
                 raise Replaced
             # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
             self._shelf.sweep()
-            built = build(self._root, self._shelf.cache, scan, self._config, self._repo, facts, progress)
+            built = build(
+                self._root, self._shelf.cache, scan, self._config, self._repo, facts, history, self._clock.now(), progress
+            )
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
             self._search.part(built.nonce).close_seal(built.nonce)
             with self._shelf.locked():
@@ -353,7 +387,7 @@ class Index:
             changes = compare(catalog.known(), scan)
             known = catalog.files([*changes.suspects, *changes.gone])
             found = updating.read(self._root, self._config, changes.suspects, known, ())
-            seen = self._served(found.seen, head, tombstones.forgotten(self._root))
+            seen = self._served(catalog, History(), found.seen, head, tombstones.forgotten(self._root))
             lost = scan.partial or updating.withheld(catalog, changes.gone, seen, self._repo, updating.Tip(head, head))
             gone = () if lost else changes.gone
             stats, times = updating.to_remember(catalog, found.touched, scan.started_ns)

@@ -45,6 +45,8 @@ CREATE TABLE relations (target TEXT NOT NULL, field TEXT NOT NULL, n INTEGER NOT
 CREATE TABLE problems (path TEXT NOT NULL, line INTEGER NOT NULL, code TEXT NOT NULL, severity TEXT NOT NULL,
     message TEXT NOT NULL, hint TEXT NOT NULL, scan INTEGER NOT NULL);
 CREATE TABLE signals (path TEXT NOT NULL, at TEXT NOT NULL, id TEXT NOT NULL, target TEXT NOT NULL, data BLOB NOT NULL);
+CREATE TABLE foreign_texts (path TEXT NOT NULL, text TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
+    by_commit TEXT NOT NULL, PRIMARY KEY (path, text)) WITHOUT ROWID;
 CREATE TABLE lexical_pending (path TEXT PRIMARY KEY, document BLOB, seq INTEGER NOT NULL) WITHOUT ROWID;
 """
 
@@ -57,6 +59,8 @@ CREATE INDEX entries_by_age ON entries (class, {GENERATION}, {CREATED}, id);
 CREATE INDEX entries_by_session ON entries ({SESSION}) WHERE {SESSION} <> '';
 CREATE INDEX entries_by_user ON entries ({USER}, {CREATED}, id) WHERE {USER} <> '';
 CREATE INDEX entries_stale ON entries (path) WHERE stale = 1;
+CREATE INDEX foreign_by_text ON foreign_texts (text);
+CREATE INDEX foreign_by_commit ON foreign_texts (by_commit);
 CREATE INDEX files_by_kind ON files (kind);
 CREATE INDEX problems_by_path ON problems (path);
 CREATE INDEX signals_by_path ON signals (path);

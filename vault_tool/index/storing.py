@@ -14,6 +14,7 @@ import orjson
 
 from vault_tool.files.reader import Listing, Stat
 from vault_tool.index import schema
+from vault_tool.index.authorship import ADD, History, row_of
 from vault_tool.index.catalog import Catalog, failure
 from vault_tool.index.reading import Seen
 from vault_tool.index.schema import (
@@ -47,6 +48,9 @@ _NAMES: Mapping[str, Callable[[Entry], Iterable[str]]] = MappingProxyType(
 _WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
 
 
+_UNMOVED = History()
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What is to be applied: files seen anew, files whose content is as known under a new stat, and files that are gone.
@@ -60,6 +64,7 @@ class Difference:
     gone: tuple[str, ...] = ()
     faults: tuple[Problem, ...] | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    history: History = _UNMOVED
 
 
 @contextmanager
@@ -101,6 +106,7 @@ def apply(catalog: Catalog, difference: Difference) -> None:
         if difference.faults is not None:
             connection.execute("DELETE FROM problems WHERE scan = 1")
             connection.executemany(_ADD_PROBLEM, problem_rows(difference.faults, scan=True))
+        difference.history.apply(catalog)
         # Last, and in the same transaction: what is remembered of a file must never be newer than what was taken from it.
         known = _relist(catalog, difference)
         dropped = difference.gone or difference.touched or any(one.entry is None for one in difference.seen)
@@ -206,8 +212,11 @@ class Bulk:
         if len(self._rows["files"]) >= _BATCH:
             self._flush(self._rows)
 
-    def finish(self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str]) -> None:
+    def finish(
+        self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str], history: History
+    ) -> None:
         """Write the rest and the search trees."""
+        self._connection.executemany(ADD, sorted(map(row_of, history.came)))
         self._flush(self._rows)
         # In the order of their keys a search tree grows at its end alone, which is several times faster.
         for rows in self._late.values():

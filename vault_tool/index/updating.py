@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.changes import is_bulk_loss, settled
+from vault_tool.files.layout import CONFIG_FILE
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, see
@@ -84,12 +86,17 @@ def head_now(repo: git.Repo | None) -> str:
 
 
 def head_signature(repo: git.Repo) -> str:
-    """What changes whenever HEAD moves: the stats of HEAD and of its log. Empty where git keeps no such log."""
+    """What changes whenever HEAD moves: the stats of HEAD and of its log, of a merge under way, and of the settings of
+    this machine. Empty where git keeps no such log."""
     try:
         # A commit rewrites the branch's ref and leaves HEAD as it is; the log of HEAD is written either way.
         found = [(repo.git_dir / name).stat() for name in ("HEAD", "logs/HEAD")]
     except OSError:
         return ""
+    # A merge that is under way has brought files before HEAD moves; whose addresses are the owner's is this machine's setting.
+    for path in (repo.git_dir / "MERGE_HEAD", repo.root / CONFIG_FILE):
+        with suppress(OSError):
+            found.append(path.stat())
     return " ".join(f"{one.st_size}.{one.st_mtime_ns}.{one.st_ino}" for one in found)
 
 

@@ -15,6 +15,18 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time
 from vault_tool.util.text import normal_name
 
+_PULLED = "pulled ("
+
+
+def pulled(who: str) -> str:
+    """The origin of what somebody else's commit brought."""
+    return f"{_PULLED}{who})"
+
+
+def is_pulled(origin: str) -> bool:
+    """Whether an origin says that somebody else's commit brought it: no person here vouches for it."""
+    return origin.startswith(_PULLED)
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -68,6 +80,11 @@ class Entry:
     def origin(self) -> str:
         """Who wrote it, as a channel: an agent, a person's turn, an import; what says nothing is its owner's."""
         return self.text("origin") or "owner"
+
+    @property
+    def pulled(self) -> bool:
+        """Whether somebody else's commit brought it."""
+        return is_pulled(self.origin)
 
     @property
     def observed(self) -> str:

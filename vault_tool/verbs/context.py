@@ -15,6 +15,7 @@ from vault_tool.config import Config, load
 from vault_tool.errors import ConfigError, NotFound, Refused, UsageError, VaultError
 from vault_tool.files import git, layout
 from vault_tool.files.local import Local
+from vault_tool.index.authorship import Owners
 from vault_tool.index.graph import supersession
 from vault_tool.index.rebuild import Index, Refresh
 from vault_tool.index.session_order import SessionOrder
@@ -168,7 +169,16 @@ class Context:
     @cached_property
     def index(self) -> Index:
         """The derived indexes, opened once; not yet compared with the files."""
-        return Index.open(self.root, self.settings, self.repo, self.clock)
+        return Index.open(self.root, self.settings, self.repo, self.clock, self._owners)
+
+    def _owners(self) -> Owners:
+        """Whose commits are the owner's here, by this machine's settings and git's."""
+        try:
+            said = self.machine_settings()
+        except VaultError:
+            said = Machine()  # what cannot be read, or came with a pull, says nothing
+        addresses = said.owners or ((git.own_address(self.repo),) if self.repo is not None else ())
+        return Owners(frozenset(filter(None, addresses)), said.owners_sign == "on")
 
     @cached_property
     def standings(self) -> Standings:

@@ -30,14 +30,18 @@ def options(settings: Machine) -> tuple[MachineOption, ...]:
     return tuple(
         MachineOption(
             name=name,
-            value=str(getattr(settings, name)),
-            default=str(getattr(usual, name)),
+            value=_shown(getattr(settings, name)),
+            default=_shown(getattr(usual, name)),
             source=settings.sources.get(name, ""),
             variable=machine.variable_of(name),
             sentence=sentence,
         )
         for name, sentence in machine.sentences().items()
     )
+
+
+def _shown(value: object) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:

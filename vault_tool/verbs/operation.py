@@ -114,6 +114,10 @@ class Operation:
     def edit(self, path: str, *changes: frontmatter.Change) -> None:
         """Plan changes to single fields of an existing head; EditRefused, with nothing planned, where that cannot be."""
         planned = [*self._plan.edited.get(path, ()), *changes]
+        known = self.vault.index.catalog.by_path(path)
+        if known is not None and known.pulled:
+            # Our commit would make it its owner's: who pins or tags another's note has not written it.
+            planned = [*(one for one in planned if one.key != "origin"), frontmatter.Set("origin", known.origin)]
         data = writer.read(self.vault.root, path)
         parsed = parse(path, data, self.vault.settings.types)
         if not parsed.readable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
 
@@ -22,6 +22,8 @@ from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness, Progress
+from vault_tool.verbs.kept_pages import kept_kinds
+from vault_tool.verbs.kept_pages import warnings as kept_warnings
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, put, writing
 from vault_tool.verbs.parameters import require_limit
@@ -217,7 +219,9 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
 
 
 def _core(vault: Context, budget: int, seen: _Seen) -> CorePage:
-    kept = [one for one in seen.weighed if one.entry.type in KEPT_TYPES]
+    kinds = kept_kinds(vault)
+    served = {entry.path for kind in kinds.values() for entry in kind.good}
+    kept = _weighed_again(vault, seen, served)
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
@@ -230,7 +234,16 @@ def _core(vault: Context, budget: int, seen: _Seen) -> CorePage:
         active=sum(standing(one.score) is Standing.ACTIVE for one in seen.weighed),
         total=len(seen.weighed),
         live=seen.live,
+        warnings=kept_warnings(vault, kinds, seen.moment),
     )
+
+
+def _weighed_again(vault: Context, seen: _Seen, served: Set[str]) -> list[Weighed]:
+    """What is served of soul, protocol and orientation; one that only an unserved one replaces was not weighed with the rest."""
+    found = [one for one in seen.weighed if one.entry.path in served]
+    missing = served - {one.entry.path for one in found}
+    others = [entry for entry in seen.snapshot.entries if entry.path in missing]
+    return [*found, *(vault.standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
 
 
 def _core_item(one: Weighed) -> CoreItem:

@@ -7,14 +7,39 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.files.git.history import LogEntry, changed_between, diff, log, show, show_many
 from vault_tool.files.git.message import message
-from vault_tool.files.git.repo import Head, Repo, find, head, identity, init, obstacle, recent_heads, remotes, resolve, why_absent
+from vault_tool.files.git.repo import (
+    Head,
+    Repo,
+    find,
+    head,
+    identity,
+    init,
+    merging,
+    moved_by_us,
+    obstacle,
+    recent_heads,
+    remotes,
+    resolve,
+    why_absent,
+)
 from vault_tool.files.git.status import Pending, ignored, in_conflict, tracked, uncommitted
 
 if TYPE_CHECKING:
+    from vault_tool.files.git.authors import (
+        blobs,
+        brought,
+        committed_at,
+        committed_blobs,
+        own_address,
+        unreachable,
+        work_tree_blobs,
+    )
     from vault_tool.files.git.committing import Change, Commit, commit, settle
 
-# What writes, which a command that only reads does without: 5 ms of each.
-_WRITING = {"Change": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"}
+# What writes, or reads the history, which most commands that only read do without: 5 ms of each.
+_LATER = {"Change": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"} | dict.fromkeys(
+    ("blobs", "committed_at", "committed_blobs", "brought", "own_address", "unreachable", "work_tree_blobs"), "authors"
+)
 
 __all__ = [
     "Change",
@@ -23,8 +48,12 @@ __all__ = [
     "LogEntry",
     "Pending",
     "Repo",
+    "blobs",
+    "brought",
     "changed_between",
     "commit",
+    "committed_at",
+    "committed_blobs",
     "diff",
     "find",
     "head",
@@ -33,8 +62,11 @@ __all__ = [
     "in_conflict",
     "init",
     "log",
+    "merging",
     "message",
+    "moved_by_us",
     "obstacle",
+    "own_address",
     "recent_heads",
     "remotes",
     "resolve",
@@ -43,11 +75,13 @@ __all__ = [
     "show_many",
     "tracked",
     "uncommitted",
+    "unreachable",
     "why_absent",
+    "work_tree_blobs",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WRITING:
+    if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_WRITING[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

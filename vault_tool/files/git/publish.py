@@ -8,7 +8,7 @@ from contextlib import suppress
 from os import fsencode
 
 from vault_tool.errors import GitError
-from vault_tool.files.git.repo import Head, Repo, head
+from vault_tool.files.git.repo import OURS, Head, Repo, head
 from vault_tool.files.git.run import call, honouring, one_line
 from vault_tool.files.git.survey import Entry, Survey
 
@@ -33,7 +33,7 @@ def publish(repo: Repo, seen: Head, made: str, message: str, hook_limit: float |
     With `hook_limit` the hook that watches refs is run, for so many seconds at most.
     """
     first = "" if seen.commit else " (initial)"
-    note = f"commit{first}: {one_line(message.partition(chr(10))[0])}"
+    note = f"{OURS}{first}: {one_line(message.partition(chr(10))[0])}"
     # An empty old id says that there must be no branch yet, so a first commit can lose the race as well.
     args = ("update-ref", "-m", note, "HEAD", made, seen.commit or "")
     result = honouring(repo.work_tree, "git", *args, limit=hook_limit) if hook_limit else call(repo.work_tree, *args)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from os import fsdecode, fsencode
 from pathlib import Path
@@ -15,6 +15,10 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 _COMMIT = re.compile(r"[0-9a-f]{40,64}", re.ASCII)
 _LOG_LINE = 400
+_LATELY = 100
+
+OURS = "commit by vault_tool"
+"""How the log of HEAD begins to tell of a commit that this tool made itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,41 @@ def recent_heads(repo: Repo, limit: int = 20) -> list[str]:
         return []
     commits = [fields[1] for row in reversed(rows) if len(fields := row.split(" ", 2)) == 3 and _COMMIT.fullmatch(fields[1])]
     return list(dict.fromkeys(commits))[:limit]
+
+
+def moved_by_us(repo: Repo, old: str, new: str, addresses: Collection[str]) -> bool:
+    """Whether HEAD came from one commit to the other by commits of this tool alone, made under one of these addresses.
+
+    Its own log says so, which no pull brings; without a process.
+    """
+    try:
+        with (repo.git_dir / "logs" / "HEAD").open("rb") as file:
+            file.seek(max(0, file.seek(0, 2) - _LATELY * _LOG_LINE))
+            rows = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    at = new
+    for row in reversed(rows):
+        said, _, note = row.partition("\t")
+        before, after, *who = said.split(" ")
+        if (
+            after != at
+            or not note.startswith(OURS)
+            or " ".join(who).rpartition(">")[0].rpartition("<")[2].lower() not in addresses
+        ):
+            return False
+        if before == old:
+            return True
+        at = before
+    return False
+
+
+def merging(repo: Repo) -> list[str]:
+    """The commits that a merge under way brings in: their files are in the work tree already."""
+    try:
+        return (repo.git_dir / "MERGE_HEAD").read_text("ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return []
 
 
 _UNDER_WAY = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
@@ -10,10 +10,11 @@ from vault_tool.errors import VaultError
 from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs import resolve, seen
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.kept_pages import KeptKind, kept_kinds
+from vault_tool.verbs.kept_pages import warnings as kept_warnings
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 SOUL_NOTE = (
@@ -80,14 +81,14 @@ class Orientation:
 def orient(vault: Context) -> Orientation:
     """Who we are, how we work and where we stand: to be read at the start of a session and after a compaction.
 
-    The pages are understandings like any others, served as they are. The seen log of this session is emptied, so that
-    `bring_to_mind` starts afresh; without a session there is none, and nothing is kept.
+    The pages are understandings like any others: the newest of each that is its owner's and without faults. The seen log of
+    this session is emptied, so that `bring_to_mind` starts afresh; without a session there is none, and nothing is kept.
     """
     freshness = vault.fresh()
     # Kept pages are outside of recall, so this is the one place where an agent meets them.
-    active = {kind: _heads(vault, kind) for kind in KEPT_TYPES}
+    active = kept_kinds(vault)
     now = vault.clock.now()
-    heads = {kind: [entry for entry in found if not entry.expired(now)] for kind, found in active.items()}
+    heads = {kind: found.live(now) for kind, found in active.items()}
     pages = {kind: _page(vault, found[-1]) for kind, found in heads.items() if found}
     cleared, kept = _begin(vault, [page.id for page in pages.values()])
     return Orientation(
@@ -100,16 +101,9 @@ def orient(vault: Context) -> Orientation:
         generation=vault.index.catalog.generation(),
         session=vault.who.session or None,
         seen_cleared=cleared,
-        warnings=(*_contested(vault, heads), *_missing(vault, heads, active), *_drifted(pages), *kept),
+        warnings=(*kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept),
         freshness=freshness,
     )
-
-
-def _heads(vault: Context, kind: str) -> list[Entry]:
-    """The active understandings of a kind, the newest last: it is the one that is served."""
-    found = vault.index.catalog.of_class(RecordClass.UNDERSTANDING, kind)
-    active = [entry for entry in found if not vault.superseded_by(entry.id)]
-    return sorted(active, key=lambda entry: entry.by_created)
 
 
 def _page(vault: Context, entry: Entry) -> KeptPage:
@@ -160,19 +154,12 @@ def _begin(vault: Context, known: Sequence[str]) -> tuple[int, tuple[str, ...]]:
     return held[0], ()
 
 
-def _contested(vault: Context, heads: dict[str, list[Entry]]) -> Iterator[str]:
+def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Mapping[str, KeptKind]) -> Iterator[str]:
     for kind, found in heads.items():
-        if len(found) > 1:
-            ids = ", ".join(resolve.short(vault, entry.id) for entry in found)
-            yield f"there are {len(found)} of {kind} ({ids}), and the newest is served: write one that supersedes them all"
-
-
-def _missing(vault: Context, heads: dict[str, list[Entry]], active: dict[str, list[Entry]]) -> Iterator[str]:
-    for kind, found in heads.items():
-        if not found and active[kind]:
-            old = resolve.short(vault, active[kind][-1].id)
+        if not found and active[kind].good:
+            old = resolve.short(vault, active[kind].good[-1].id)
             yield f"the {kind} has expired and is not shown: look at it (`vt show {old}`) and revise it"
-        elif not found:
+        elif not found and not active[kind].refused:
             yield f"this vault has no {kind}: `vt init` writes one to start from, `vt new {kind}` opens an empty one"
 
 

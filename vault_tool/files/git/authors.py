@@ -1,0 +1,181 @@
+"""Who brought which content into the vault: the commits of its history with the blobs that each of them introduced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_tool.files.git.repo import Repo, fields, lines
+from vault_tool.files.git.run import call, output
+from vault_tool.files.git.status import PATHS_A_CALL, without_filters
+
+_NONE = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class Introduced:
+    """Content that a commit put at a path. `was` is the path that it was moved from unchanged; `before` the parents' blobs."""
+
+    path: str
+    blob: str
+    was: str = ""
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """One commit: its author's name and address as they stand in it, when it was made, and what it introduced.
+
+    `signer` is who a valid signature is by, where signatures were asked for. `cut` marks a commit whose parents a shallow
+    clone has not: what it seems to introduce may be anybody's.
+    """
+
+    commit: str
+    name: str
+    address: str
+    at: int
+    signer: str = ""
+    cut: bool = False
+    files: tuple[Introduced, ...] = ()
+
+
+def own_address(repo: Repo) -> str:
+    """The address that a commit made here would bear as its author's, lower case; empty where git knows none."""
+    result = call(repo.work_tree, "var", "GIT_AUTHOR_IDENT")
+    return "" if result.code else result.out.decode(errors="replace").rpartition(">")[0].rpartition("<")[2].strip().lower()
+
+
+def unreachable(repo: Repo, old: str, tips: Sequence[str]) -> frozenset[str]:
+    """The commits of `old` that no tip has; raises `GitError` where `old` is a commit no longer."""
+    out = output(repo.work_tree, "read the history", "rev-list", old, "--not", *tips)
+    return frozenset(out.decode().split())
+
+
+def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequence[str], signed: bool) -> list[Brought]:
+    """The commits that the tips have and `since` has not, each after its parents, with what they put into the folders.
+
+    Addresses are as the commits have them, whatever a mailmap says. Of a merge only what none of its parents has counts.
+    """
+    mark = os.urandom(16).hex()
+    # `%G?` starts a program for each commit, so it is asked only where it decides.
+    form = "%x00".join((mark, "%H", "%ct", "%ae", "%an", *(("%G?", "%GS") if signed else ("", "")))) + "%x00"
+    args = (
+        *("--topo-order", "--reverse", "--full-history", "--raw", "-c", "-M100%", "-l0", "--no-abbrev", "-z", "--no-mailmap"),
+        *("--encoding=UTF-8", "--no-show-signature", "--no-ext-diff", "--no-textconv", f"--format={form}"),
+    )
+    out = output(
+        repo.work_tree, "read the history", "log", *args, *tips, "--not", *since, "--", *(repo.inside(one) for one in folders)
+    )
+    cut = _cut(repo)
+    texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
+    return [_brought(repo, text.split("\0"), cut) for text in texts]
+
+
+def committed_at(repo: Repo, paths: Sequence[str]) -> dict[str, int]:
+    """When the newest commit of each of these files was made, in seconds; files that no commit has are left out."""
+    mark = os.urandom(16).hex()
+    args = ("--name-only", "-z", "--no-renames", f"--format={mark}%x00%ct%x00")
+    asked = paths if len(paths) <= PATHS_A_CALL else ()
+    found: dict[str, int] = {}
+    out = output(repo.work_tree, "read the history", "log", *args, "HEAD", "--", *repo.places(asked))
+    for text in out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]:
+        at, *names = text.split("\0")
+        for name in names:
+            if path := repo.relative(name.lstrip("\n")):
+                found.setdefault(path, int(at))
+    return found
+
+
+def work_tree_blobs(repo: Repo, paths: Iterable[str]) -> dict[str, str]:
+    """The blobs that git would store for these files as they are now, line endings and encodings turned back as it does.
+
+    Only files that differ from git's index are read.
+    """
+    named = sorted(paths)
+    if not named:
+        return {}
+    asked = repo.places(named if len(named) <= PATHS_A_CALL else ())
+    quiet = without_filters(repo)
+    staged = output(repo.work_tree, "list the tracked files", "ls-files", "-z", "--stage", "--", *asked)
+    found = {name: entry.split(" ")[1] for entry, _, name in (line.partition("\t") for line in fields(staged))}
+    changed = set(fields(output(repo.work_tree, "compare", "ls-files", "-z", "--modified", "--", *asked, config=quiet)))
+    inside = {repo.inside(path): path for path in named}
+    read = [name for name in inside if (name in changed or name not in found) and (repo.work_tree / name).is_file()]
+    plain = [name for name in read if "\n" not in name]
+    if plain:
+        feed = lines(plain).replace(b"\0", b"\n")
+        out = output(repo.work_tree, "hash the files", "hash-object", "--stdin-paths", feed=feed, config=quiet)
+        found |= dict(zip(plain, out.decode().split(), strict=True))
+    return {path: found[name] for name, path in inside.items() if name in found}
+
+
+def committed_blobs(repo: Repo, commit: str, paths: Iterable[str]) -> dict[str, str]:
+    """The blobs of these files as a commit has them."""
+    named = sorted(paths)
+    if not named:
+        return {}
+    out = output(repo.work_tree, "read a commit", "ls-tree", "-r", "-z", "--full-tree", commit, "--", *map(repo.inside, named))
+    entries = (line.partition("\t") for line in fields(out))
+    return {path: entry.split(" ")[2] for entry, _, name in entries if (path := repo.relative(name))}
+
+
+def blobs(repo: Repo, names: Iterable[str]) -> dict[str, bytes]:
+    """The contents of blobs by their ids, from one process; those that git has not are left out."""
+    wanted = list(dict.fromkeys(names))
+    if not wanted:
+        return {}
+    out = output(
+        repo.work_tree,
+        "read the history",
+        "cat-file",
+        "--batch=%(objecttype) %(objectsize)",
+        feed="\n".join(wanted).encode() + b"\n",
+    )
+    found: dict[str, bytes] = {}
+    at = 0
+    for name in wanted:
+        end = out.index(b"\n", at)
+        kind, _, size = out[at:end].partition(b" ")
+        at = end + 1
+        if kind == b"blob":
+            found[name] = out[at : at + int(size)]
+            at += int(size) + 1
+    return found
+
+
+def _cut(repo: Repo) -> frozenset[str]:
+    try:
+        return frozenset((repo.common_dir / "shallow").read_text("ascii").split())
+    except (OSError, UnicodeDecodeError):
+        return frozenset()
+
+
+def _brought(repo: Repo, parts: list[str], cut: frozenset[str]) -> Brought:
+    commit, at, address, name, status, signer, *rest = parts
+    files = tuple(_introduced(repo, [part.lstrip("\n") for part in rest]))
+    valid = signer if status == "G" else ""
+    return Brought(commit, _text(name), _text(address).strip().lower(), int(at), _text(valid), commit in cut, files)
+
+
+def _introduced(repo: Repo, parts: list[str]) -> Iterator[Introduced]:
+    walk = iter(part for part in parts if part)
+    for entry in walk:
+        if not entry.startswith(":"):
+            continue
+        parents = len(entry) - len(entry.lstrip(":"))
+        values = entry.lstrip(":").split(" ")
+        mode, hashes, status = values[parents], values[parents + 1 : -1], values[-1]
+        name = next(walk, "")
+        was = ""
+        if parents == 1 and status[0] in "RC":
+            was, name = name, next(walk, "")
+        *before, blob = hashes
+        path = repo.relative(name)
+        # What is no plain file (a link, a repository further in) is no note.
+        if path and mode.startswith("100") and blob.strip(_NONE):
+            yield Introduced(path, blob, repo.relative(was) or "" if was else "", tuple(before))
+
+
+def _text(raw: str) -> str:
+    return raw.encode(errors="surrogateescape").decode(errors="replace")

@@ -1,0 +1,363 @@
+"""Who wrote what a vault holds: the texts that other people's commits brought, and what is believed of them.
+
+Whatever a head or a signal says of its origin, it counts only where its text came by a commit of this machine's owner, or by
+none. A text is told by its content at its path: an owner who merges or moves it has not written it, one who edits it has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_tool.errors import GitError
+from vault_tool.files import git
+from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind
+from vault_tool.files.signal_lines import read_signals
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.reading import Seen
+from vault_tool.model.signals import Signal
+from vault_tool.model.snapshot import Entry, pulled
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
+
+FOLDERS = (VAULT, TEMPLATES)
+HISTORY, OWNERS, MACHINE = "history", "owners", "machine"
+"""Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from."""
+
+_TIMES = ("created", "observed", "updated")
+_NAME_LENGTH = 80
+_ASKED_ONE_BY_ONE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """By which commits the owner speaks: the authors' addresses, lower case, and whether only validly signed ones count."""
+
+    addresses: frozenset[str] = frozenset()
+    signed: bool = False
+
+    def wrote(self, brought: Brought) -> bool:
+        """Whether a commit is the owner's. What a shallow clone cut off may be anybody's."""
+        if brought.cut or brought.address not in self.addresses:
+            return False
+        signer = brought.signer.lower().rpartition("<")[2].rstrip("> ")
+        return not self.signed or signer in self.addresses
+
+    def fact(self) -> str:
+        """What tells one set of owners from another."""
+        return "\n".join((*sorted(self.addresses), "signed" if self.signed else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """A text that somebody else's commit brought: the blob of a note, or one line of a journal by its `digest`."""
+
+    path: str
+    text: str
+    author: str
+    at: int
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What of the history is to be taken in: texts that came with it, commits that HEAD has no longer (`whole`: all before)."""
+
+    came: tuple[Foreign, ...] = ()
+    lost: frozenset[str] = frozenset()
+    whole: bool = False
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    def apply(self, catalog: Catalog) -> None:
+        """Write it, in a transaction of the caller's."""
+        if self.whole:
+            catalog.connection.execute("DELETE FROM foreign_texts")
+        catalog.connection.executemany("DELETE FROM foreign_texts WHERE by_commit = ?", ((commit,) for commit in self.lost))
+        catalog.connection.executemany(ADD, map(row_of, self.came))
+
+    def touched(self, catalog: Catalog) -> set[str]:
+        """The paths of which something else may be believed than before."""
+        paths = {one.path for one in self.came}
+        if self.whole:
+            return paths.union(one[0] for one in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
+        for commit in self.lost:
+            paths.update(one[0] for one in catalog.rows("SELECT path FROM foreign_texts WHERE by_commit = ?", (commit,)))
+        return paths
+
+
+ADD = "INSERT OR REPLACE INTO foreign_texts VALUES (?,?,?,?,?)"
+_TEXTS = "SELECT path, text, author, at, by_commit FROM foreign_texts WHERE"
+
+
+def row_of(one: Foreign) -> tuple[Any, ...]:
+    """A text as a row of `foreign_texts`."""
+    return one.path, one.text, one.author, one.at, one.commit
+
+
+def tips(repo: git.Repo, head: str) -> list[str]:
+    """The commits that what lies in the work tree may come from: HEAD, and what a merge under way brings."""
+    return [commit for commit in (head, *git.merging(repo)) if commit]
+
+
+def whole(repo: git.Repo | None, head: str, owners: Owners) -> History:
+    """All of the history; raises `GitError`."""
+    if repo is None:
+        return History()
+    ends = tips(repo, head)
+    facts = {HISTORY: " ".join(ends), OWNERS: owners.fact(), MACHINE: _machine(repo)}
+    if not ends:
+        return History(whole=True, facts=facts)
+    found = _Fold(owners, None, frozenset()).taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
+    return History(found, whole=True, facts=facts)
+
+
+def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> History:
+    """What the history has now that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
+    ends, known, said = tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
+    facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
+    if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, said):
+        return History(facts=facts)
+    who = owners()
+    if not ends or not known or said != who.fact():
+        return whole(repo, head, who)
+    if known == ends:
+        return History(facts=facts)
+    try:
+        lost = frozenset[str]().union(*(git.unreachable(repo, old, ends) for old in known))
+        commits = git.brought(repo, ends, known, FOLDERS, who.signed)
+    except GitError:
+        # Commits that were pruned since: nothing says what they had.
+        return whole(repo, head, who)
+    return History(_Fold(who, catalog, lost).taken(repo, commits), lost, facts=facts)
+
+
+def _machine(repo: git.Repo) -> str:
+    """What changes when somebody changes this machine's settings, which may name the owners."""
+    with suppress(OSError):
+        found = (repo.root / CONFIG_FILE).stat()
+        return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"
+    return ""
+
+
+def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequence[str], said: str) -> bool:
+    """Whether HEAD moved by commits of this tool alone, as its own log has it: the usual case, which costs no process.
+
+    Where others' texts are known a commit of ours may bring one to another path, so there it is not asked.
+    """
+    *addresses, signed = said.split("\n")
+    if not said or signed or len(known) != 1 or len(ends) != 1 or catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
+        return False
+    return known == list(ends) or git.moved_by_us(repo, known[0], ends[0], addresses)
+
+
+class _Fold:
+    """Others' texts while commits are read, each after its parents."""
+
+    def __init__(self, owners: Owners, catalog: Catalog | None, lost: Collection[str]) -> None:
+        self._owners = owners
+        self._catalog = catalog
+        self._lost = lost
+        self._found: dict[tuple[str, str], Foreign] = {}
+        self._by_text: dict[str, Foreign] = {}
+        self._journals: list[tuple[Foreign, tuple[str, ...]]] = []
+
+    def taken(self, repo: git.Repo, commits: Iterable[Brought]) -> tuple[Foreign, ...]:
+        """The texts that the commits add to those that are known."""
+        for commit in commits:
+            own = self._owners.wrote(commit)
+            author = "" if own else _author(commit)
+            for one in commit.files:
+                self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own)
+        self._lines(repo)
+        return tuple(self._found.values())
+
+    def _take(self, new: Foreign, one: Introduced, own: bool) -> None:
+        """The rule: a move leaves a text whose it was; else it is its bringer's; an owner's copy stays its writer's."""
+        journal = file_kind(one.path) is FileKind.SIGNALS
+        if one.was:
+            if journal:
+                self._move_journal(one, new)
+            elif before := self._at(one.was, one.blob):
+                self._add(replace(new, author=before.author, at=before.at))
+        elif own or one.blob in one.before:
+            before = None if self._at(one.path, one.blob) else self._anywhere(one.blob)
+            if before is not None:
+                self._add(replace(new, author=before.author, at=before.at))
+        elif journal:
+            self._add(new)
+            self._journals.append((new, one.before))
+        else:
+            self._add(new)
+
+    def _move_journal(self, one: Introduced, new: Foreign) -> None:
+        self._journals += [(replace(row, path=one.path), old) for row, old in self._journals if row.path == one.was]
+        for known in self._of_path(one.was):
+            self._add(replace(known, path=one.path, commit=new.commit))
+
+    def _add(self, one: Foreign) -> None:
+        self._found.setdefault((one.path, one.text), one)
+        self._by_text.setdefault(one.text, one)
+
+    def _at(self, path: str, text: str) -> Foreign | None:
+        return self._found.get((path, text)) or self._known("path = ? AND text = ?", path, text)
+
+    def _anywhere(self, text: str) -> Foreign | None:
+        return self._by_text.get(text) or self._known("text = ?", text)
+
+    def _known(self, where: str, *values: str) -> Foreign | None:
+        rows = self._catalog.rows(f"{_TEXTS} {where} ORDER BY path", values) if self._catalog is not None else ()
+        return next((Foreign(*one) for one in rows if one[4] not in self._lost), None)
+
+    def _of_path(self, path: str) -> list[Foreign]:
+        rows = self._catalog.rows(f"{_TEXTS} path = ?", (path,)) if self._catalog is not None else []
+        return [*(one for key, one in self._found.items() if key[0] == path), *(Foreign(*one) for one in rows)]
+
+    def _lines(self, repo: git.Repo) -> None:
+        """The lines of journals that others brought: of a run of theirs on one file, what its end has and its start had not."""
+        runs: dict[tuple[str, str], tuple[Foreign, tuple[str, ...]]] = {}
+        for one, before in self._journals:
+            begun = runs.pop((one.path, before[0]), None) if len(before) == 1 else None
+            runs[one.path, one.text] = (one, begun[1] if begun and begun[0].author == one.author else before)
+            if begun and begun[0].author != one.author:
+                runs[one.path, begun[0].text] = begun
+        texts = git.blobs(repo, (name for one, before in runs.values() for name in (one.text, *before)))
+        for one, before in runs.values():
+            had = {digest(signal) for name in before for signal in read_signals(one.path, texts.get(name, b""))[0]}
+            for signal in read_signals(one.path, texts.get(one.text, b""))[0]:
+                if (told := digest(signal)) not in had:
+                    self._add(replace(one, text=told))
+
+
+def digest(signal: Signal) -> str:
+    """What tells one line of a journal from another, however it is spaced."""
+    return "line:" + hashlib.blake2b(orjson.dumps(signal), digest_size=16).hexdigest()
+
+
+class Beliefs:
+    """What is believed of files that are being taken in: whose each text is, and the latest that its times may be."""
+
+    def __init__(self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign]) -> None:
+        self._repo = repo
+        self._head = head
+        self._now = now
+        self._late = stamp(now)
+        self._lately = stamp(now - timedelta(days=1))[:10]
+        self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
+        for one in texts:
+            self._texts[one.path][one.text] = one
+        self._blobs = _blobs(repo, self._texts)
+        self._committed: dict[str, int] | None = None
+        self._asked = 0
+
+    def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
+        """The same, where others' texts say who brought them, and no time is later than it can be."""
+        for one in found:
+            if one.signals:
+                yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
+            elif one.entry is not None and (one.path in self._texts or _is_late(one.entry, self._lately)):
+                yield replace(one, entry=self._entry(one.entry))
+            else:
+                yield one
+
+    def _entry(self, entry: Entry) -> Entry:
+        theirs = self._bringer(entry)
+        head = dict(entry.head)
+        if theirs is not None:
+            head["origin"] = theirs.author
+            # Only its owner keeps a memory from fading.
+            head.pop("pinned", None)
+        late = [name for name in _TIMES if (at := _time(head.get(name))) is not None and at > self._now]
+        if late:
+            limit = theirs.at if theirs is not None else self._committed_at(entry.path)
+            head |= dict.fromkeys(late, self._earlier(limit))
+        return replace(entry, head=head)
+
+    def _bringer(self, entry: Entry) -> Foreign | None:
+        texts = self._texts.get(entry.path)
+        if not texts:
+            return None
+        blob = self._blobs.get(entry.path, "")
+        if entry.stale and self._repo is not None:
+            blob = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
+        # Where git cannot say what it is nobody vouches for it: it counts as theirs who brought a text to this path last.
+        return texts.get(blob) if blob else max(texts.values(), key=lambda one: one.at)
+
+    def _signal(self, path: str, signal: Signal) -> Signal:
+        theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None
+        if theirs is not None:
+            signal = replace(signal, origin=theirs.author)
+        if signal.at > self._late:
+            signal = replace(signal, at=self._earlier(theirs.at if theirs is not None else self._committed_at(path)))
+        return signal
+
+    def _earlier(self, at: int | None) -> str:
+        """A commit's time, or now where there is none; its author may have set it into the future as well."""
+        if at is None or at >= self._now.timestamp():
+            return self._late
+        return stamp(datetime.fromtimestamp(at, UTC))
+
+    def _committed_at(self, path: str) -> int | None:
+        if self._repo is None or not self._head:
+            return None
+        with suppress(GitError):
+            self._asked += 1
+            if self._committed is None and self._asked <= _ASKED_ONE_BY_ONE:
+                return git.committed_at(self._repo, [path]).get(path)
+            if self._committed is None:
+                self._committed = git.committed_at(self._repo, ())
+            return self._committed.get(path)
+        return None
+
+
+def beliefs(
+    repo: git.Repo | None, catalog: Catalog, history: History, paths: Collection[str], now: datetime, head: str
+) -> Beliefs:
+    """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
+    known: list[Foreign] = []
+    if not history.whole and catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
+        for path in paths:
+            known.extend(Foreign(*one) for one in catalog.rows(f"{_TEXTS} path = ?", (path,)))
+    wanted = set(paths)
+    texts = [one for one in known if one.commit not in history.lost] + [one for one in history.came if one.path in wanted]
+    return Beliefs(repo, head, now, texts)
+
+
+def _blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, str]:
+    notes = [path for path in paths if file_kind(path) is FileKind.NOTE]
+    if repo is None or not notes:
+        return {}
+    try:
+        return git.work_tree_blobs(repo, notes)
+    except GitError:
+        return {}
+
+
+def _author(commit: Brought) -> str:
+    """`pulled (Name <address>)`, printable on one line, with nothing in it that could close the brackets."""
+    if commit.cut:
+        return pulled("nobody knows who: the history is cut off here")
+    name = one_line(commit.name, _NAME_LENGTH).translate(_BRACKETS).strip()
+    address = one_line(commit.address, _NAME_LENGTH).translate(_BRACKETS).strip()
+    return pulled(f"{name} <{address}>" if name else f"<{address}>")
+
+
+_BRACKETS = str.maketrans(dict.fromkeys("()<>[]`|\"'", " "))
+
+
+def _is_late(entry: Entry, lately: str) -> bool:
+    """Whether a time may lie in the future: by its first letters, which spares reading most."""
+    return any(isinstance(said := entry.head.get(name), str) and said.lstrip() >= lately for name in _TIMES)
+
+
+def _time(value: object) -> datetime | None:
+    return parse_time(value) if isinstance(value, str) else None
