@@ -53,7 +53,7 @@ def test_a_commit_read_by_another_library(tmp_path: Path) -> None:
     assert sorted(map(str, commit.stats.files)) == ["vault/a.md", "vault/b c.md"]
     assert (commit.tree / "vault/b c.md").data_stream.read() == b"two"
     assert gitpython.Repo(root).head.reference.name == "main"
-    assert gitpython.Repo(root).head.log()[-1].message == "commit: remember: a thing"
+    assert gitpython.Repo(root).head.log()[-1].message == "commit by vault_tool: remember: a thing"
     assert _is_clean(root)
     assert git(root, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
     assert git(root, "fsck", "--strict") == ""

@@ -180,7 +180,7 @@ def test_a_filter_for_other_files_costs_nothing(root: Path) -> None:
     git(root, "config", "filter.shout.clean", "tr a-z A-Z")
     write(root, ".git/info/attributes", "*.bin filter=shout\n")
     _made(root)
-    assert git(root, "log", "-1", "--format=%gs", "-g") == "commit: remember: a thing"
+    assert git(root, "log", "-1", "--format=%gs", "-g") == "commit by vault_tool: remember: a thing"
 
 
 @pytest.mark.parametrize(("rule", "stored"), [("* text=auto\n", b"one\ntwo\n"), ("vault/** -text\n", b"one\r\ntwo\r\n")])

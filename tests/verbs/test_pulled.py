@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -46,8 +48,6 @@ def origin(root: Path, clock: FixedClock, number: int) -> str:
         assert [(e.origin, e.pinned, e.text("created")) for e in vault.index.catalog.get(identity(number))] == shown
         rows = vault.index.catalog.rows("SELECT path, text, author, at, by_commit FROM foreign_texts ORDER BY 1, 2")
     with Vault.open(root, clock=clock) as vault:
-        import shutil
-
         shutil.rmtree(root / "_cache")
         vault.fresh()
         assert vault.index.catalog.rows("SELECT path, text, author, at, by_commit FROM foreign_texts ORDER BY 1, 2") == rows
@@ -203,8 +203,6 @@ def test_owners_are_named_for_this_machine(root: Path, forger: Path, clock: Fixe
 
 def test_signed_commits_alone_count_where_that_is_asked_for(root: Path, forger: Path, clock: FixedClock) -> None:
     key = root.parent / "key"
-    import subprocess
-
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     write(root.parent, "signers", f"tester@example.org {key.with_suffix('.pub').read_text()}")
     git(root, "config", "gpg.format", "ssh")
@@ -251,8 +249,8 @@ def test_forged_lines_in_the_owners_journal_are_the_forgers(root: Path, forger: 
     pull(forger, root)
     journal = next((forger / "vault/signals").glob("*.jsonl"))
     lines = [
-        {"id": "f1", "at": "2099-01-01T00:00:00+00:00", "target": made.id, "kind": "reviewed", "origin": "owner"},
-        {"id": "f2", "at": "2026-11-20T10:00:01+00:00", "target": made.id, "kind": "questionable", "origin": "owner"},
+        {"id": identity(71), "at": "2099-01-01T00:00:00+00:00", "target": made.id, "kind": "reviewed", "origin": "owner"},
+        {"id": identity(72), "at": "2026-11-20T10:00:01+00:00", "target": made.id, "kind": "questionable", "origin": "owner"},
     ]
     with journal.open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)

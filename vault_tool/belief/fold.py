@@ -10,6 +10,7 @@ from math import isfinite
 from operator import attrgetter
 
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use
+from vault_tool.model.snapshot import is_pulled
 from vault_tool.util.clock import parse_time
 
 UTILITY_START = 0.5
@@ -68,14 +69,19 @@ class Belief:
 def in_order(signals: Iterable[Signal]) -> list[Signal]:
     """`signals` by `(at, id)`, each id once, whatever files and order they came in.
 
-    Of two that share an id the earlier counts: a copy cannot displace what was there before it.
+    Of two that share an id the earlier counts: a copy cannot displace what was there before it; nor can what somebody
+    else's commit brought, whatever its date.
     """
     kept: dict[str, Signal] = {}
     for signal in signals:
         other = kept.get(signal.id)
-        if other is None or (signal.at, repr(signal)) < (other.at, repr(other)):
+        if other is None or _precedence(signal) < _precedence(other):
             kept[signal.id] = signal
     return sorted(kept.values(), key=attrgetter("at", "id"))
+
+
+def _precedence(signal: Signal) -> tuple[bool, str, str]:
+    return is_pulled(signal.origin), signal.at, repr(signal)
 
 
 def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, uses: Iterable[Use] = ()) -> Belief:
@@ -198,7 +204,9 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
                 contexts[signal.problem].push(signal)
             if utility.push(signal).step < 0:
                 # By sessions: a hundred marks of one are one opinion.
-                against.add(signal.session or f"{signal.author} {_day(signal.at)}")
+                # And all that one bringer says is that one's, whatever sessions the lines name.
+                voice = signal.author if is_pulled(signal.origin) else signal.session
+                against.add(voice or f"{signal.author} {_day(signal.at)}")
     return truth, utility, contexts, against
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind
+from vault_tool.model.snapshot import is_pulled
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
@@ -84,11 +85,11 @@ def _redacted(line: bytes, target: str, told: Callable[[str], bool]) -> bytes | 
 
 
 def merge(signals: Iterable[Signal]) -> list[Signal]:
-    """All signals sorted by `(at, id)`, each id once: the first of those that share one."""
+    """All signals sorted by `(at, id)`, each id once: the first of those that share one, somebody else's only without another."""
     seen: dict[str, Signal] = {}
-    for signal in sorted(signals, key=lambda one: (one.at, one.id)):
+    for signal in sorted(signals, key=lambda one: (is_pulled(one.origin), one.at, one.id)):
         seen.setdefault(signal.id, signal)
-    return list(seen.values())
+    return sorted(seen.values(), key=lambda one: (one.at, one.id))
 
 
 def _signal(line: bytes) -> Signal:

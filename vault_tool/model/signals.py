@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from vault_tool.model.snapshot import is_pulled
+
 MOST_USES = 1_000_000
 """So many uses of one memory on one day are believed of a journal's line."""
 
@@ -42,8 +44,8 @@ class Signal:
 
     @property
     def author(self) -> str:
-        """Who speaks: a person is one author, an agent is one author a model."""
-        return self.origin if self.origin == "owner" else f"{self.origin or 'agent'}:{self.model}"
+        """Who speaks: a person is one author, also one whose lines were pulled; an agent is one author a model."""
+        return self.origin if self.origin == "owner" or is_pulled(self.origin) else f"{self.origin or 'agent'}:{self.model}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
