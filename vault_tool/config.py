@@ -9,6 +9,8 @@ from typing import Any
 
 from vault_tool.errors import ConfigError
 from vault_tool.model.types import RecordClass, Registry, Section, TypeSpec, is_type_name
+from vault_tool.util.json_text import flaw_in, shown_place
+from vault_tool.util.text import one_line
 
 PERSPECTIVES: Mapping[str, str] = {
     "general": "",
@@ -27,6 +29,13 @@ LANGUAGES = (
 
 STRONG_MODELS = ("opus", "gpt-5", "o3", "fable", "mythos", "ultra")
 """Words in the names of the models that are strong today. They change faster than the tool, so a vault may name its own."""
+
+
+LONGEST = 2**16
+"""Most characters of a file of settings."""
+
+_MOST_PARTS = 100
+_MOST_TOLD = 10
 
 
 def _option(default: Any, sentence: str, *choices: str) -> Any:
@@ -79,11 +88,27 @@ def sentences() -> dict[str, str]:
     return {option.name: str(option.metadata["sentence"]) for option in fields(Config)}
 
 
+def toml_table(text: str) -> dict[str, Any]:
+    """The values of a TOML text; ValueError for what is none, and for what would cost more than any settings are worth."""
+    if len(text) > LONGEST:
+        raise ValueError(f"it has more than {LONGEST // 2**10} KiB")
+    # The parser takes the square of a key's parts, in time and in memory.
+    if any(line.count(".") > _MOST_PARTS for line in text.split("\n")):
+        raise ValueError("a key of it has too many parts")
+    try:
+        table = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if (flaw := flaw_in(table)) is not None:
+        raise ValueError(f"`{shown_place(flaw.place).removeprefix('.')}` {flaw.message}")
+    return table
+
+
 def load(text: str, where: str = "vault.toml") -> Config:
     """The settings that `text` (TOML) gives; raises ConfigError naming all faults at once."""
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as fault:
+        table = toml_table(text)
+    except ValueError as fault:
         raise ConfigError(f"{where}: {fault}", f"mend {where} in an editor") from fault
     faults: list[str] = []
     known = {option.name: option for option in fields(Config)}
@@ -91,18 +116,23 @@ def load(text: str, where: str = "vault.toml") -> Config:
     for name, value in table.items():
         option = known.get(name)
         if option is None:
-            faults.append(f"unknown option `{name}`")
+            faults.append(f"unknown option `{one_line(name, 40)}`")
             continue
         reader = _READERS.get(name) or _SCALARS[type(option.default)]
         choices = option.metadata["choices"]
         read = reader(name, value, faults)
         if choices and read is not None and read not in choices:
-            faults.append(f"`{name}` must be one of {', '.join(choices)}, not {value!r}")
+            faults.append(f"`{name}` must be one of {', '.join(choices)}, not {_shown(value)}")
         elif read is not None:
             values[name] = read
     if faults:
-        raise ConfigError(f"{where}: " + "; ".join(faults), f"mend {where}; `vt config` lists the options")
+        more = f" (and {len(faults) - _MOST_TOLD} more)" if len(faults) > _MOST_TOLD else ""
+        raise ConfigError(f"{where}: {'; '.join(faults[:_MOST_TOLD])}{more}", f"mend {where}; `vt config` lists the options")
     return Config(**values)
+
+
+def _shown(value: object) -> str:
+    return one_line(repr(value), 60)
 
 
 _Reader = Callable[[str, Any, list[str]], Any]
@@ -111,35 +141,35 @@ _Reader = Callable[[str, Any, list[str]], Any]
 def _text(name: str, value: Any, faults: list[str]) -> str | None:
     if isinstance(value, str):
         return value
-    faults.append(f"`{name}` must be a text, not {value!r}")
+    faults.append(f"`{name}` must be a text, not {_shown(value)}")
     return None
 
 
 def _flag(name: str, value: Any, faults: list[str]) -> bool | None:
     if isinstance(value, bool):
         return value
-    faults.append(f"`{name}` must be true or false, not {value!r}")
+    faults.append(f"`{name}` must be true or false, not {_shown(value)}")
     return None
 
 
 def _number(name: str, value: Any, faults: list[str]) -> float | None:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0:
         return float(value)
-    faults.append(f"`{name}` must be a number of 0 or more, not {value!r}")
+    faults.append(f"`{name}` must be a number of 0 or more, not {_shown(value)}")
     return None
 
 
 def _whole(name: str, value: Any, faults: list[str]) -> int | None:
     if isinstance(value, int) and not isinstance(value, bool) and value > 0:
         return value
-    faults.append(f"`{name}` must be a whole number above 0, not {value!r}")
+    faults.append(f"`{name}` must be a whole number above 0, not {_shown(value)}")
     return None
 
 
 def _texts(name: str, value: Any, faults: list[str]) -> tuple[str, ...] | None:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return tuple(value)
-    faults.append(f"`{name}` must be a list of texts, not {value!r}")
+    faults.append(f"`{name}` must be a list of texts, not {_shown(value)}")
     return None
 
 
@@ -198,7 +228,7 @@ def _member(kind: Any, value: Any, where: str, faults: list[str]) -> Any:
     try:
         return kind(value)
     except ValueError:
-        faults.append(f"{where} must be one of {', '.join(member.value for member in kind)}, not {value!r}")
+        faults.append(f"{where} must be one of {', '.join(member.value for member in kind)}, not {_shown(value)}")
         return None
 
 

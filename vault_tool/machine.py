@@ -12,6 +12,7 @@ from typing import Any
 from vault_tool.errors import ConfigError
 from vault_tool.util import atomic
 from vault_tool.util.folder import opened
+from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
 PROVIDERS = ("auto", "ollama", "openai", "local", "none")
@@ -21,6 +22,9 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 _FILE_MODE = 0o600
 _LONGEST = 2000
+
+LONGEST = 2**16
+"""Most bytes of the file."""
 
 
 class Key:
@@ -114,7 +118,7 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
             values[name], sources[name] = said, variable
     checked = {name: _checked(name, value, sources[name], faults) for name, value in values.items()}
     if faults:
-        raise ConfigError("; ".join(faults), "mend it, or set it with `vt config --provider ...`")
+        raise ConfigError("; ".join(faults[:20]), "mend it, or set it with `vt config --provider ...`")
     return Machine(**checked, sources=sources)
 
 
@@ -131,7 +135,7 @@ def write(path: Path, changes: Mapping[str, str]) -> None:
         elif not value:
             table.pop(name, None)
     if faults:
-        raise ConfigError("; ".join(faults), "nothing was written")
+        raise ConfigError("; ".join(faults[:20]), "nothing was written")
     data = json.dumps(table, indent=2, ensure_ascii=False).encode() + b"\n"
     atomic.write(path, data, mode=_FILE_MODE)
 
@@ -155,8 +159,11 @@ def _loopback_number(host: str) -> bool:
 def _table(path: Path, faults: list[str]) -> dict[str, Any]:
     with atomic.storage(path.name, doing="read"), opened(path.parent) as folder:
         data = folder.read(path.name)
+    if data is not None and len(data) > LONGEST:
+        faults.append(f"{path.name} has more than {LONGEST // 2**10} KiB")
+        return {}
     try:
-        found = json.loads(data.decode("utf-8-sig")) if data and data.strip() else {}
+        found = read_own(data) if data and data.strip() else {}
     except ValueError:
         # The text is not quoted: a key may stand at the very place of the fault.
         faults.append(f"{path.name} is not JSON")

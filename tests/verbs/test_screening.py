@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,7 @@ from tests.verbs.looking import codes, fails, found, identity, in_commit, note, 
 from vault_tool import Vault
 from vault_tool.errors import Refused
 from vault_tool.files.secrets import MARKER
+from vault_tool.util.clock import FixedClock
 
 KEY = made_up_keys()["github classic"]
 SAID = f"The deploy key.\n\nIt is {KEY} for now."
@@ -63,6 +66,93 @@ def test_a_write_is_refused_and_leaves_no_trace(vault: Vault, name: str) -> None
     assert traces(vault.root) == []
     assert vault.local.pending() == ()
     assert vault.doctor().problems == ()
+
+
+WHO_WRITES: dict[str, Callable[[Vault, str], object]] = {
+    "remember": lambda vault, known: vault.remember("A text."),
+    "mark_useful": lambda vault, known: vault.mark_useful(known, "It helped."),
+    "pin": lambda vault, known: vault.pin(known),
+    "link": lambda vault, known: vault.link(known, "RELATED_TO", vault.remember("Other.").id),
+    "episode": lambda vault, known: vault.episode("Something happened"),
+    "create_subjects": lambda vault, known: vault.create_subjects([{"name": "Post"}]),
+    "add_observations": lambda vault, known: vault.add_observations([{"content": "A text.", "subject_names": ["Redis"]}]),
+    "create_understanding": lambda vault, known: vault.create_understanding(["Redis"], "A text.", "What it is"),
+    "begin_consolidation": lambda vault, known: vault.begin_consolidation(),
+    "update": lambda vault, known: vault.update(known, utility={"target": 1, "confidence": 1, "rationale": "r"}),
+    "commit": lambda vault, known: vault.commit(message="by hand"),
+    "turn": lambda vault, known: vault.turn(vault.who.session, vault.who.user, vault.who.project, "said", extractMemory=True,
+                                            candidates=[{"content": "A text."}], turn=vault.who.model, write="later"),
+}  # fmt: skip
+"""Every kind of way by which who is asking reaches notes, journals and the trailers of commits."""
+
+
+@pytest.mark.parametrize("name", WHO_WRITES)
+@pytest.mark.parametrize("field", ["session", "model", "user", "project"])
+def test_who_is_asking_is_no_secret(vault: Vault, name: str, field: str) -> None:
+    known = vault.remember("Known.", ["Redis"]).id
+    write(vault.root, "vault/by-hand.md", note(1))
+    with fails(Refused, f"`{KEY[:4]}…`", "GitHub token", "--allow-secret"):
+        WHO_WRITES[name](vault.as_(session="s", **{field: KEY}) if field != "session" else vault.as_(session=KEY), known)
+    assert traces(vault.root) == []
+    assert vault.local.pending() == ()
+
+
+SAID_IN: dict[str, Callable[[Vault, str], object]] = {
+    "a reason": lambda vault, known: vault.mark_useful(known, f"as {KEY} shows"),
+    "a question": lambda vault, known: vault.mark_questionable(known, f"as {KEY} shows"),
+    "evidence of a judgement": lambda vault, known: vault.update(
+        known, truth={"target": 1, "confidence": 1, "rationale": "r", "evidence_refs": [f"test:{KEY}"]}
+    ),
+    "a request's session": lambda vault, known: _require(
+        vault.op({"op": "update", "repo_id": "Lab", "memory_id": known, "mode": "commit", "session_id": KEY,
+                  "updates": {"utility": {"target": 1, "confidence": 1, "rationale": "r"}}})
+    ),
+    "a commit's message": lambda vault, known: vault.commit(message=f"with {KEY}"),
+    "an alias": lambda vault, known: vault.create_subjects([{"name": "Post", "aliases": [KEY]}]),
+    "a subject's summary": lambda vault, known: vault.update_subject_summary("Redis", KEY),
+    "a vote": lambda vault, known: vault.end_session(votes=[{"id": known, "value": "useful", "reason": KEY}]),
+    "tags of an episode": lambda vault, known: vault.episode("Something", tags=[KEY]),
+    "a type of an episode": lambda vault, known: vault.episode("Something", type=KEY),
+}  # fmt: skip
+
+
+def _require(answer: Any) -> None:
+    if not answer["ok"]:
+        raise Refused(answer["errors"][0]["message"], answer["errors"][0]["hint"])
+
+
+@pytest.mark.parametrize("name", SAID_IN)
+def test_a_value_of_any_field_is_refused(vault: Vault, name: str) -> None:
+    known = vault.remember("Known.", ["Redis"]).id
+    write(vault.root, "vault/by-hand.md", note(1))
+    with fails(Refused, f"`{KEY[:4]}…`", "GitHub token", "--allow-secret"):
+        SAID_IN[name](vault.as_(session="s"), known)
+    assert [found for found in traces(vault.root) if "/_local/sessions/" not in found] == []
+
+
+def test_who_is_asking_may_be_allowed(vault: Vault) -> None:
+    vault.allow_secrets = True
+    assert vault.as_(session=KEY).remember("A text.").committed
+    assert KEY.encode() in history(vault.root)
+
+
+def test_a_reader_of_a_secret_session_shares_its_use_without_it(vault: Vault, clock: FixedClock) -> None:
+    known = vault.remember("Keepalive was off.", ["Redis"]).id
+    asking = vault.as_(session=KEY)
+    asking.get(known)
+    asking.recall("keepalive")
+    clock.advance(timedelta(days=2))
+    assert vault.remember("A text.").committed
+    assert [one.value for one in vault.index.catalog.signals(known) if one.kind == "use"] != []
+    assert KEY.encode() not in history(vault.root)
+    assert [found for found in traces(vault.root) if "/_local/sessions/" not in found] == []
+
+
+def test_a_new_file_whose_name_is_a_secret_is_left_and_named(vault: Vault) -> None:
+    write(vault.root, f"vault/{KEY}.md", note(1))
+    made = vault.commit()
+    assert (made.committed, [one.code for one in made.left]) == (False, ["secret"])
+    assert KEY.encode() not in history(vault.root)
 
 
 def test_the_line_is_the_texts_own_and_nothing_changes(vault: Vault) -> None:

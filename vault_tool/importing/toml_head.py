@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from datetime import date, datetime
 
+from vault_tool.config import toml_table
 from vault_tool.files.frontmatter import Plain, Raw
 
 _FENCED = re.compile(r"\ufeff?\s*\+\+\+[ \t]*\r?\n(.*?)^\+\+\+[ \t\r]*$", re.DOTALL | re.MULTILINE)
@@ -17,8 +17,8 @@ def toml_head(text: str) -> tuple[dict[str, Raw], str]:
     if found is None:
         return {}, text
     try:
-        values = tomllib.loads(found[1].replace("\r\n", "\n"))
-    except tomllib.TOMLDecodeError:
+        values = toml_table(found[1].replace("\r\n", "\n"))
+    except ValueError:
         return {}, text[found.end() :]
     return {key: raw for key, value in values.items() if (raw := _raw(value)) is not None}, text[found.end() :]
 

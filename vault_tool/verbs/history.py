@@ -113,6 +113,8 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     Operations of the tool that could not be committed before are committed first, each as its own.
     """
     repo = _repo(vault)
+    if not vault.allow_secrets:
+        screening.refuse_secrets(vault, [*screening.asker(vault.who), *screening.said_of(message=message)])
     with writer.lock(vault.root, vault.settings.lock_wait, "commit"):
         vault.fresh()
         waiting = heal(vault)

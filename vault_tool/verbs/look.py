@@ -19,7 +19,7 @@ from vault_tool.index.schema import link_name
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.verbs import resolve
+from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
 from vault_tool.verbs.headline import Headline, headline_of
@@ -93,7 +93,7 @@ def get(vault: Context, memory_id: str) -> Memory:
     if found.kind == PAGE:
         return found
     home = resolve.home_of(vault, found.id)
-    home.local.note_use(Use(at=vault.now(), target=found.id, session=vault.who.session))
+    home.local.note_use(Use(at=vault.now(), target=found.id, session=screening.shareable(vault.who.session)))
     home.standings.settle(changed=True)
     return found
 

@@ -192,7 +192,8 @@ class Operation:
     def _screen(self) -> None:
         """Refuse what looks like a secret before anything of it is written, announced or logged."""
         plan = self._plan
-        texts = [screening.new_note(data) for data in plan.created.values()]
+        texts = [*screening.asker(self.vault.who), screening.file_names(plan.created)]
+        texts += [screening.new_note(data) for data in plan.created.values()]
         texts += [screening.new_text(path, new) for path, (_, new) in plan.rewritten.items()]
         texts += [screening.new_text(w.path, w.after or b"") for w in plan.included]
         texts += [text for path, changes in plan.edited.items() for text in screening.edits(self.vault, path, changes)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused
@@ -14,7 +14,7 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 
 if TYPE_CHECKING:
     from vault_tool.files.secrets import Secret
-    from vault_tool.verbs.context import Context
+    from vault_tool.verbs.context import Context, Who
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,35 @@ def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> I
 
 def log_entry(entry: EpisodeEntry) -> Text:
     """What an entry of the day's log says."""
-    return Text("the log's entry", "\n".join((entry.title, entry.summary, entry.type, entry.session, *entry.tags)), derived=True)
+    said = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
+    return Text("the log's entry", "\n".join(said), derived=True)
 
 
 def judgement(signal: Signal) -> Text:
     """What a signal says in words."""
-    return Text("the reason", "\n".join((signal.rationale, *signal.evidence)))
+    return Text("the reason", "\n".join((signal.rationale, *signal.evidence, signal.session, signal.model)))
+
+
+def asker(who: Who) -> Iterator[Text]:
+    """Who is asking: journals and the trailers of commits say it."""
+    return said_of(session=who.session, model=who.model, user=who.user, project=who.project)
+
+
+def file_names(paths: Iterable[str]) -> Text:
+    """The names of new files."""
+    return Text("the file names", "\n".join(paths), derived=True)
+
+
+def said_of(**fields: str) -> Iterator[Text]:
+    """Single values by the names that their caller knows them by."""
+    yield from (Text(f"the {name}", text) for name, text in fields.items() if text)
+
+
+def shareable(session: str) -> str:
+    """The session as other clones may know it: nothing where it looks like a secret, for uses are shared unasked."""
+    from vault_tool.files import secrets  # as below
+
+    return "" if session and secrets.scan(session, ()) else session
 
 
 def refuse_secrets(vault: Context, texts: Iterable[Text]) -> None:
@@ -89,8 +112,10 @@ def unmarked(path: str, after: bytes, before: bytes = b"") -> list[Problem]:
 
 
 def new_in_file(vault: Context, path: str, data: bytes) -> list[Problem]:
-    """What looks like a secret in a file and is not in the last commit's text of it."""
+    """What looks like a secret in a file and is not in the last commit's text of it, or in the name of a new file."""
     found = unmarked(path, data)
+    if (named := unmarked(masked(path), path.encode("utf-8", "replace"))) and not _committed(vault, path):
+        return [replace(one, line=0) for one in named]
     return found and unmarked(path, data, _committed(vault, path).encode("utf-8"))
 
 

@@ -14,7 +14,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name, tokens
-from vault_tool.verbs import resolve, seen
+from vault_tool.verbs import resolve, screening, seen
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
@@ -215,6 +215,7 @@ def _note_subject(vault: Context, view: SubjectView) -> None:
 def count_use(home: Context, ids: Sequence[str], session: str) -> None:
     """Count each as used, once a session, without one once a day; an answer is not worth less where that fails."""
     now = home.now()
+    session = screening.shareable(session)
     with suppress(*seen.UNKEPT):
         known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
         new = [identity for identity in ids if identity not in known]

@@ -17,7 +17,7 @@ from vault_tool.files import writer
 from vault_tool.files.turns import QueuedTurn, Said, SkippedTurn, Turns
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
-from vault_tool.verbs import consent
+from vault_tool.verbs import consent, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.operation import settle_turns
@@ -99,6 +99,8 @@ def turn(
         raise UsageError("a turn belongs to a session or a user, and neither is named", "pass --session or --user")
     if not text.strip():
         raise UsageError("the turn has no text", "give what was said as the first argument")
+    if not vault.allow_secrets:
+        screening.refuse_secrets(vault, screening.said_of(session=session, user=user, world=world, turn=turn))
     gate = judged(mode, risk, flags, note, extractMemory)
     # Before anything is recalled or kept: a turn that is refused leaves no trace.
     taken = extracted.checked(vault, candidates)
