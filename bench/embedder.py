@@ -47,7 +47,9 @@ def _direction(word: str) -> NDArray[np.float32]:
 class AsLocal(Local):
     """The local model's name and passages with made-up vectors: fills a vault at once for questions that the real one embeds."""
 
-    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
+    def embed(
+        self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None
+    ) -> Embedded:
         """A vector a text, in order."""
         return Embedded(vectors_of(texts))
 

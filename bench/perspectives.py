@@ -13,7 +13,7 @@ class Told:
     """A model that is told the instruction before each text, under a name of its own so that its vectors are kept apart."""
 
     provider = "local"
-    follows_instructions = True
+    follows_instructions: bool | None = True
     remote = False
 
     def __init__(self, of: Embedder) -> None:
@@ -23,9 +23,12 @@ class Told:
         self.dimensions = of.dimensions
         self.window = of.window
 
-    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
+    def embed(
+        self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None
+    ) -> Embedded:
         """See the port."""
-        return self._of.embed([f"{instruction} {text}" if instruction else text for text in texts], role)
+        each = [instruction] * len(texts) if isinstance(instruction, str) else instruction
+        return self._of.embed([f"{told} {text}" if told else text for text, told in zip(texts, each, strict=True)], role)
 
 
 def tell(vault: Vault) -> None:

@@ -61,7 +61,7 @@ class Conversation:
         ask = vault.vectors.query
         known: dict[tuple[str, ...], dict[str, Vector]] = {}
 
-        def remembered(text: str, *others: str) -> dict[str, Vector]:
+        def remembered(text: str, *others: str, seconds: float | None = None) -> dict[str, Vector]:
             if (text, *others) not in known:
                 known[text, *others] = ask(text, *others)
             return known[text, *others]

@@ -64,6 +64,7 @@ class Config:
     core_section_limit: int = _option(15, "Most lines in one section of CORE.md.")
     share_use: bool = _option(True, "Whether commits carry each day's use of memories, so that a clone knows it.")
     lock_wait: float = _option(10.0, "Most seconds to wait for another process's lock.")
+    embedding_wait: float = _option(2.0, "Most seconds in all that an answer waits for an embedder.")
     session_gap_minutes: float = _option(
         30.0, "Minutes without bring_to_mind after which a session is taken to have lost its context."
     )
@@ -80,7 +81,10 @@ class Config:
         "What recall weighs: `[recall]` with strong_models, words in the names of models whose conclusions sink less with age.",
     )
     perspectives: Mapping[str, str] = _option(dict(PERSPECTIVES), "Embedding angles: `[perspectives]` with name = instruction.")
-    active_perspectives: tuple[str, ...] = _option((), "Those of the perspectives that are embedded and asked; none named: all.")
+    active_perspectives: tuple[str, ...] = _option(
+        (),
+        "Those of the perspectives that are embedded and asked; none named: all, for a model that is known to heed instructions.",
+    )
 
 
 def sentences() -> dict[str, str]:

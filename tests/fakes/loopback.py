@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import threading
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.message import Message
@@ -45,6 +46,14 @@ class Mode(StrEnum):
     UNAUTHORIZED = "401"  # the answer repeats the key, as real ones do in part
     LIMITED = "429"
     REDIRECT = "redirect"  # 307 to `elsewhere`, with which a client would send the body there
+    INFLATE = "inflate"  # 120 MB of white space in 120 KB of gzip
+    NEST = "nest"  # lists in lists, 200,000 deep
+    WIDE = "wide"  # vectors of 200,000 numbers
+    MANY = "many"  # twenty vectors a text
+    ENDLESS = "endless"  # chunks without end, as fast as they are taken
+    HEADERS = "headers"  # headers without end
+    OTHER = "other"  # JSON that is an object of something else
+    DIGITS = "digits"  # a number of 400 digits in each vector
 
 
 @dataclass(frozen=True)
@@ -126,6 +135,12 @@ class Loopback:
         at = next((n for n, text in enumerate(texts) if self.poison and self.poison in text), len(texts) - 1)
         if mode is Mode.WRONG:
             return [row[: dimensions // 2] for row in rows]
+        if mode is Mode.WIDE:
+            return [[0.5] * 200_000 for _ in rows]
+        if mode is Mode.MANY:
+            return rows * 20
+        if mode is Mode.DIGITS:
+            return [[10**400, *row[1:]] for row in rows]
         if mode is Mode.FEW:
             return [row for n, row in enumerate(rows) if n != at]
         rows[at] = _faulty(mode, rows[at])
@@ -166,6 +181,22 @@ class Reply:
             self._handler.wfile.write(b" ")
             self._handler.wfile.flush()
 
+    def endless(self, closing: threading.Event) -> None:
+        """Chunks that never end, until nobody takes them."""
+        self._handler.send_response(200)
+        self._handler.send_header("Content-Type", "application/json")
+        self._handler.send_header("Transfer-Encoding", "chunked")
+        self._handler.end_headers()
+        while not closing.is_set():
+            self._handler.wfile.write(b"10000\r\n" + b" " * 0x10000 + b"\r\n")
+
+    def headers(self, closing: threading.Event) -> None:
+        """Headers that never end."""
+        self._handler.send_response(200)
+        self._handler.flush_headers()
+        while not closing.is_set():
+            self._handler.wfile.write(b"X-More: " + b"x" * 100 + b"\r\n")
+
     @property
     def key(self) -> str:
         """What the request authorised itself by."""
@@ -187,6 +218,12 @@ def _direction(word: str, dimensions: int) -> NDArray[np.float64]:
     found = np.random.default_rng(seed).standard_normal(dimensions)
     unit: NDArray[np.float64] = found / np.linalg.norm(found)
     return unit
+
+
+@lru_cache(maxsize=1)
+def _bomb() -> bytes:
+    squeezed = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    return b"".join(squeezed.compress(b" " * 2**20) for _ in range(120)) + squeezed.flush()
 
 
 def _faulty(mode: Mode, row: list[float | None]) -> list[float | None]:
@@ -219,6 +256,11 @@ _WHOLE: Mapping[Mode, _Bad] = {
         {"error": {"message": f"Incorrect API key provided: {reply.key}.", "type": "invalid_request_error"}}, 401
     ),
     Mode.REDIRECT: lambda server, reply: reply.send(b"{}", "application/json", 307, headers={"Location": server.elsewhere}),
+    Mode.INFLATE: lambda server, reply: reply.send(_bomb(), "application/json", headers={"Content-Encoding": "gzip"}),
+    Mode.NEST: lambda server, reply: reply.send(b"[" * 200_000, "application/json"),
+    Mode.ENDLESS: lambda server, reply: reply.endless(server.closing),
+    Mode.HEADERS: lambda server, reply: reply.headers(server.closing),
+    Mode.OTHER: lambda server, reply: reply.json({"data": 7, "embeddings": 7}),
     Mode.LIMITED: lambda server, reply: reply.json({"error": {"message": "Rate limit reached"}}, 429),
 }
 

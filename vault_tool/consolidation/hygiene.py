@@ -30,10 +30,10 @@ _RULE = re.compile(
 _TRACE = re.compile(
     r"\b\d{4}-\d\d-\d\d\b"
     r"|\b(?:yesterday|last (?:session|time|week|month|night|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
-    r"|(?:this|previous|that) (?:morning|session|week)|session [\w-]*\d[\w-]*)\b"
+    r"|(?:this|previous|that) (?:morning|session|week)|session (?=[\w-]*\d)[\w-]+)\b"
     r"|(?<!\w)#\d{2,}\b|\b(?:issue|ticket|pull request|bug) #?\d+\b"
     r"|\bcommit [0-9a-f]{7,40}\b|\bv?\d+\.\d+\.\d+\b"
-    r"|\b[\w./-]+\.(?:py|js|ts|rs|go|java|c|cpp|h|rb|sh|sql|toml|yaml|yml|json)\b"
+    r"|(?<![\w./-])[\w./-]+\.(?:py|js|ts|rs|go|java|c|cpp|h|rb|sh|sql|toml|yaml|yml|json)\b"
     r"|\bhttps?://\S+",
     re.IGNORECASE,
 )

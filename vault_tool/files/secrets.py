@@ -46,7 +46,7 @@ _SHORTEST = 3
 """As long a password in a URL is one of a document: `u:pw@`, `abc:123@`."""
 
 _SHOWN = 4
-_LONGEST_LINE = 20_000
+_LONGEST_LINE = 4_000
 """Longer lines are looked at in pieces of this many characters, which overlap by more than a key is long."""
 _OVERLAP = 1_000
 
@@ -229,9 +229,15 @@ def _applicable(text: str) -> list[tuple[str, _Find]]:
 def _may_apply(rule: _Rule | _Detector, text: str, low: str) -> bool:
     if rule.hints and not any(hint in low for hint in rule.hints):
         return False
-    if rule.gate and not _compiled(rule.gate).search(low):
+    if rule.gate and not any(map(_compiled(rule.gate).search, _pieces(low))):
         return False
-    return not rule.pattern or bool(_compiled(rule.pattern).search(text))
+    return not rule.pattern or any(map(_compiled(rule.pattern).search, _pieces(text)))
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """The text in pieces that overlap: some patterns take the square of what they are given."""
+    starts = range(0, max(1, len(text) - _OVERLAP), _LONGEST_LINE - _OVERLAP)
+    return (text[start : start + _LONGEST_LINE] for start in starts)
 
 
 def _hit(rules: Sequence[tuple[str, _Find]], number: int, line: str, known: Sequence[str]) -> Secret | None:
@@ -241,8 +247,7 @@ def _hit(rules: Sequence[tuple[str, _Find]], number: int, line: str, known: Sequ
 
 
 def _hits(rules: Sequence[tuple[str, _Find]], number: int, line: str) -> Iterator[Secret]:
-    starts = range(0, max(1, len(line) - _OVERLAP), _LONGEST_LINE - _OVERLAP)
-    for piece in (line[start : start + _LONGEST_LINE] for start in starts):
+    for piece in _pieces(line):
         for kind, find in rules:
             for value in find(piece):
                 if _is_example(kind, value, piece):

@@ -18,7 +18,7 @@ DERIVED = frozenset({"CORE.md", "REFLECTION.md", "_index.json", "_state.json", "
 """What such a memory computes or keeps for one machine: made anew by the vault, never copied."""
 
 _EPISODE = re.compile(r"(?:.*/)?episodes/(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
-_LINK = re.compile(r"(\]\()([^)\s]+\.md)(\))")
+_LINK = re.compile(r"(\]\()([^)\]\s]+\.md)(\))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

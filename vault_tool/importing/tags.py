@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from vault_tool.files.frontmatter import AddItems, Change, Plain, Raw, Set
-from vault_tool.util.text import normal_name, one_line, prose_lines, unwrap_link
+from vault_tool.util.text import normal_name, one_line, prose_lines, unwrap_link, without_code
 
 _FIELDS = frozenset({"tags", "tag", "keywords", "categories", "category"})
 _NULLS = frozenset({"null", "Null", "NULL", "~", ""})
-_INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 # A tag stands at the beginning of a word, so that anchors in addresses and links are none.
 _TAG = re.compile(r"""(?:(?<=\s)|(?<=^)|(?<=[\s(][(])|(?<=^[(]))#([^\s#.,;:!?'"()\[\]{}<>|`~@$%^&*+=\\]+)""")
 _COLOUR = re.compile(r"(?=[a-f]*\d)[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3}(?:[0-9a-fA-F]{2})?)?", re.ASCII)
@@ -31,7 +30,7 @@ def in_prose(body: str) -> Iterator[str]:
         before = "" if indented_code else line
         if "#" not in line or indented_code:
             continue
-        for match in _TAG.finditer(_INLINE_CODE.sub("``", line)):
+        for match in _TAG.finditer(without_code(line, "``")):
             tag = match.group(1).strip("/-_")
             if _is_tag(tag):
                 yield tag

@@ -21,7 +21,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s|[。！？]")
 _NOT_SLUG = re.compile(r"[^\w]+")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_INLINE_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_TICKS = re.compile(r"`+")
+_MARKS_BEFORE = re.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)*")
+_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s\[]*(?:\s[^)\[]*)?\)")
+"""Nothing in it reaches over the next `[`, so that a line of them is read once and not once for each."""
+_TITLE_WITHIN = 20_000
+"""Characters of a text, blank lines at its beginning aside, in which its title is looked for."""
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))}
 )  # fmt: skip
@@ -93,7 +98,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 def first_sentence(body: str, limit: int = TITLE_LENGTH) -> str:
     """The title of a text that has none: its first line's first sentence (markdown marks aside), at most `limit` characters."""
-    for line in body.split("\n"):
+    for line in body.lstrip()[:_TITLE_WITHIN].split("\n"):
         plain = plain_line(line)
         if plain:
             return one_line(_SENTENCE_END.split(plain, maxsplit=1)[0].rstrip(".。"), limit) or one_line(plain, limit)
@@ -102,9 +107,9 @@ def first_sentence(body: str, limit: int = TITLE_LENGTH) -> str:
 
 def plain_line(line: str) -> str:
     """One markdown line without its heading, list and quote marks and with links as their text."""
-    stripped = re.sub(r"^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)*", "", line)
-    unlinked = _WIKILINK.sub(lambda m: link_label(m.group(1)), stripped)
-    unlinked = re.sub(r"!?\[([^\]]*)\]\([^)\s]*(?:\s[^)]*)?\)", r"\1", unlinked)
+    marks = _MARKS_BEFORE.match(line)
+    unlinked = _WIKILINK.sub(lambda m: link_label(m.group(1)), line[marks.end() if marks else 0 :])
+    unlinked = _LINK.sub(r"\1", unlinked)
     return _SPACE.sub(" ", re.sub(r"[*`]+", "", unlinked)).strip()
 
 
@@ -150,14 +155,38 @@ def wikilinks(body: str) -> Iterator[str]:
         return
     for _, line in prose_lines(body):
         if "[[" in line:
-            for match in _WIKILINK.finditer(_INLINE_CODE.sub("", line)):
+            for match in _WIKILINK.finditer(without_code(line)):
                 target = link_target(match.group(1))
                 if target:
                     yield target
 
 
+def without_code(line: str, instead: str = "") -> str:
+    """The line with something instead of its inline code, which stands between two runs of as many backticks."""
+    if "`" not in line:
+        return line
+    runs = [run.span() for run in _TICKS.finditer(line)]
+    closing: dict[int, int] = {}
+    ends = [0] * len(runs)
+    for n in range(len(runs) - 1, -1, -1):
+        length = runs[n][1] - runs[n][0]
+        ends[n] = closing.get(length, 0)
+        closing[length] = n
+    kept: list[str] = []
+    at = n = 0
+    while n < len(runs):
+        if ends[n]:
+            kept += [line[at : runs[n][0]], instead]
+            at, n = runs[ends[n]][1], ends[n]
+        n += 1
+    return "".join([*kept, line[at:]])
+
+
 def prose_lines(body: str) -> Iterator[tuple[int, str]]:
     """The lines of a markdown body outside fenced code, with their number from 1; line ends are `\\n` alone."""
+    if "```" not in body and "~~~" not in body:
+        yield from enumerate(body.split("\n"), 1)
+        return
     fence = ""
     for number, line in enumerate(body.split("\n"), 1):
         opened = _FENCE.match(line)

@@ -58,12 +58,16 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderStatus:
-    """Who embeds on this machine and why, what was passed over, and how the notes' vectors stand (None: there is no embedder)."""
+    """Who embeds on this machine and why, what was passed over, and how the notes' vectors stand (None: there is no embedder).
+
+    `lacks` is what that provider needs before it can embed anything.
+    """
 
     provider: str
     model: str
     why: str
     tried: tuple[str, ...]
+    lacks: str
     remote: bool
     vectors: VectorStatus | None
 
@@ -87,7 +91,7 @@ def embed(
     settings = overridden(vault.machine_settings(), provider, model)
     embedder, fetched = _ready(vault, settings, download, fetching or _unheard)
     freshness = vault.fresh()
-    done = vault.vectors.catch_up(embedder, limit=limit, progress=progress)
+    done = vault.vectors.catch_up(embedder, limit=limit, progress=progress, again=True)
     refusals = [refusal.reason for refusal in vault.vectors.refusals()]
     reasons = {reason: refusals.count(reason) for reason in dict.fromkeys(refusals)}
     complete = not done.behind and not done.stopped
@@ -121,6 +125,7 @@ def status_of(vault: Context) -> EmbedderStatus:
         model=embedder.model if embedder else "",
         why=choice.why,
         tried=choice.tried,
+        lacks=choice.lacks,
         remote=bool(embedder and embedder.remote),
         vectors=vault.vectors.status() if embedder or vault.vectors.stored else None,
     )
@@ -128,12 +133,12 @@ def status_of(vault: Context) -> EmbedderStatus:
 
 def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
     """What would be worth doing about it."""
-    if now.vectors is not None and now.vectors.behind and now.provider != "none":
+    if now.lacks:
+        yield now.lacks
+    elif now.vectors is not None and now.vectors.behind and now.provider != "none":
         yield f"`vt embed` embeds what is behind: {counted(now.vectors.behind, 'note')}"
     elif now.vectors is not None and now.vectors.mirror_behind:
         yield f"`vt embed` brings Chroma up to date: {counted(now.vectors.mirror_behind, 'note')}"
-    if now.provider == "none" and now.tried:
-        yield "`vt embed --download` fetches a model, so that search is by meaning too"
 
 
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
@@ -167,6 +172,8 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
     from vault_tool.index.embedding.local import Local, present  # only embedding needs them
     from vault_tool.index.embedding.ollama import Ollama
 
+    if settings.fault:
+        raise UsageError(settings.fault, "mend it first: nothing is embedded until then")
     if settings.provider == "none":
         raise UsageError(
             "the provider is `none`: nothing is embedded", "`vt embed --provider ...`, or `vt config --provider auto`"

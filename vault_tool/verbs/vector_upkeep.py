@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ from vault_tool.verbs.context import Context
 
 _FEW = 50
 """A vault of so few notes is embedded by the first answer that is made of meaning."""
+
+_A_MOMENT = 0.3
+"""Seconds after which no further batch is begun while somebody waits for an answer."""
 
 _SOME = 1_000
 """To choose among more than so many would take longer than the answer."""
@@ -51,16 +55,18 @@ def keep_vectors(vault: Context, budget_seconds: float) -> Kept:
     return Kept(done=done + written, behind=behind, embedder=chosen.name if chosen else "", fault=fault or unwritten)
 
 
-def catch_up_briefly(vault: Context, seconds: float = 0.3) -> int:
+def catch_up_briefly(vault: Context, until: float | None = None) -> int:
     """Embed what was written just now before an answer is made of vectors; how many notes are behind after it.
 
+    No more is begun after a moment, and nothing is waited for after `until` (monotonic; else as long as the settings say).
     Where much waits, or a provider elsewhere is asked, it is left to `embed` and the watcher. Raises nothing.
     """
     vectors = vault.vectors
     try:
         behind = vectors.behind()
         if vectors.embedder is not None and not vectors.embedder.remote and 0 < behind <= (_SOME if vectors.stored else _FEW):
-            vectors.catch_up(seconds=seconds)
+            waiting = vault.settings.embedding_wait if until is None else until - time.monotonic()
+            vectors.catch_up(seconds=_A_MOMENT, waiting=waiting)
             behind = vectors.behind()
     except VaultError:
         return 0  # the vectors cannot be read: whoever asks them next says why
@@ -93,5 +99,5 @@ def outlook(vault: Context) -> tuple[object, ...]:
 def not_embedded(vault: Context) -> Iterator[Problem]:
     """The notes of which a text is not embedded because it was refused, each with the reason."""
     for refusal in vault.vectors.refusals():
-        hint = "it is tried again after a day, or once the note has changed"
+        hint = "it is tried again after a while, by `vt embed`, or once the note has changed"
         yield note(refusal.path, 0, "not-embedded", f"not embedded: {refusal.reason}", hint)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.batching import GIVE_UP, BadBatch, in_batches
+from vault_tool.index.embedding.batching import GIVE_UP, PLAIN, BadBatch, in_batches
 
 NAN, INF = float("nan"), float("inf")
 BAD_ROWS: list[list[float]] = [[], [1.0], [1.0, NAN, 0.0], [INF, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0] * 4]
@@ -30,7 +30,7 @@ class Model:
         wrong = [text for text in texts if text in self.bad]
         if wrong and not self.few:
             raise BadBatch(f"cannot do {wrong[0]}")
-        return [[float(text), 1.0, 2.0] for text in texts if text not in self.bad]
+        return [[0.0 if text == PLAIN else float(text), 1.0, 2.0] for text in texts if text not in self.bad]
 
 
 @settings(deadline=None)
@@ -48,7 +48,7 @@ def test_exactly_the_bad_texts_are_refused_and_the_rest_is_right(count: int, bad
 
 def test_a_provider_that_can_do_nothing_is_given_up() -> None:
     texts = [str(number) for number in range(50)]
-    model = Model(frozenset(texts))
+    model = Model(frozenset([*texts, PLAIN]))
     with pytest.raises(EmbeddingUnavailable, match="it does no text: cannot do"):
         in_batches(texts, model, 50, None, "it")
     assert model.calls <= 20
@@ -66,9 +66,22 @@ def test_a_row_that_is_no_vector_is_refused_alone(row: list[float], at: int) -> 
 
 
 def test_the_size_that_is_known_counts() -> None:
-    done = in_batches(["a", "b"], lambda texts: [[1.0, 0.0]] * 2, 50, 3, "it")
+    wrong, right = [1.0, 0.0], [1.0, 0.0, 0.0]
+    with pytest.raises(EmbeddingUnavailable, match="has 2 numbers where 3 belong"):
+        in_batches(["a", "b"], lambda texts: [wrong] * len(texts), 50, 3, "it")
+    done = in_batches(["a", "b"], lambda texts: [right if text == PLAIN else wrong for text in texts], 50, 3, "it")
     assert set(done.refused) == {0, 1}
     assert done.vectors.shape == (2, 3)
+
+
+def test_vectors_wider_than_any_are_not_taken() -> None:
+    with pytest.raises(EmbeddingUnavailable, match="makes vectors of 200,000 numbers"):
+        in_batches(["a"], lambda texts: [[0.5] * 200_000], 50, None, "it")
+
+
+def test_a_number_beyond_any_is_refused() -> None:
+    rows = {"a": [10**400, 1], "b": [1, 1]}
+    assert list(in_batches(["a", "b"], lambda texts: [rows[text] for text in texts], 50, None, "it").refused) == [0]
 
 
 def test_no_texts_no_calls() -> None:

@@ -18,6 +18,7 @@ from vault_tool.index.embedding.prompts import UNKNOWN, prompts_of
         ("snowflake-arctic-embed2", "query: x", "x"),
         ("snowflake-arctic-embed:33m", "Represent this sentence for searching relevant passages: x", "x"),
         ("bge-m3", "x", "x"),
+        ("BAAI/bge-small-en-v1.5", "Represent this sentence for searching relevant passages: x", "x"),
         ("text-embedding-3-small", "x", "x"),
         ("nobody-knows-it", "x", "x"),
     ],
@@ -32,3 +33,15 @@ def test_an_instruction_stands_before_the_text_where_it_is_heeded() -> None:
     assert prompts_of("nomic-embed-text").before("x", Role.QUERY, "About y:") == "search_query: About y: x"
     assert prompts_of("all-minilm:l6-v2").before("x", Role.QUERY, "About y:") == "x"
     assert prompts_of("nobody-knows-it") is UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("heeds", "models"),
+    [
+        (True, ["nomic-embed-text", "nomic-embed-text:v1.5", "qwen3-embedding:8b", "intfloat/multilingual-e5-large-instruct"]),
+        (False, ["multilingual-e5-small", "bge-m3", "bge-small-en", "text-embedding-3-small", "all-minilm", "mxbai-embed-large"]),
+        (None, ["nobody-knows-it", "e6-base"]),
+    ],
+)
+def test_which_models_heed_instructions(heeds: bool | None, models: list[str]) -> None:
+    assert {model: prompts_of(model).follows_instructions for model in models} == dict.fromkeys(models, heeds)

@@ -34,7 +34,7 @@ class Words:
 
     name: str = "words:hashed"
     dimensions: int | None = 64
-    follows_instructions: bool = False
+    follows_instructions: bool | None = False
     window: int = 300
     remote: bool = False
     provider: str = "words"
@@ -45,13 +45,16 @@ class Words:
     before: Callable[[], object] = lambda: None
     down: str = ""
 
-    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
+    def embed(
+        self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None
+    ) -> Embedded:
         """See the port."""
         self.before()
         if self.down:
             raise EmbeddingUnavailable(self.down)
         self.calls.extend(texts)
-        told = [f"{instruction} {text}" if self.follows_instructions else text for text in texts]
+        each = [instruction] * len(texts) if isinstance(instruction, str) else instruction
+        told = [f"{own} {text}" if self.follows_instructions else text for text, own in zip(texts, each, strict=True)]
         refused = {n: why for n, text in enumerate(texts) if (why := self.refuses(text))}
         rows = numpy.stack([self._of(text) if n not in refused else numpy.zeros(self.size) for n, text in enumerate(told)])
         return Embedded(rows.astype(numpy.float32), refused)

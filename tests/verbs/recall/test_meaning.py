@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ def test_vectors_that_are_cut_in_the_middle_of_an_answer_fail_no_answer(root: Pa
     with FakeOllama() as ollama, _opened(root, ollama, "exact") as vault:
         vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
         vault.embed()
-        found, lacks = meaning.ask(vault, ["where does kelp dry?"], PROFILES["targeted"])
+        found, lacks = meaning.ask(vault, ["where does kelp dry?"], PROFILES["targeted"], inf)
         assert found is not None
         assert lacks == ()
         paths = found.top(3)

@@ -20,7 +20,7 @@ _PLAIN_ITEM = re.compile(PLAIN_ITEM)
 _WORDS = frozenset({"", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", ".nan", "+.inf"})
 _NUMBER = re.compile(
     r"""[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
-    |[0-9_]*\.?[0-9_]*(?:[eE][-+]?[0-9]+)?)""",
+    |[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?)""",
     re.VERBOSE | re.ASCII,
 )
 _DATE = re.compile(

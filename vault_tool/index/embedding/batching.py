@@ -19,8 +19,14 @@ Ask: TypeAlias = Callable[[Sequence[str]], Sequence[Numbers]]
 """One call to a provider: vectors in order, BadBatch where a text may be at fault, else EmbeddingUnavailable."""
 
 GIVE_UP = 6
-"""Texts refused alone, with none done in between, after which the provider is at fault and not the texts."""
+"""Texts refused, with none done in between, after which the provider is asked whether it does any text at all."""
 
+PLAIN = "water"
+"""A text that every model does: where it is refused, the provider is at fault and not the texts."""
+
+
+MOST_DIMENSIONS = 16_384
+"""No vector is wider: what a server sends is not to fill the memory or the disk."""
 
 _NOTHING = 1e-12
 
@@ -54,15 +60,22 @@ class _Work:
 
     def do(self, texts: Sequence[str], start: int) -> None:
         try:
-            rows = self._ask(texts)
-            if len(rows) != len(texts) or not all(isinstance(row, Sized) for row in rows):
-                raise BadBatch(f"{sum(isinstance(row, Sized) for row in rows)} vectors came for {len(texts)} texts")
+            rows = self._answered(texts)
         except BadBatch as fault:
             self._halve(texts, start, one_line(str(fault), 120))
             return
-        self._dimensions = self._dimensions or _usual_size(rows)
-        for at, row in enumerate(rows, start):
-            self._take(at, row)
+        if self._dimensions is None:
+            self._dimensions = _usual_size(rows)
+            if self._dimensions is not None and self._dimensions > MOST_DIMENSIONS:
+                raise EmbeddingUnavailable(f"{self._who} makes vectors of {self._dimensions:,} numbers", "choose another model")
+        refused = [why for at, row in enumerate(rows, start) if (why := self._take(at, row))]
+        self._fared(len(rows) - len(refused), refused)
+
+    def _answered(self, texts: Sequence[str]) -> Sequence[Numbers]:
+        rows = self._ask(texts)
+        if len(rows) != len(texts) or not all(isinstance(row, Sized) for row in rows):
+            raise BadBatch(f"{sum(isinstance(row, Sized) for row in rows)} vectors came for {len(texts)} texts")
+        return rows
 
     def _halve(self, texts: Sequence[str], start: int, reason: str) -> None:
         if len(texts) > 1:
@@ -71,21 +84,37 @@ class _Work:
             self.do(texts[middle:], start + middle)
             return
         self._refused[start] = reason
-        self._in_a_row += 1
-        if self._in_a_row >= GIVE_UP:
-            raise EmbeddingUnavailable(f"{self._who} does no text: {reason}", "see its own log; notes are caught up later")
+        self._fared(0, [reason])
 
-    def _take(self, at: int, row: Numbers) -> None:
+    def _take(self, at: int, row: Numbers) -> str:
+        """Keep a row; why it is none, or nothing."""
         found = _unit(row, self._dimensions)
         if isinstance(found, str):
             self._refused[at] = found
-        else:
-            self._rows[at] = found
-            self._in_a_row = 0
+            return found
+        self._rows[at] = found
+        return ""
+
+    def _fared(self, good: int, refused: Sequence[str]) -> None:
+        self._in_a_row = 0 if good else self._in_a_row + len(refused)
+        if self._in_a_row >= GIVE_UP:
+            self._doubt(refused[-1])
+
+    def _doubt(self, reason: str) -> None:
+        """Go on if a plain text is done well: then it is the texts that cannot be done. EmbeddingUnavailable if it is not."""
+        try:
+            done = not isinstance(_unit(self._answered([PLAIN])[0], self._dimensions), str)
+        except BadBatch:
+            done = False
+        if not done:
+            raise EmbeddingUnavailable(f"{self._who} does no text: {reason}", "see its own log; notes are caught up later")
+        self._in_a_row = 0
 
     def embedded(self, count: int) -> Embedded:
         import numpy as np  # 100 ms, and nothing is embedded without it
 
+        if self._in_a_row and not self._rows:
+            self._doubt(self._refused[max(self._refused)])
         vectors = np.zeros((count, self._dimensions or 0), np.float32)
         for at, row in self._rows.items():
             vectors[at] = row
@@ -104,11 +133,11 @@ def _unit(row: Numbers, dimensions: int | None) -> NDArray[np.float32] | str:
 
     if not len(row):
         return "the vector is empty"
-    if len(row) != dimensions:
+    if len(row) != (dimensions or len(row)):
         return f"the vector has {len(row)} numbers where {dimensions} belong"
     try:
         found = np.asarray(row, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return "the vector holds what is no number"
     if found.ndim != 1:
         return "the vector holds what is no number"

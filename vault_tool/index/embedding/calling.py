@@ -11,6 +11,8 @@ from vault_tool.errors import EmbeddingUnavailable
 
 T = TypeVar("T")
 
+LATER = "notes are caught up later"
+
 PAUSE = 30.0
 """Seconds for which a provider that did not answer in time is not asked again for a query."""
 
@@ -21,6 +23,8 @@ def within(seconds: float, call: Callable[[], T], who: str) -> T:
     Limits of sockets are about the time between two bytes: a server that sends one now and then holds a caller for
     ever. The call goes on in a thread of its own that nobody waits for.
     """
+    if seconds <= 0:
+        raise TimedOut(f"{who} was not asked: the time to wait is over", LATER)
     outcome: list[T] = []
     fault: list[BaseException] = []
 
@@ -36,7 +40,7 @@ def within(seconds: float, call: Callable[[], T], who: str) -> T:
     if fault:
         raise fault[0]
     if not outcome:
-        raise TimedOut(f"{who} did not answer within {seconds:g} s", "see whether it is busy; notes are caught up later")
+        raise TimedOut(f"{who} did not answer within {round(seconds, 1):g} s", f"see whether it is busy; {LATER}")
     return outcome[0]
 
 

@@ -10,19 +10,23 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.local import GET_IT, Local, folder_in, present
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
-from vault_tool.index.embedding.openai import OpenAI
+from vault_tool.index.embedding.openai import KEY_HINT, OpenAI
 from vault_tool.index.embedding.port import Embedder
 from vault_tool.machine import Machine, is_loopback
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The embedder, or None; `why` says in a few words how it came to that, `tried` what was passed over and why."""
+    """The embedder, or None; `why` says in a few words how it came to that, `tried` what was passed over and why.
+
+    `lacks` says what this provider needs before it can embed anything, with the command that gives it; empty where nothing.
+    """
 
     embedder: Embedder | None
     provider: str
     why: str
     tried: tuple[str, ...] = ()
+    lacks: str = ""
 
 
 @lru_cache(maxsize=16)
@@ -38,7 +42,7 @@ def choose(machine: Machine, models: Path) -> Choice:
         return _at_hand(machine, folder_in(models))
     chosen = f"{machine.sources.get('provider', 'you')} says {machine.provider}"
     embedder = named(machine, machine.provider, models)
-    return Choice(embedder, machine.provider, chosen)
+    return Choice(embedder, machine.provider, chosen, lacks=_lacking(embedder))
 
 
 def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
@@ -53,6 +57,14 @@ def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
     return None
 
 
+def _lacking(embedder: Embedder | None) -> str:
+    if isinstance(embedder, OpenAI) and not embedder.has_key:
+        return f"there is no key for OpenAI: {KEY_HINT}"
+    if isinstance(embedder, Local) and not present(embedder.folder):
+        return f"the local model is not in {embedder.folder}: {GET_IT}"
+    return ""
+
+
 def forget() -> None:
     """Look again at the next choice: something was fetched."""
     choose.cache_clear()
@@ -65,7 +77,7 @@ def _at_hand(machine: Machine, folder: Path) -> Choice:
     if present(folder):
         return Choice(Local(folder), "local", "auto: its files are on this machine", (absent,))
     missing = f"local model: not in {folder}; {GET_IT}"
-    return Choice(None, "none", "auto: nothing is at hand", (absent, missing))
+    return Choice(None, "none", "auto: nothing is at hand", (absent, missing), f"search is by words alone: {GET_IT}")
 
 
 def _why_no_ollama(machine: Machine) -> str:

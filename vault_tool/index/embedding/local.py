@@ -22,7 +22,7 @@ TOKENS = 256
 """Most tokens of a text that the model was trained to read; the rest of a longer one is not seen."""
 
 FILES = ("model.onnx", "tokenizer.json")
-GET_IT = "`vt embed --download` fetches it"
+GET_IT = "`vt embed --download` fetches the local model"
 
 _WINDOW = 900
 _BATCH_TOKENS = 512
@@ -40,7 +40,7 @@ class Local:
     model = MODEL
     name = f"local:{MODEL}"
     dimensions: int | None = DIMENSIONS
-    follows_instructions = False
+    follows_instructions: bool | None = False
     window = _WINDOW
     remote = False
 
@@ -49,8 +49,10 @@ class Local:
         self._threads = threads
         self._loading = threading.Lock()
 
-    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
-        """A vector a text; role and instruction make no difference to this model."""
+    def embed(
+        self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None
+    ) -> Embedded:
+        """A vector a text; role and instruction make no difference to this model, and it answers in its own time."""
         import numpy as np  # 100 ms, and nothing is embedded without it
 
         with self._loading:

@@ -1,33 +1,32 @@
-"""The Ollama embedder, by its official client; and the short question whether one is there and has a model."""
+"""The Ollama embedder; and the short question whether one is there and has a model."""
 
 from __future__ import annotations
 
 import json
 import socket
 import urllib.parse
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.batching import BadBatch, Numbers
-from vault_tool.index.embedding.calling import within
-from vault_tool.index.embedding.served import Limits, Served
+from vault_tool.index.embedding.calling import LATER, within
+from vault_tool.index.embedding.served import Limits, Served, mapping
 from vault_tool.util.text import one_line
 
 MODEL = "nomic-embed-text"
 PROBE = 0.8
 """Seconds that the question what models are there may take in all."""
 
+_START = "start it with `ollama serve`"
 _ABOUT_A_TEXT = ("nan", "unsupported value", "context length", "too long", "exceeds")
-_LATER = "notes are caught up later"
+_LONGEST_LIST = 2**20
 
 
 class Ollama(Served):
     """A model of the Ollama server at `host`; it pulls only by `pull`."""
 
     provider = "ollama"
+    option = "ollama_host"
 
     def __init__(self, host: str, model: str = "", limits: Limits | None = None) -> None:
         super().__init__(host, short_name(model or MODEL), "Ollama", limits or Limits())
@@ -36,44 +35,25 @@ class Ollama(Served):
     def pull(self, progress: Callable[[int, int], None]) -> None:
         """Have the server fetch the model; `progress` is told megabytes. Raises EmbeddingUnavailable."""
         with self._explained():
-            for step in self._client(self._limits.idle).pull(self.model, stream=True):
-                if step.total:
-                    progress((step.completed or 0) // 1_000_000, step.total // 1_000_000)
+            for step in self._server.report("/api/pull", {"model": self.model, "stream": True}, self._limits.idle):
+                if "error" in step:
+                    raise self._fault(0, one_line(str(step["error"])[:1000], 100))
+                total = step.get("total")
+                if total:
+                    progress(int(step.get("completed") or 0) // 1_000_000, int(total) // 1_000_000)
 
-    def _ready(self) -> None:
-        _ = self._embedding
+    def _answered(self, texts: Sequence[str], seconds: float, most: int) -> Sequence[Numbers]:
+        said = self._server.ask("/api/embed", {"model": self.model, "input": list(texts)}, seconds, most)
+        if said.status != 200:
+            error = said.value.get("error") if isinstance(said.value, dict) else ""
+            raise self._fault(said.status, one_line(str(error or "")[:1000], 100))
+        rows = mapping(said.value)["embeddings"]
+        if not isinstance(rows, list):
+            raise TypeError("no list")
+        return rows
 
-    def _answered(self, texts: Sequence[str]) -> Sequence[Numbers]:
-        with self._explained():
-            return self._embedding.embed(self.model, list(texts)).embeddings  # type: ignore[no-any-return]
-
-    @cached_property
-    def _embedding(self) -> Any:
-        return self._client(self._limits.first)
-
-    def _client(self, limit: float) -> Any:
-        import ollama  # 300 ms, and only this provider needs it
-
-        # Neither a proxy nor a redirection may carry texts to where nobody sent them.
-        return ollama.Client(self.host, timeout=limit, trust_env=self.remote, follow_redirects=False)
-
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn what the client raises into one line; what may be the fault of a text becomes BadBatch."""
-        import httpx  # loaded with the client already
-        import ollama
-
-        try:
-            yield
-        except ollama.ResponseError as fault:
-            raise self._fault(fault.status_code, one_line(str(fault.error), 100)) from None
-        except (httpx.HTTPError, OSError) as fault:
-            reason = "cannot be reached" if isinstance(fault, ConnectionError) else f"broke off ({type(fault).__name__})"
-            raise EmbeddingUnavailable(f"{self._who} {reason}", f"start it with `ollama serve`; {_LATER}") from None
-        except json.JSONDecodeError:
-            raise EmbeddingUnavailable(f"{self._who} does not speak Ollama's protocol", "see `vt config`: ollama_host") from None
-        except ValueError:
-            raise BadBatch("the answer holds no list of numbers for each text") from None
+    def _hint(self, refused: bool) -> str:
+        return f"{_START}; {LATER}" if refused else f"see its own log; {LATER}"
 
     def _fault(self, status: int, said: str) -> Exception:
         if status == 404:
@@ -81,7 +61,7 @@ class Ollama(Served):
         if status in (400, 500) and any(words in said.lower() for words in _ABOUT_A_TEXT):
             return BadBatch(said)
         answered = f"answered {status}: " if status > 0 else "says: "
-        return EmbeddingUnavailable(f"{self._who} {answered}{said}", f"see its own log; {_LATER}")
+        return EmbeddingUnavailable(f"{self._who} {answered}{said}", f"see its own log; {LATER}")
 
 
 def models_at(host: str, seconds: float = PROBE) -> tuple[str, ...]:
@@ -97,7 +77,7 @@ def models_at(host: str, seconds: float = PROBE) -> tuple[str, ...]:
         return within(seconds, lambda: _listed(parts, 2 * seconds), who)
     except OSError as fault:
         reason = "nobody answers" if isinstance(fault, (ConnectionError, TimeoutError)) else one_line(str(fault), 60)
-        raise EmbeddingUnavailable(f"{who}: {reason}", "start it with `ollama serve`") from fault
+        raise EmbeddingUnavailable(f"{who}: {reason}", _START) from fault
 
 
 def short_name(model: str) -> str:
@@ -112,9 +92,10 @@ def _listed(parts: urllib.parse.SplitResult, seconds: float) -> tuple[str, ...]:
     connection = kind(str(parts.hostname), parts.port, timeout=seconds)
     try:
         connection.request("GET", f"{parts.path}/api/tags", headers={"Accept": "application/json"})
-        found = json.loads(connection.getresponse().read())
+        # What is longer is cut, and then no JSON.
+        found = json.loads(connection.getresponse().read(_LONGEST_LIST))
         return tuple(short_name(str(model["name"])) for model in found["models"])
-    except (ValueError, KeyError, TypeError, http.client.HTTPException) as fault:
+    except (ValueError, KeyError, TypeError, RecursionError, http.client.HTTPException) as fault:
         raise OSError("what answers there is no Ollama") from fault
     finally:
         connection.close()

@@ -47,8 +47,8 @@ class Embedder(Protocol):
         """How many numbers a vector has; None until the model has been asked once."""
 
     @property
-    def follows_instructions(self) -> bool:
-        """Whether an instruction before a text changes what of it the vector shows."""
+    def follows_instructions(self) -> bool | None:
+        """Whether an instruction before a text changes what of it the vector shows; None where nobody knows."""
 
     @property
     def window(self) -> int:
@@ -58,5 +58,11 @@ class Embedder(Protocol):
     def remote(self) -> bool:
         """Whether texts leave this machine."""
 
-    def embed(self, texts: Sequence[str], role: Role, instruction: str = "") -> Embedded:
-        """A vector a text, in order. Raises EmbeddingUnavailable when the call as a whole could not be done."""
+    def embed(
+        self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None
+    ) -> Embedded:
+        """A vector a text, in order. Raises EmbeddingUnavailable when the call as a whole could not be done.
+
+        `instruction` is one for all or one a text. `seconds` is how long somebody waits for all of it; None where
+        nobody does, which leaves a server its own limits.
+        """

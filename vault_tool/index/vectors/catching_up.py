@@ -1,10 +1,11 @@
-"""Embedding what is not embedded yet: batch by batch, each kept before the next, refusals remembered for a day."""
+"""Embedding what is not embedded yet: batch by batch, each kept before the next, refused texts tried again after a while."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
 BATCH = 50
 """Texts a call, and the most that a kill can cost."""
-
-PARDON = 24 * 3600.0
-"""Seconds after which a text that the model refused is tried again."""
 
 _AHEAD = 5000
 
@@ -46,6 +44,19 @@ class CaughtUp:
         return not self.behind and not self.stopped
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many texts to embed (None: all), until when to begin with more, and until when somebody waits (None: nobody does)."""
+
+    texts: int | None = None
+    until: float = inf
+    waited: float | None = None
+
+    def left(self) -> float | None:
+        """The seconds for which somebody still waits."""
+        return None if self.waited is None else self.waited - time.monotonic()
+
+
 class DimensionChanged(Exception):
     """The model makes vectors of another length than those that there are."""
 
@@ -55,16 +66,14 @@ class DimensionChanged(Exception):
 
 
 class Filling:
-    """One go at filling the lanes of a set; `left` says how many texts more it may embed (None: all), `until` when to stop."""
+    """One go at filling the lanes of a set, within bounds."""
 
-    def __init__(
-        self, vectors: VectorSet, embedder: Embedder, read: Read, limit: int | None, until: float | None, now: float
-    ) -> None:
+    def __init__(self, vectors: VectorSet, embedder: Embedder, read: Read, bounds: Bounds, now: float) -> None:
         self._set = vectors
         self._embedder = embedder
         self._read = read
-        self._left = limit
-        self._until = until
+        self._left = bounds.texts
+        self._bounds = bounds
         self._now = now
         self._withheld: set[bytes] = set()
         self.embedded = 0
@@ -87,7 +96,7 @@ class Filling:
             passed.update(key for key, _, _ in wanted)
 
     def _may_go_on(self) -> bool:
-        return (self._left is None or self._left > 0) and (self._until is None or time.monotonic() < self._until)
+        return (self._left is None or self._left > 0) and time.monotonic() < self._bounds.until
 
     def _texts(self, wanted: Sequence[tuple[bytes, str, int]]) -> Iterator[tuple[bytes, str]]:
         """The wanted texts; a note whose file says something else by now is left to the next comparison."""
@@ -108,7 +117,7 @@ class Filling:
         reasons = {key: "its note holds what looks like a secret" for key in texts if key in self._withheld}
         keys = [key for key in texts if key not in reasons]
         if keys:
-            done = self._embedder.embed([texts[key] for key in keys], Role.DOCUMENT, instruction)
+            done = self._embedder.embed([texts[key] for key in keys], Role.DOCUMENT, instruction, self._bounds.left())
             if len(done.vectors) != len(keys):
                 raise EmbeddingUnavailable(f"{self._embedder.name} gave {len(done.vectors)} vectors for {len(keys)} texts")
             good = [n for n in range(len(keys)) if n not in done.refused]

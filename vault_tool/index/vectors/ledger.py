@@ -17,6 +17,8 @@ from vault_tool.index.vectors.rows import KEY_BYTES, Print
 
 _MANY = 900
 _MOST_TOUCHED = 10_000
+_FIRST_PAUSE, _LONGEST_PAUSE = 60.0, 24 * 3600.0
+"""Seconds after which a text that was refused is tried again: the first time, and at most."""
 _NOTE = "path, id, hash, keys, class, type, project, at, subjects"
 
 
@@ -105,17 +107,32 @@ class Ledger(LedgerFile):
         )
 
     def refuse(self, lane: int, reasons: Mapping[bytes, str], at: float) -> None:
-        """Keep that these texts got no vector, and do not want them meanwhile."""
+        """Keep that these texts got no vector, and do not want them for a while: a minute, then as `forgive` says."""
+        known = {
+            row[0]
+            for some in _batches(reasons)
+            for row in self._rows(f"SELECT key FROM refused WHERE lane = ? AND key IN ({_marks(some)})", [lane, *some])
+        }
+        if reasons.keys() - known:
+            self.say(doubted="1", pause=str(_FIRST_PAUSE), again=str(at + _FIRST_PAUSE))
         self._many("INSERT OR REPLACE INTO refused VALUES (?,?,?,?)", ((lane, key, why, at) for key, why in reasons.items()))
         self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((lane, key) for key in reasons))
 
-    def forgive(self, before: float) -> None:
-        """Want again what was refused before a moment."""
-        self._many(
-            "INSERT OR IGNORE INTO wanted SELECT lane, key FROM refused WHERE at < ? AND key IN (SELECT key FROM owners)",
-            [(before,)],
-        )
-        self._many("DELETE FROM refused WHERE at < ?", [(before,)])
+    @property
+    def doubted(self) -> bool:
+        """Whether texts were refused that were not tried again since: it may have been the model's fault and not theirs."""
+        return self.meta("doubted") == "1"
+
+    def forgive(self, now: float, *, at_once: bool = False) -> None:
+        """Want again what was refused, if the pause is over or `at_once`; the next pause is twice as long, at most a day."""
+        pause = float(self.meta("pause") or _FIRST_PAUSE)
+        again = float(self.meta("again") or 0)
+        # A moment further off than any pause is that of a clock which was wrong.
+        if not at_once and now < again <= now + _LONGEST_PAUSE:
+            return
+        pause = min(2 * pause, _LONGEST_PAUSE)
+        self.say(doubted="", pause=str(pause), again=str(now + pause))
+        self._many("INSERT OR IGNORE INTO wanted SELECT lane, key FROM refused WHERE key IN (SELECT key FROM owners)", [()])
 
     def refusals(self) -> list[Refusal]:
         """What is not embedded and why, by path."""

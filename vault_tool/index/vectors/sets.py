@@ -118,11 +118,11 @@ class Sets:
             return self._serving[0]
         return vector_set.make(folder, model, dimensions, self._wait)
 
-    def to_fill(self, maker: Embedder) -> VectorSet:
-        """The set of an embedder that may have to be asked once how long its vectors are."""
+    def to_fill(self, maker: Embedder, seconds: float | None = None) -> VectorSet:
+        """The set of an embedder that may have to be asked once how long its vectors are; `seconds` as it is asked them."""
         if maker.dimensions:
             return self.of(maker.name, maker.dimensions)
         own = vector_set.folders(self._cache, maker.name)
         if own:
             return self.of(maker.name, own[0][2])
-        return self.of(maker.name, int(maker.embed(["dimensions"], Role.DOCUMENT).vectors.shape[1]))
+        return self.of(maker.name, int(maker.embed(["dimensions"], Role.DOCUMENT, seconds=seconds).vectors.shape[1]))

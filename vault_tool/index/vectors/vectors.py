@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 
 from vault_tool.config import Config
@@ -16,7 +17,7 @@ from vault_tool.index.embedding.port import Embedder, Role
 from vault_tool.index.manifest import lock
 from vault_tool.index.rebuild import Index
 from vault_tool.index.vectors import calibration, vector_set
-from vault_tool.index.vectors.catching_up import PARDON, CaughtUp, DimensionChanged, Filling
+from vault_tool.index.vectors.catching_up import Bounds, CaughtUp, DimensionChanged, Filling
 from vault_tool.index.vectors.exact import ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
 from vault_tool.index.vectors.ledger import Ledger, Refusal
@@ -127,8 +128,11 @@ class Vectors:
         """The perspectives that are embedded and asked."""
         return tuple(self._instructions(self.embedder))
 
-    def query(self, text: str, *others: str) -> dict[str, Vector]:
-        """The vector of a question for each perspective, of several ways to ask it their mean; raises EmbeddingUnavailable."""
+    def query(self, text: str, *others: str, seconds: float | None = None) -> dict[str, Vector]:
+        """The vector of a question for each perspective, of several ways to ask it their mean; raises EmbeddingUnavailable.
+
+        `seconds` is how long somebody waits for it, by default as long as the vault's settings say.
+        """
         embedder = self.embedder
         if embedder is None:
             raise EmbeddingUnavailable("there is no embedder", "`vt status` says what was tried")
@@ -138,9 +142,13 @@ class Vectors:
                 "the question holds what looks like a secret and stays here", "it is searched for by its words"
             )
         found: dict[str, Vector] = {}
-        for perspective, instruction in self._instructions(embedder).items():
-            done = embedder.embed(texts, Role.QUERY, instruction)
-            made = [done.vectors[at] for at in range(len(done.vectors)) if at not in done.refused]
+        angles = self._instructions(embedder)
+        told = [instruction for instruction in angles.values() for _ in texts]
+        wait = self._settings.embedding_wait if seconds is None else seconds
+        done = embedder.embed(texts * len(angles), Role.QUERY, told, wait)
+        for n, perspective in enumerate(angles):
+            own = range(n * len(texts), (n + 1) * len(texts))
+            made = [done.vectors[at] for at in own if at not in done.refused]
             if made:
                 found[perspective] = made[0] if len(made) == 1 else mean_of(made)
         if not found:
@@ -243,27 +251,31 @@ class Vectors:
         progress: Progress | None = None,
         *,
         seconds: float | None = None,
+        waiting: float | None = None,
+        again: bool = False,
     ) -> CaughtUp:
         """Embed what is not embedded yet, at most `limit` texts or for about so many seconds. Safe to end at any moment.
 
+        `waiting` says that somebody waits for it, so many seconds in all; `again` has all refused texts tried again now.
         Another process that is at it already is left to it. What could not be done is in `stopped`, never raised.
         """
         maker = embedder or self._chosen
         if maker is None:
             return CaughtUp(behind=self.behind(), stopped="there is no embedder")
-        until = None if seconds is None else time.monotonic() + seconds
+        now = time.monotonic()
+        bounds = Bounds(limit, inf if seconds is None else now + seconds, None if waiting is None else now + waiting)
         filling: Filling | None = None
         stopped, busy = "", False
         try:
-            vectors = self._sets.to_fill(maker)
+            vectors = self._sets.to_fill(maker, bounds.left())
             with lock(vectors.folder / "fill.lock", _FILL_WAIT, "the embedding of notes"):
-                filling = self._filling(vectors, maker, limit, until)
+                filling = self._filling(vectors, maker, bounds)
                 try:
-                    done = self._filled(vectors, maker, filling, limit, progress)
+                    done = self._filled(vectors, maker, filling, limit, progress, again)
                 except DimensionChanged as fault:
                     vectors = self._sets.of(maker.name, fault.dimensions)
-                    filling = self._filling(vectors, maker, limit, until)
-                    done = self._filled(vectors, maker, filling, limit, progress)
+                    filling = self._filling(vectors, maker, bounds)
+                    done = self._filled(vectors, maker, filling, limit, progress, again)
                 if done:
                     self._done(vectors)
             # Somebody waits for a bounded call, and the export of a large vault takes seconds.
@@ -315,18 +327,18 @@ class Vectors:
         """Look at the texts of all notes that changed, without embedding; how many could not be looked at."""
         return self._refresh(None)
 
-    def _filling(self, vectors: VectorSet, maker: Embedder, limit: int | None, until: float | None) -> Filling:
-        return Filling(vectors, maker, partial(self._notes.texts, window=maker.window), limit, until, self._now())
+    def _filling(self, vectors: VectorSet, maker: Embedder, bounds: Bounds) -> Filling:
+        return Filling(vectors, maker, partial(self._notes.texts, window=maker.window), bounds, self._now())
 
     def _filled(
-        self, vectors: VectorSet, maker: Embedder, filling: Filling, limit: int | None, progress: Progress | None
+        self, vectors: VectorSet, maker: Embedder, filling: Filling, limit: int | None, progress: Progress | None, again: bool
     ) -> bool:
         """Embed what each lane wants; whether nothing is left."""
         instructions = self._instructions(maker)
         vectors.want([*instructions.values()])
         unread = self._notes.noted(vectors, maker.window, None if limit is None else max(limit, _FEW))
-        with vectors.writing() as ledger, ledger.transaction():
-            ledger.forgive(self._now() - PARDON)
+        doubted = vectors.ledger().doubted
+        self._forgive(vectors, at_once=again)
         lanes = self._lanes(vectors.ledger(), maker)
         total = filling.embedded + sum(vectors.ledger().count_wanted(lane) for lane in lanes)
 
@@ -334,7 +346,21 @@ class Vectors:
             if progress is not None:
                 progress(count, max(total, count))
 
-        return all(filling.lane(instruction, done) for instruction in dict.fromkeys(instructions.values())) and not unread
+        def fill() -> bool:
+            return all(filling.lane(instruction, done) for instruction in dict.fromkeys(instructions.values()))
+
+        whole = fill()
+        if doubted and not again and filling.embedded:
+            # The model does texts again: what it refused last may have been its own fault.
+            self._forgive(vectors, at_once=True)
+            whole = fill()
+        return whole and not unread
+
+    def _forgive(self, vectors: VectorSet, *, at_once: bool) -> None:
+        """Have refused texts tried again, if it is time for it."""
+        if vectors.ledger().refusals():
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.forgive(self._now(), at_once=at_once)
 
     def _done(self, vectors: VectorSet) -> None:
         """What is worth doing once every note has its vectors."""
@@ -387,9 +413,11 @@ class Vectors:
         """The active perspectives with their instructions; the general one alone where instructions are not heeded."""
         known = self._settings.perspectives
         general = {GENERAL: known.get(GENERAL, "")}
-        if embedder is None or not embedder.follows_instructions:
+        active = self._settings.active_perspectives
+        # Of a model that nobody knows, who names perspectives may know.
+        if embedder is None or embedder.follows_instructions is False or (embedder.follows_instructions is None and not active):
             return general
-        active = self._settings.active_perspectives or tuple(known)
+        active = active or tuple(known)
         return {name: known[name] for name in active if name in known} or general
 
     def _lanes(self, ledger: Ledger, embedder: Embedder | None) -> list[int]:

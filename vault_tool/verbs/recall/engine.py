@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -93,11 +94,12 @@ def _searched(
 ) -> tuple[list[Pool], tuple[str, ...]]:
     """The pools of the vaults that can be read; of the global one that cannot, the reason."""
     pools = []
+    until = time.monotonic() + scopes[0][0].settings.embedding_wait
     for vault, scope in scopes:
         try:
             if scope == "global":
                 vault.fresh()
-            pools.append(lanes.search(vault, scope, read, asked, weights))
+            pools.append(lanes.search(vault, scope, read, asked, weights, until))
         except VaultError as fault:
             if scope == "repo":
                 raise

@@ -140,8 +140,8 @@ class Pool:
         return found
 
 
-def search(vault: Context, scope: Scope, question: Question, asked: Asked, weights: Weights) -> Pool:
-    """What the lanes find; indexes must be fresh."""
+def search(vault: Context, scope: Scope, question: Question, asked: Asked, weights: Weights, until: float) -> Pool:
+    """What the lanes find; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
     catalog = vault.index.catalog
     vault.session_order.settle(catalog)
     filters = Filters(vault, asked)
@@ -149,7 +149,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     reach = _LANE * (_FILTERED if filters.narrow else 1)
     classes = [record_class.value for record_class in _MEMORIES]
     names = named_subjects(catalog, question)
-    pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights)
+    pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights, until)
     if pool.meaning is not None:
         pool.meaning.begin()
     words = vault.index.wording(question.words, _SCORED * reach, classes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import sqrt
@@ -114,19 +115,19 @@ class Meaning:
             return None
 
 
-def ask(vault: Context, ways: Sequence[str], weights: Weights) -> tuple[Meaning | None, tuple[str, ...]]:
+def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> tuple[Meaning | None, tuple[str, ...]]:
     """The vectors' answer to a question (in one or several ways to put it), or None with the reason, and what they lack.
 
-    Embeds what was written just now first.
+    Embeds what was written just now first, and waits for all of it `until` then, by the monotonic clock.
     """
     vectors = vault.vectors
     if vectors.embedder is None:
         return None, ("no embeddings",)
     try:
-        behind = catch_up_briefly(vault)
+        behind = catch_up_briefly(vault, until)
         if not vectors.ready:
             return None, (f"no embeddings: {counted(behind, 'note')} to embed; `vt embed`",)
-        asked = Meaning(vault, vectors.similarities(vectors.query(*ways)), weights)
+        asked = Meaning(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
         return None, (f"no embeddings: {fault}",)
     return asked, waiting(behind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
@@ -107,12 +108,13 @@ def _by_meaning(
 ) -> tuple[list[FoundObservation] | None, tuple[str, ...]]:
     """The best by vectors, or None and why they cannot answer."""
     vectors = vault.vectors
-    behind = catch_up_briefly(vault)
+    until = time.monotonic() + vault.settings.embedding_wait
+    behind = catch_up_briefly(vault, until)
     if not vectors.ready:
         return None, ("no embeddings",)
     within = None if allowed is None else allowed.keys()
     try:
-        near = vectors.similarities(vectors.query(query))
+        near = vectors.similarities(vectors.query(query, seconds=until - time.monotonic()))
         found = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
     except VaultError as fault:
         return None, (f"no embeddings: {one_line(str(fault), 120)}",)

@@ -1,0 +1,230 @@
+"""No text costs more than its length: every function that is given what somebody wrote, over texts that patterns stumble over."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from math import inf
+from typing import Any
+
+import pytest
+
+from vault_tool.cli import blocks
+from vault_tool.consolidation import attempts, hygiene, packets, similar
+from vault_tool.consolidation import ledger as passes
+from vault_tool.errors import VaultError
+from vault_tool.files import episode_text, secrets, signal_lines
+from vault_tool.files.frontmatter import AddItems, Set, edit, simple, split, write
+from vault_tool.files.frontmatter.complaints import conflict
+from vault_tool.generate import budget, escape, templates
+from vault_tool.importing import cognitive, dates, notes, places, tags, titles, toml_head
+from vault_tool.index import lexical_text, session_order
+from vault_tool.index.embedding.passages import passages
+from vault_tool.index.reading import understand
+from vault_tool.model import evidence, ids
+from vault_tool.model.types import Registry
+from vault_tool.recall import question
+from vault_tool.util import clock, text
+from vault_tool.verbs import similar as alike
+from vault_tool.verbs.recall import lanes
+from vault_tool.verbs.turns import backstop
+
+SHORT, LONG = 20_000, 40_000
+MOST = 2.6
+"""Times as long as for half of the text: a linear function takes twice, a quadratic one four times."""
+NOISE = 0.03
+"""CPU seconds below which nothing is told of a pattern: what is quadratic takes longer over forty thousand characters."""
+
+REGISTRY = Registry()
+ID = "0190a8f2-3c4d-7e5f-8a6b-9c0d1e2f3a4b"
+
+TOKENS = (
+    "[", "]", "![", "[a](", "](", "[[", "]]", "[[a", "(", ")", "`", "``", "`a", "```", "~~~", ">", "> ", "- ", "-",
+    "--", "#", "# ", "#a ", "*", "* ", "**", "_", "<", "<!--", "-->", "<a", "|", "||", ":", ": ", "::", "a:", "a: b",
+    "a:\n", " ", "\t", " \t", "\n", "\r", "\r\n", "\n\n", "\n \n", '"', "'", '"a', "'a ", "\\", "\\\\", "0", "1.",
+    "1. ", "1) ", "a", "a.", "a. ", "a ", ". ", "! ", "?", "。", ",", ", ", ";", "{", "}", "{a", "@", "@a", "=", "==",
+    "= ", "&", "&#", "&amp;", "%", "/", "//", "a/", "../", "+", "+++", "---", "---\n", "...\n", "=======\n",
+    "<<<<<<< \n", "$", "${", "key=", "sk-", "token: ", "-----BEGIN ", "e", "A", "A ", "Aa", "me and ", "session 0-",
+    "I ", "it did not ", "failed to ", "tried ", "always ", "2026-11-22", "20", "0-", "12:", "\u0301", "e\u0301",
+    "\u4e2d", "\u3042\u30fc", "\u0e01", "\uac00", "\u200b", "\u200d", "\ufeff", "\u2028", "\u202e", "\U0001f600",
+    "\ud800", "\x00", "\x0b", "\x85", "\xa0", "\u00df", "\u0130", "[a]", "[a](b)", "[a](b c", "![a]", "[[a]]",
+    "[[a|b]]", "`a`", "- [ ] ", "> - ", "*a*", "_a_", "a_", "a-", "a\n", "- a\n", "# a\n", "> a\n", "| a | b |\n",
+    "## 10:00 - a\n", "- **Type:** a\n", "{#a", "a\t\n", "eyJ", "://a:", "http://a/", "a@b.", "x.example.", "#\u00e9",
+    "a b\n\n",
+)  # fmt: skip
+
+
+HINTS = " ".join(hint for rule in (*secrets._RULES, *secrets._DETECTORS) for hint in rule.hints)
+
+
+def _head(body: str) -> bytes:
+    return f"---\nid: {ID}\ntype: fact\n---\n{body}\n".encode("utf-8", "surrogatepass")
+
+
+def _bytes(said: str) -> bytes:
+    return said.encode("utf-8", "surrogatepass")
+
+
+def _in_head(said: str) -> bytes:
+    return _bytes(f"---\nid: {ID}\ntype: fact\n{said}\n---\nBody.\n")
+
+
+def _as_title(said: str) -> bytes:
+    return _bytes(f"---\nid: {ID}\ntype: fact\ntitle: {said}\n---\nBody.\n")
+
+
+def _parsed(data: bytes) -> None:
+    found = understand("vault/a.md", data, (0, 0, 0, 0), REGISTRY)
+    if found.entry is not None:
+        lexical_text.document(found.entry, data.decode("utf-8", "replace"))
+
+
+def _event(said: str) -> attempts.Event:
+    return attempts.Event(at="2026-11-22T10:00:00Z", text=said)
+
+
+CAMPAIGN = bool(os.environ.get("VAULT_CAMPAIGN"))
+"""Every token in every shape; without it, those that patterns stumbled over and their like."""
+
+WORST = (
+    "[", "![", "[a](", "](", "[[", "`", "`a", "``` ", ">", "> ", "- ", "#", "*", "_", "<!--", "|", ":", "a:", "a: b",
+    " ", " \t", "\n", "\r", '"', "\\", "0", "1.", "a.", "{#a", "<", "eyJ", "://a:", "tried ", "\u0301", "\u4e2d",
+    "\u200b",
+)  # fmt: skip
+
+FUNCTIONS: dict[str, Callable[[str], Any]] = {
+    "normal_name": text.normal_name,
+    "first_tokens": lambda said: text.first_tokens(said, 100),
+    "body_hash": text.body_hash,
+    "one_line": lambda said: text.one_line(said, 80),
+    "first_sentence": text.first_sentence,
+    "plain_line": text.plain_line,
+    "slug": text.slug,
+    "unwrap_link": text.unwrap_link,
+    "wikilinks": lambda said: list(text.wikilinks(said)),
+    "prose_lines": lambda said: list(text.prose_lines(said)),
+    "parse_time": clock.parse_time,
+    "evidence": evidence.fault_in,
+    "ids": lambda said: (ids.canonical(said), ids.as_prefix(said)),
+    "parse body": lambda said: _parsed(_head(said)),
+    "parse no head": lambda said: _parsed(_bytes(said)),
+    "parse in head": lambda said: _parsed(_in_head(said)),
+    "parse title": lambda said: _parsed(_as_title(said)),
+    "parse list": lambda said: _parsed(_as_title(f"x\nsubjects: [{said}]")),
+    "split": lambda said: split(_bytes(said)),
+    "conflict": lambda said: conflict(said, 1),
+    "read_simple": lambda said: simple.read_simple(f"{said}\n", 1),
+    "edit body": lambda said: edit(_head(said), [Set("title", "x")]),
+    "edit head": lambda said: edit(_in_head(said), [AddItems("subjects", ["x"])]),
+    "edit title": lambda said: edit(_as_title(said), [Set("summary", "y")]),
+    "set title": lambda said: edit(_head("Body."), [Set("title", said)]),
+    "scalar": write.scalar,
+    "field": lambda said: write.field("title", said),
+    "episode": lambda said: episode_text.read_episode("vault/episodes/2026-11-22.a.md", _bytes(said)),
+    "episode entry": lambda said: episode_text.read_episode("vault/episodes/2026-11-22.a.md", _bytes(f"## 10:00 - a\n\n{said}")),
+    "episode problems": lambda said: episode_text.episode_problems("vault/episodes/2026-11-22.a.md", _bytes(said)),
+    "signals": lambda said: signal_lines.read_signals("vault/signals/2026-11.a.jsonl", _bytes(said)),
+    "secrets": secrets.scan,
+    "secrets beside hints": lambda said: secrets.scan(f"{HINTS}\n{said}\n{HINTS} {said}"),
+    "secret in a field": lambda said: secrets.scan(f"password: {said}"),
+    "masked": secrets.masked,
+    "searchable": lexical_text.searchable,
+    "query": lambda said: lexical_text.read_query(said, str.split),
+    "passages": lambda said: passages("A title", said),
+    "passages of a title": lambda said: passages(said, "A body.", said, [said]),
+    "question": question.read,
+    "question without": lambda said: question.without(said, ["harbor"]),
+    "word_count": question.word_count,
+    "speaker": lanes._SPEAKER.match,
+    "features": alike.features,
+    "signs": lambda said: list(backstop.signs(said)),
+    "inline": lambda said: escape.inline(said, 80),
+    "inline long": lambda said: escape.inline(said, LONG),
+    "words": lambda said: escape.words(said, 80),
+    "block": escape.block,
+    "quote": lambda said: escape.quote(escape.block(said)),
+    "link_path": escape.link_path,
+    "visible": escape.visible,
+    "budget cut": lambda said: budget.cut(said, 2000),
+    "budget cut long": lambda said: budget.cut(said, LONG // 4),
+    "answered": lambda said: templates.answered(said, "# A\n\n<!-- b -->\n"),
+    "shortened": lambda said: packets.shortened(said, 500),
+    "soul": hygiene.soul_findings,
+    "protocol": hygiene.protocol_findings,
+    "procedural": hygiene.procedural,
+    "tactical": hygiene.tactical,
+    "outcome": lambda said: attempts.outcome_of(_event(said)),
+    "ledger": passes.read,
+    "ledger packets": passes.packets,
+    "ledger lines": passes.lines,
+    "similar names": lambda said: similar.similar_names(said[:2000], ["harbor", said[:1000]]),
+    "printed": lambda said: (blocks.visible(said), blocks.width(said)),
+    "natural order": session_order._natural,
+    "read_date": dates.read_date,
+    "toml head": toml_head.toml_head,
+    "toml head begun": lambda said: toml_head.toml_head(f"+++\n{said}"),
+    "tags": lambda said: list(tags.in_prose(said)),
+    "tags of a head": lambda said: list(tags.in_head({"tags": said})),
+    "title": lambda said: titles.title_of("a.md", {}, said),
+    "import": lambda said: notes.made("a.md", _bytes(said), notes.Asked(), REGISTRY, identity=ID),
+    "import with a head": lambda said: notes.made("a.md", _in_head(said), notes.Asked(), REGISTRY, identity=ID),
+    "import a title": lambda said: notes.made("a.md", _as_title(said), notes.Asked(), REGISTRY, identity=ID),
+    "own id": lambda said: notes.own_id(_bytes(said)),
+    "untouched": lambda said: notes.untouched(_bytes(said)),
+    "safe part": places.safe_part,
+    "old episode": lambda said: cognitive.episode(_bytes(said), "a", "b", lambda path: path),
+}
+
+
+def _shapes(token: str, size: int) -> Iterator[tuple[str, str]]:
+    """Texts of `size` characters that are made of a token."""
+    one = (token * (size // len(token) + 1))[:size]
+    yield "a line", one
+    yield "after a word", f"word {one[:-10]}"
+    if CAMPAIGN:
+        yield "before a word", f"{one[:-10]} word."
+        yield "alternating", (f"{token}a " * (size // (len(token) + 2) + 1))[:size]
+    yield "lines", (f"{token}\n" * (size // (len(token) + 1) + 1))[:size]
+
+
+def _cost(function: Callable[[str], Any], said: str, runs: int) -> float:
+    """The least CPU seconds of this thread that it takes: what else the machine does is not counted."""
+    least = inf
+    for _ in range(runs):
+        begun = time.thread_time()
+        with suppress(VaultError, ValueError):
+            function(said)
+        least = min(least, time.thread_time() - begun)
+    return least
+
+
+def _is_slow(function: Callable[[str], Any], short: str, long: str) -> str:
+    """What is wrong with how a function's time grows; empty where it grows as the text."""
+    if _cost(function, short, 1) * 8 < NOISE:
+        return ""
+    for runs in (1, 3, 5):
+        once, twice = _cost(function, short, runs), _cost(function, long, runs)
+        if twice < NOISE or twice <= MOST * once:
+            return ""
+    return f"{once:.3f} s, and {twice:.3f} s for twice the length"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_twice_the_text_takes_twice_the_time(name: str) -> None:
+    gc.disable()
+    try:
+        slow = []
+        for token in TOKENS if CAMPAIGN else WORST:
+            for (shape, short), (_, long) in zip(_shapes(token, SHORT), _shapes(token, LONG), strict=True):
+                fault = _is_slow(FUNCTIONS[name], short, long)
+                if fault:
+                    slow.append(f"{token!r} as {shape}: {fault}")
+                    break
+            if len(slow) > 3:
+                break
+        assert not slow, "\n".join(slow)
+    finally:
+        gc.enable()
