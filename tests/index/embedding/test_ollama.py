@@ -116,7 +116,7 @@ class TestBadVectors:
     def test_a_server_that_does_nothing_right_is_given_up_soon(self, server: FakeOllama, mode: Mode) -> None:
         server.mode = mode
         with pytest.raises(EmbeddingUnavailable, match="does no text"):
-            _embedder(server).embed([f"text {number}" for number in range(BATCH)], Role.DOCUMENT)
+            Ollama(server.url, "", Limits(first=60, batch=60)).embed([f"text {number}" for number in range(BATCH)], Role.DOCUMENT)
         assert len(server.requests) <= 60
 
 
