@@ -50,7 +50,10 @@ def test_the_exact_store_answers_for_one_that_cannot_and_says_so(root: Path) -> 
         assert _degraded(vault) == ("approximate (chroma)",)
 
 
-def test_vectors_that_are_cut_in_the_middle_of_an_answer_fail_no_answer(root: Path) -> None:
+def test_vectors_that_are_cut_in_the_middle_of_an_answer_fail_no_answer(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vector_upkeep, "_A_MOMENT", inf)
+    settings = root / "vault.toml"
+    settings.write_text(f"embedding_wait = 60\n{settings.read_text()}")
     with FakeOllama() as ollama, _opened(root, ollama, "exact") as vault:
         vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
         vault.embed()
