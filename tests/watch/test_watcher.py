@@ -5,16 +5,17 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.bounds import PATIENCE
 from tests.git_repos import write
 from tests.watch.watched import (
     CAMPAIGN,
+    Inside,
     Watched,
     catalogued,
     eventually,
@@ -31,7 +32,6 @@ from vault_tool.config import Config
 from vault_tool.index.rebuild import Index
 from vault_tool.util.clock import Clock
 from vault_tool.verbs.context import Context
-from vault_tool.watch.watcher import Told, Watcher
 
 VT = (sys.executable, "-m", "vault_tool")
 
@@ -43,15 +43,13 @@ def _status(root: Path) -> dict[str, Any] | None:
     return found
 
 
-def test_a_hand_edit_is_searchable_within_a_second(tmp_path: Path) -> None:
+def test_a_hand_edit_is_searchable_by_the_index_alone(tmp_path: Path) -> None:
     root = vault(tmp_path, 300)
     with Watched(root) as watched:
-        begun = time.monotonic()
         write(root, path_of(3), note(3, "A zebra by hand."))
         # Asked of the index alone: the watcher has put it there, no comparison of this process has.
         index = Index.open(root, Config(), None, Clock())
         eventually(lambda: path_of(3) in found(index, "zebra"))
-        assert time.monotonic() - begun < 5
         assert watched.change(path_of(3))["change"] == "modified"
         assert not catalogued(root).rows("SELECT 1 FROM lexical_pending")
         index.close()
@@ -85,12 +83,9 @@ def test_a_burst_while_it_stood_still(tmp_path: Path) -> None:
         time.sleep(2.5)
         watched.process.send_signal(signal.SIGCONT)
         wanted = {str(path.relative_to(root)) for path in (root / "vault").rglob("*.md")}
-        took = eventually(lambda: in_catalogue(root).keys() == wanted, 60)
-        assert took < 60
+        eventually(lambda: in_catalogue(root).keys() == wanted)
         write(root, "vault/burst/7/after.md", note(99))
         assert watched.change("vault/burst/7/after.md")["change"] == "added"
-        if CAMPAIGN:
-            sys.stderr.write(f"\n{count} files after {took:.1f} s\n")
 
 
 def test_it_writes_nothing_while_nothing_happens(tmp_path: Path) -> None:
@@ -114,7 +109,7 @@ def _stats(root: Path) -> dict[str, tuple[int, int]]:
 def test_a_second_watcher_is_told_who_watches(tmp_path: Path) -> None:
     root = vault(tmp_path)
     with Watched(root) as watched:
-        second = subprocess.run([*VT, "watch", "--vault", str(root)], capture_output=True, text=True, timeout=20)
+        second = subprocess.run([*VT, "watch", "--vault", str(root)], capture_output=True, text=True)
         assert second.returncode == 3
         assert second.stderr.startswith(f"vt: process {watched.process.pid} on ")
         assert second.stderr.count("\n") == 1
@@ -138,11 +133,9 @@ def test_after_a_kill_another_one_starts_and_status_was_not_deceived(tmp_path: P
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_it_ends_soon_after_a_signal(tmp_path: Path, number: int, code: int) -> None:
+def test_it_ends_after_a_signal(tmp_path: Path, number: int, code: int) -> None:
     with Watched(vault(tmp_path)) as watched:
-        begun = time.monotonic()
         assert watched.end(number) == code
-        assert time.monotonic() - begun < 4
 
 
 def test_polling(tmp_path: Path) -> None:
@@ -158,7 +151,7 @@ def test_once_compares_and_ends(tmp_path: Path) -> None:
     root = vault(tmp_path)
     opened(root).refresh()
     write(root, "vault/new.md", note(72))
-    done = subprocess.run([*VT, "watch", "--once", "--vault", str(root)], capture_output=True, text=True, timeout=30)
+    done = subprocess.run([*VT, "watch", "--once", "--vault", str(root)], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "+ vault/new.md Note 72\n")
 
 
@@ -184,36 +177,17 @@ def test_without_room_for_watches_it_says_so_and_polls(tmp_path: Path) -> None:
         assert process.stderr.read() == ""
 
 
-class _Inside:
-    """A watcher on a thread of this process."""
-
-    def __init__(self, root: Path) -> None:
-        self.told: list[Told] = []
-        self.watcher = Watcher(Context.open(root), self.told.append)
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.watcher.run, args=(self.stop,))
-
-    def __enter__(self) -> Watcher:
-        self.thread.start()
-        eventually(lambda: any(told.remark for told in self.told))
-        return self.watcher
-
-    def __exit__(self, *_: object) -> None:
-        self.stop.set()
-        self.thread.join(10)
-        assert not self.thread.is_alive()
-
-
 def test_it_vouches_for_what_was_written_before_it_was_asked(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    with _Inside(root) as watcher:
+    with Inside(root) as inside:
+        watcher = inside.watcher
         asker = Context.open(root)
         asker.vouching = watcher.fresh
         for number in range(20):
             write(root, path_of(3), note(3, f"Body {number}.", title=f"Title {number}"))
             asker.fresh()
             assert [entry.title for entry in asker.index.catalog.get(identity(3))] == [f"Title {number}"]
-        assert watcher.fresh()
+        assert watcher.fresh(PATIENCE)
         assert not list((root / "vault").glob(".cookie*")) and git(root, "status", "--short").count("\n") == 0
         asker.close()
     assert not watcher.fresh()
@@ -221,32 +195,35 @@ def test_it_vouches_for_what_was_written_before_it_was_asked(tmp_path: Path) -> 
 
 def test_it_does_not_vouch_while_losses_are_withheld(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    with _Inside(root) as watcher:
-        assert watcher.fresh()
+    with Inside(root) as inside:
+        watcher = inside.watcher
+        assert watcher.fresh(PATIENCE)
         (root / "vault").rename(root / "gone")
         assert not watcher.fresh()
         (root / "gone").rename(root / "vault")
         eventually(watcher.fresh)
         write(root, path_of(3), note(3, "Back.", title="Heard again"))
-        assert watcher.fresh()
+        assert watcher.fresh(PATIENCE)
         assert [entry.title for entry in watcher._vault.index.catalog.get(identity(3))] == ["Heard again"]
 
 
 def test_a_thread_that_died_is_replaced(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    with _Inside(root) as watcher:
+    with Inside(root) as inside:
+        watcher = inside.watcher
         observer = watcher._hearing._observer
         assert observer is not None
         observer.stop()
         eventually(lambda: watcher._hearing._observer is not observer and watcher.fresh())
         write(root, path_of(3), note(3, "Heard.", title="After its death"))
-        assert watcher.fresh()
+        assert watcher.fresh(PATIENCE)
         assert watcher.mode == "events"
 
 
 def test_settings_that_change_are_taken_up(tmp_path: Path) -> None:
     root = vault(tmp_path)
-    with _Inside(root) as watcher:
+    with Inside(root) as inside:
+        watcher = inside.watcher
         (root / "vault.toml").write_text('[types.recipe]\nclass = "observation"\n')
         eventually(lambda: "recipe" in watcher._vault.settings.types.specs)
         (root / "vault.toml").write_text("nonsense = [")

@@ -1,9 +1,8 @@
-"""A watcher in a process of its own, what it says, and what the indexes hold meanwhile."""
+"""A watcher in a process of its own or on a thread, what it says, and what the indexes hold meanwhile."""
 
 from __future__ import annotations
 
 import json
-import os
 import queue
 import signal
 import subprocess
@@ -11,18 +10,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.bounds import CAMPAIGN, PATIENCE, eventually
 from tests.git_repos import git
 from tests.index.vaults import found, identity, make, note, opened, path_of
 from vault_tool.index.catalog import Catalog
-
-PATIENCE = 15.0
-"""Seconds that a test waits for what should take one: the machine may be busy."""
-
-CAMPAIGN = bool(int(os.environ.get("VAULT_CAMPAIGN", "0")))
+from vault_tool.verbs.context import Context
+from vault_tool.watch.watcher import Told, Watcher
 
 
 def vault(tmp_path: Path, count: int = 12) -> Path:
@@ -39,13 +37,78 @@ def vault(tmp_path: Path, count: int = 12) -> Path:
     return root
 
 
-class Watched:
-    """`vt watch --json` on a vault; a context manager that ends it."""
+class Heard:
+    """What a watcher says, as it comes."""
 
-    def __init__(self, root: Path, *options: str) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = root
         self.said: list[dict[str, Any]] = []
         self._lines: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+
+    def heard(self, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The next thing that it says and that is wanted."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                said = self._lines.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                raise AssertionError(f"not said; it said {self.said[-20:]}") from None
+            if wanted(said):
+                return said
+
+    def change(self, path: str) -> dict[str, Any]:
+        """The next thing that it says of a file."""
+        return self.heard(lambda said: said.get("path") == path)
+
+    def _says(self, said: dict[str, Any]) -> None:
+        self.said.append(said)
+        self._lines.put(said)
+
+    def _unheard(self) -> list[dict[str, Any]]:
+        said = []
+        while not self._lines.empty():
+            said.append(self._lines.get())
+        return said
+
+
+class Inside(Heard):
+    """A watcher on a thread of this process, without chores; a context manager that ends it."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.watcher = Watcher(Context.open(root), self._tell, chores=False)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self.watcher.run, args=(self._stop,))
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.heard(lambda said: str(said.get("remark", "")).startswith("watching "))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+    def quiet(self) -> list[dict[str, Any]]:
+        """What it has said by the time that it has heard of every earlier change, looked, and then compared all files."""
+        assert self.watcher.fresh(PATIENCE)
+        self.watcher._inbox.doubt("a test asks")
+        assert self.watcher.fresh(PATIENCE)
+        return self._unheard()
+
+    def _tell(self, told: Told) -> None:
+        for change in told.changes:
+            self._says(asdict(change))
+        if told.remark:
+            self._says({"remark": told.remark})
+
+
+class Watched(Heard):
+    """`vt watch --json` on a vault; a context manager that ends it."""
+
+    def __init__(self, root: Path, *options: str) -> None:
+        super().__init__(root)
         command = [sys.executable, "-m", "vault_tool", "watch", "--json", "--vault", str(root), *options]
         self.errors = root.parent / f"stderr-{time.monotonic_ns()}"
         with self.errors.open("w") as errors:
@@ -65,28 +128,10 @@ class Watched:
         self._reading.join(timeout=PATIENCE)
         assert fault is not None or self.errors.read_text() == ""
 
-    def heard(self, wanted: Callable[[dict[str, Any]], bool], within: float = PATIENCE) -> dict[str, Any]:
-        """The next thing that it says and that is wanted."""
-        until = time.monotonic() + within
-        while True:
-            try:
-                said = self._lines.get(timeout=max(0.0, until - time.monotonic()))
-            except queue.Empty:
-                raise AssertionError(f"not said; it said {self.said[-20:]}") from None
-            if wanted(said):
-                return said
-
-    def change(self, path: str, within: float = PATIENCE) -> dict[str, Any]:
-        """The next thing that it says of a file."""
-        return self.heard(lambda said: said.get("path") == path, within)
-
     def quiet(self, seconds: float = 1.0) -> list[dict[str, Any]]:
         """What it says in the next seconds."""
         time.sleep(seconds)
-        said = []
-        while not self._lines.empty():
-            said.append(self._lines.get())
-        return said
+        return self._unheard()
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Send a signal and return the exit code."""
@@ -96,9 +141,7 @@ class Watched:
     def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            said = json.loads(line)
-            self.said.append(said)
-            self._lines.put(said)
+            self._says(json.loads(line))
 
 
 def catalogued(root: Path) -> Catalog:
@@ -115,17 +158,7 @@ def in_catalogue(root: Path) -> dict[str, str]:
         catalog.close()
 
 
-def eventually(holds: Callable[[], bool], within: float = PATIENCE) -> float:
-    """Wait until something holds; returns how long it took."""
-    begun = time.monotonic()
-    while not holds():
-        if time.monotonic() - begun > within:
-            raise AssertionError("it never came to hold")
-        time.sleep(0.02)
-    return time.monotonic() - begun
-
-
 __all__ = [
-    "CAMPAIGN", "Watched", "catalogued", "eventually", "found", "git", "identity", "in_catalogue", "note", "opened", "path_of",
-    "vault",
+    "CAMPAIGN", "Inside", "Watched", "catalogued", "eventually", "found", "git", "identity", "in_catalogue", "note", "opened",
+    "path_of", "vault",
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 OVERFLOW = "the system could not keep all changes for us"
@@ -41,9 +42,10 @@ class Batch:
 
 
 class Inbox:
-    """Paths that changed, doubts, and cookies that came back."""
+    """Paths that changed, doubts, and cookies that came back; `now` is what says when."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
         self._news = threading.Condition()
         self._touched: dict[str, Touch] = {}
         self._doubt = ""
@@ -100,8 +102,7 @@ class Inbox:
                 return 0.0
             if not (self._touched or self._doubt):
                 return float("inf")
-            now = time.monotonic()
-            return max(0.0, min(self._last + quiet, self._since + longest) - now)
+            return max(0.0, min(self._last + quiet, self._since + longest) - self._now())
 
     def take(self) -> Batch:
         """Empty it."""
@@ -112,7 +113,7 @@ class Inbox:
 
     def _mark(self) -> None:
         """Remember the time; only the first news of a batch wakes the one that looks, or a burst would keep it busy."""
-        self._last = time.monotonic()
+        self._last = self._now()
         if not (self._touched or self._doubt):
             self._since = self._last
             self._news.notify_all()
