@@ -178,7 +178,7 @@ def test_a_kill_between_the_write_and_the_commit_is_healed(vault: Vault, root: P
 
     vault.remember("Next.", title="Next")
 
-    assert subjects(root, 2) == ["remember: Next", "remember: Killed"]
+    assert subjects(root, 2) == ["remember: Next", "remember: (part of Killed)"]
     assert in_commit(root, "HEAD~1") == {"vault/made.md": "A"}
     assert vault.local.pending() == ()
 

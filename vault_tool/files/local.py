@@ -14,8 +14,9 @@ from typing import Any
 
 from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
+from vault_tool.files.signal_lines import read_signals, signal_line
 from vault_tool.model.ids import canonical
-from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use
 from vault_tool.util.atomic import storage, write_temporary
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
@@ -28,6 +29,7 @@ _PLACE_FILE = "writer.place"
 _JOURNALS_FILE = "journals.json"
 _USE = "use"
 _PENDING = "pending"
+_FORGETTING = "forgetting"
 _TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
 _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -38,8 +40,20 @@ _PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedWrite:
+    """One file that an operation will write: the hash of what it holds before, and its bytes after (None: no file)."""
+
+    path: str
+    before: str | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class PendingOperation:
-    """An operation begun and not known to be committed: `files` are paths with the hash they get (None: removed)."""
+    """An operation begun and not known to be committed: `files` are paths with the hash they get (None: removed).
+
+    `writes`, `episodes` and `signals` are what it is about to write, so that the next one can finish it after a kill.
+    """
 
     id: str
     verb: str
@@ -48,6 +62,13 @@ class PendingOperation:
     ids: tuple[str, ...] = ()
     files: tuple[tuple[str, str | None], ...] = ()
     at: str = ""
+    writes: tuple[PlannedWrite, ...] = ()
+    episodes: tuple[EpisodeEntry, ...] = ()
+    signals: tuple[Signal, ...] = ()
+
+    def written(self, files: Iterable[tuple[str, str | None]]) -> PendingOperation:
+        """The same once nothing of it is left to write but its commit: without any text."""
+        return replace(self, files=tuple(files), writes=(), episodes=(), signals=())
 
 
 class Local:
@@ -145,7 +166,8 @@ class Local:
         """Write an operation down before its first file is written (again, with more files, as they become known)."""
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
-        self._write(f"{operation.id}.json", json.dumps(asdict(operation)).encode(), _PENDING)
+        said = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
+        self._write(f"{operation.id}.json", json.dumps(said, default=_as_text).encode(), _PENDING)
 
     def done(self, operation_id: str) -> None:
         """Strike an operation off: it is committed, or nothing of it was written."""
@@ -156,6 +178,19 @@ class Local:
         """The operations that were begun and not struck off, oldest first; an unreadable one is left where it is."""
         found = (_operation(name, self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
         return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
+
+    def begin_forgetting(self, identity: str) -> None:
+        """Write down that a memory is being forgotten: its id alone, until every trace of it is gone."""
+        self._write(identity, b"", _FORGETTING)
+
+    def forgetting(self) -> list[str]:
+        """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace."""
+        return sorted(identity for name in self._names(_FORGETTING) if (identity := canonical(name)))
+
+    def end_forgetting(self, identity: str) -> None:
+        """Strike a memory off: no trace of it is left."""
+        with self._folder(_FORGETTING) as folder:
+            folder.discard(identity)
 
     def _journals(self) -> dict[str, Any]:
         found = _json(self._read(_JOURNALS_FILE))
@@ -246,11 +281,28 @@ def _operation(name: str, data: bytes | None) -> PendingOperation | None:
     found = _json(data)
     try:
         texts = {field: str(found[field]) for field in ("id", "verb", "title", "session", "at")}
-        operation = PendingOperation(**texts, ids=tuple(map(str, found["ids"])), files=_files(found["files"]))
-    except (TypeError, KeyError, ValueError):
+        operation = PendingOperation(
+            **texts,
+            ids=tuple(map(str, found["ids"])),
+            files=_files(found["files"]),
+            writes=tuple(_planned(one) for one in found.get("writes", ())),
+            episodes=tuple(EpisodeEntry(**{**one, "tags": tuple(one["tags"])}) for one in found.get("episodes", ())),
+            signals=tuple(read_signals("", "\n".join(found.get("signals", ())).encode())[0]),
+        )
+    except (AttributeError, TypeError, KeyError, ValueError):
         return None
     # Under another name it could not be struck off.
     return operation if name == f"{operation.id}.json" and _OPERATION.fullmatch(operation.id) else None
+
+
+def _planned(found: Mapping[str, Any]) -> PlannedWrite:
+    after = found["after"]
+    return PlannedWrite(str(found["path"]), found["before"], None if after is None else after.encode("utf-8", "surrogateescape"))
+
+
+def _as_text(data: bytes) -> str:
+    """A file's bytes in JSON, whatever they are: those that are no UTF-8 as lone surrogates, as Python reads names."""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _files(found: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]:

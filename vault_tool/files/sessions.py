@@ -142,6 +142,22 @@ class Sessions:
             _write(folder, name, _as_json(after), durable=durable)
         return after
 
+    def forget(self, identity: str) -> int:
+        """Take a memory out of what was shown to any session; returns how many had seen it."""
+        if not (self.root / LOCAL / _FOLDER).is_dir():
+            return 0
+        dropped = 0
+        with self._held() as folder:
+            for name in folder.names():
+                found = _parsed(folder.read(name)) if name.endswith(".json") else None
+                if found is None or (identity not in found.seen and identity not in found.shown):
+                    continue
+                seen = {key: at for key, at in found.seen.items() if key != identity}
+                shown = {key: one for key, one in found.shown.items() if key != identity}
+                _write(folder, name, _as_json(replace(found, seen=seen, shown=shown)), durable=True)
+                dropped += 1
+        return dropped
+
     @contextmanager
     def _held(self) -> Iterator[Folder]:
         """The folder, with its own lock: what a reader notes must not wait for a long write of notes."""

@@ -8,22 +8,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vault_tool.files.conflicts import keep
-from vault_tool.files.layout import LOCAL, TEMPLATES, VAULT, ignored_folder
+from vault_tool.files.layout import CORE_FILE, LOCAL, REFLECTION_FILE, TEMPLATES, VAULT, ignored_folder
 from vault_tool.util.atomic import storage, temporary_hashes
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.text import content_hash
 
 _SHARED_AGE = 3600.0
+_PAGES = (f".{CORE_FILE}.", f".{REFLECTION_FILE}.")
 
 
 def sweep(root: Path, older_than: float = 0.0) -> int:
     """Remove our temporary files that are at least `older_than` seconds old; the caller holds the write lock.
 
     A swap that was cut short may have left another's text under a temporary name: that becomes a conflict copy.
-    Outside the vault's folder, where derived files are written without this lock, only those over an hour old go.
+    Of derived files, which are written without this lock, only those over an hour old go.
     """
     with storage(VAULT, doing="sweep"):
-        below = sum(_sweep_folder(root, parts, older_than) for parts in _folders(root, VAULT))
+        ours = (VAULT, f"{LOCAL}/pending", f"{LOCAL}/inbox")
+        below = sum(_sweep_folder(root, parts, older_than) for top in ours for parts in _folders(root, top))
+        below += _sweep_folder(root, (), older_than, _PAGES)
         shared = max(older_than, _SHARED_AGE)
         return below + sum(_sweep_folder(root, parts, shared) for parts in ((), (TEMPLATES,), *_folders(root, LOCAL)))
 
@@ -34,10 +37,10 @@ def _folders(root: Path, top: str) -> Iterator[tuple[str, ...]]:
         yield Path(path).relative_to(root).parts
 
 
-def _sweep_folder(root: Path, parts: tuple[str, ...], older_than: float) -> int:
+def _sweep_folder(root: Path, parts: tuple[str, ...], older_than: float, begins: tuple[str, ...] = (".",)) -> int:
     try:
         with opened(root, parts) as folder:
-            leftovers = [name for name in folder.names() if temporary_hashes(name) is not None]
+            leftovers = [name for name in folder.names() if name.startswith(begins) and temporary_hashes(name) is not None]
             return sum(_clear(folder, name) for name in leftovers if _age(folder, name) >= older_than)
     except FileNotFoundError:
         return 0

@@ -20,7 +20,7 @@ from vault_tool.index.lexical_text import Text, document, page
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import Registry
+from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.text import content_hash, one_line
 
 RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
@@ -106,13 +106,22 @@ def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, r
 
 
 def without(seen: Iterable[Seen], forgotten: Collection[str]) -> Iterator[Seen]:
-    """The same, where a note with the id of a forgotten memory is a problem and nothing else: whatever brought it back."""
+    """The same, where a note with the id of a forgotten memory is a problem and nothing else: whatever brought it back.
+
+    So is an edge that begins or ends at one, for edges repeat the titles of their ends.
+    """
     for one in seen:
-        yield _refused(one) if one.entry is not None and one.entry.id in forgotten else one
+        yield _refused(one) if one.entry is not None and not forgotten_ids(one.entry).isdisjoint(forgotten) else one
+
+
+def forgotten_ids(entry: Entry) -> frozenset[str]:
+    """The ids of which each, once forgotten, takes the note along: its own, and the ends of an edge."""
+    ends = (entry.text("from_id"), entry.text("to_id")) if entry.record_class is RecordClass.EDGE else ()
+    return frozenset((entry.id, *ends))
 
 
 def _refused(one: Seen) -> Seen:
-    message = "it has the id of a memory that was forgotten, so it is not read"
+    message = "it has the id of a memory that was forgotten, or is a link to one, so it is not read"
     hint = "delete the file; or give it an `id` of its own, if it is something else"
     return Seen(one.path, FORGOTTEN, one.stat, one.size, one.hash, problems=(error(one.path, 1, "forgotten", message, hint),))
 

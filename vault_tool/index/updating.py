@@ -229,6 +229,7 @@ def graves_digest(forgotten: Collection[str]) -> str:
 def raised(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]:
     """The notes that must be read again because what is forgotten changed: those that are indexed, and those that are not."""
     known = [entry.path for identity in forgotten for entry in catalog.get(identity)]
+    known += [entry.path for identity in forgotten for _, entry in catalog.pointing_at(identity, ("from_id", "to_id"))]
     return *known, *catalog.of_kind(FORGOTTEN)
 
 

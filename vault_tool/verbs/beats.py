@@ -110,10 +110,13 @@ def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any]
 def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> Observation:
     body = body_text(candidate["content"])
     thread = candidate["thread"]
+    # What was forgotten since the turn is not cited; refused for that, it would keep every turn behind it waiting.
+    graves = tombstones.forgotten(vault.root)
+    evidence = tuple(one for one in candidate["evidence"] if not tombstones.cites(one, graves))
     return Observation(
         id=identity, type=candidate["kind"], body=body, title=candidate["title"] or first_sentence(body),
         tags=tuple(candidate["tags"]), importance=candidate["importance"], confidence=candidate["confidence"],
-        rationale=candidate["rationale"], evidence=tuple(candidate["evidence"]), generation=vault.index.catalog.generation(),
+        rationale=candidate["rationale"], evidence=evidence, generation=vault.index.catalog.generation(),
         created=turn.at[:19] + "+00:00", session=turn.session, turn=turn.turn, user=turn.user, project=turn.world,
         origin=turn.origin, model=turn.model, extra={THREAD: thread} if thread else {},
     )  # fmt: skip

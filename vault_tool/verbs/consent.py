@@ -80,6 +80,7 @@ def hold(
     # The ids of turns' candidates are the same each time: what a person refused must not come again with a repeat.
     if record.id in inbox.decided() or tombstones.has(vault.root, record.id):
         return Held(record.id, "", reason, record.id)
+    screening.refuse_forgotten(vault, record)
     data = render(record)
     if screen and not vault.allow_secrets:
         screening.refuse_secrets(vault, [screening.new_note(data)])

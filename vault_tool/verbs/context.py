@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -83,6 +84,8 @@ class Context:
         """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
         self.vouching: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
+        self.finishing: set[str] = set()
+        """The ids of what is being forgotten by this very process, which no other call need finish."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
         self._machine_file: tuple[int, ...] = ()
         self.environ: Mapping[str, str] = os.environ
@@ -292,6 +295,7 @@ class Context:
         Nothing is compared when a watcher in this process vouches that it took in every change made so far. Who embeds
         is chosen anew where this machine's settings changed: an agent's process lives for days.
         """
+        self._finish_forgetting()
         if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
             self.reconsider()
         if self.vouching is not None and self.vouching():
@@ -305,7 +309,14 @@ class Context:
 
         What was written in place elsewhere is noticed by the next answer. The first time it is a whole comparison.
         """
+        self._finish_forgetting()
         return self.freshness(self.index.refresh(glance=True, progress=self.progress))
+
+    def _finish_forgetting(self) -> None:
+        """Finish what a killed process began to forget, before anything is answered or written."""
+        if any(identity not in self.finishing for identity in self.local.forgetting()):
+            # By its name: a verb stands on the operations that stand on this, and few vaults ever need it here.
+            import_module("vault_tool.verbs.forgetting").finish(self)
 
     def freshness(self, refresh: Refresh) -> Freshness:
         """What an answer says of a refresh."""

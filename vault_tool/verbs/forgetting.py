@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import Refused, UsageError, VaultError
-from vault_tool.files import layout, reader, tombstones
+from vault_tool.files import layout, reader, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
+from vault_tool.files.sessions import Sessions
 from vault_tool.files.signal_lines import redacted_signals
 from vault_tool.files.turns import Turns
 from vault_tool.generate.escape import link_path
@@ -94,6 +96,22 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
     """
     if vault.who.origin != "owner":
         raise Refused(f"only a person may forget, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
+    with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
+        return _forgotten(vault, memory_id, dry_run)
+
+
+def finish(vault: Context) -> None:
+    """Finish what a killed process began to forget; left to the next command where that cannot be now."""
+    owner = vault.as_(origin="owner")
+    # Nobody waits for a process that is in the middle of it.
+    with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
+        for identity in vault.local.forgetting():
+            if identity not in vault.finishing:
+                with _alone(vault, identity):
+                    _forgotten(owner, identity, dry_run=False)
+
+
+def _forgotten(vault: Context, memory_id: str, dry_run: bool) -> Forgotten:
     # All that can be refused is refused before the first byte goes: half a forgotten memory would be the worst of both.
     with writing(vault, "forget") as op:
         identity, entries = _meant(vault, memory_id)
@@ -110,12 +128,37 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
         )  # fmt: skip
         if dry_run:
             return shown
-        saved = _carried_out(op, shown, redactions)
-        local = _forget_locally(vault, traces)
-    unmade = _forget_derived(vault, traces)
+        _plan(op, shown, redactions)
+        op.screen()
+        with _under_way(vault, identity):
+            # While the notes still say by which words it is known.
+            local = _forget_locally(vault, traces)
+            saved = _carried_out(op, shown, redactions)
+            unmade = _forget_derived(vault, traces)
     again = ((one_line(old.title, 60), resolve.short(vault, old.id)) for old in _revived(vault, entries))
     revived = [f"`{title}` ({short}) is active again" for title, short in again]
     return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived, *unmade)})
+
+
+@contextmanager
+def _under_way(vault: Context, identity: str) -> Iterator[None]:
+    """Written down until every trace is gone: what a kill leaves of it, the next command finishes."""
+    vault.local.begin_forgetting(identity)
+    with _alone(vault, identity):
+        yield
+    vault.local.end_forgetting(identity)
+
+
+@contextmanager
+def _alone(vault: Context, identity: str) -> Iterator[None]:
+    """Nothing that is asked or written meanwhile begins to finish the same."""
+    mine = identity not in vault.finishing
+    vault.finishing.add(identity)
+    try:
+        yield
+    finally:
+        if mine:
+            vault.finishing.discard(identity)
 
 
 def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -195,9 +238,10 @@ def _passages(body: str) -> Iterator[str]:
 
 
 def _returned(vault: Context, identity: str) -> Iterator[str]:
-    """The files that brought a forgotten id back, which the indexes refuse."""
+    """The files that brought a forgotten id back, or a link to it, which the indexes refuse."""
     for path in vault.index.catalog.of_kind("forgotten"):
-        if parse(path, reader.read(vault.root, path), vault.settings.types).head.get("id") == identity:
+        head = parse(path, reader.read(vault.root, path), vault.settings.types).head
+        if identity in (head.get("id"), head.get("from_id"), head.get("to_id")):
             yield path
 
 
@@ -228,25 +272,31 @@ def _redactions(vault: Context, traces: _Traces) -> Iterator[tuple[str, tuple[by
             yield one.path, (data, after)
 
 
-def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
-    vault = op.vault
+def _plan(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> None:
     for path in (*shown.removed, *shown.links_removed):
         op.remove(path)
     for path, (before, after) in redactions.items():
         op.rewrite(path, before, after)
-    if not (vault.root / shown.tombstone).exists():
+    if not (op.vault.root / shown.tombstone).exists():
         op.restore(shown.tombstone, b"")
+
+
+def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
+    local = op.vault.local
+    # Or our own journals would look like somebody else's, and be left for new ones; after a kill they are either.
+    mine = {path: texts for path, texts in redactions.items() if f".{local.token()}." in path}
+    for path, (before, after) in mine.items():
+        local.expect_journal(path, content_hash(before), content_hash(after))
     saved = op.carry_out(shown.id, [shown.id])
-    for path, (_, after) in redactions.items():
-        # Or our own journals would look like somebody else's, and be left for new ones.
-        if f".{vault.local.token()}." in path:
-            vault.local.expect_journal(path, content_hash(after))
+    for path, (_, after) in mine.items():
+        local.expect_journal(path, content_hash(after))
     return saved
 
 
 def _forget_locally(vault: Context, traces: _Traces) -> int:
     """Erase the memory from what only this machine keeps; returns how many things that were."""
     dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.id, traces.meant_by)
+    dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.id)
     inbox = Inbox(vault.root)
     for name, data in inbox.notes():
         record = record_in(name, data, vault.settings.types)
@@ -282,8 +332,9 @@ def _forget_derived(vault: Context, traces: _Traces) -> list[str]:
 def _page_made_anew(vault: Context, traces: _Traces, path: str, make: Callable[[Context], Saved]) -> Iterator[str]:
     """Make a page without the memory where it shows it; returns what is said where that cannot be."""
     page = (vault.root / path).read_text(encoding="utf-8", errors="replace") if (vault.root / path).is_file() else ""
-    # A page cuts and escapes what it quotes, but it links to the file of all that it shows.
-    if not (traces.told_by(page) or any(link_path(one) in page for one in traces.paths)):
+    # A page cuts and escapes what it quotes, but it links to the file of all that it shows. Of what is gone already
+    # nobody knows the words.
+    if not page or not (not traces.paths or traces.told_by(page) or any(link_path(one) in page for one in traces.paths)):
         return
     try:
         make(vault)

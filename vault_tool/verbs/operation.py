@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 
-from vault_tool.errors import Busy, EditRefused, StorageError, UsageError, VaultError
-from vault_tool.files import frontmatter, journals, layout, writer
+from vault_tool.errors import EditRefused, Refused, UsageError, VaultError
+from vault_tool.files import frontmatter, journals, layout, tombstones, writer
 from vault_tool.files.episode_text import LONGEST_LINE as EPISODE_LINE
 from vault_tool.files.episode_text import entry_text
-from vault_tool.files.layout import FileKind
+from vault_tool.files.local import PlannedWrite
 from vault_tool.files.parse import parse
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
@@ -27,7 +27,7 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.verbs import beats, screening
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.pending import UNKNOWN, Saved, announce, commit, heal
+from vault_tool.verbs.pending import UNKNOWN, Saved, announce, commit, heal, settle_index
 
 __all__ = ["Operation", "Saved", "put", "settle_turns", "writing"]
 
@@ -78,6 +78,7 @@ class Operation:
 
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
+        screening.refuse_forgotten(self.vault, record)
         path = place(record, {}, self._taken)
         self._plan.created[path] = data
         folder, _, name = path.rpartition("/")
@@ -159,9 +160,12 @@ class Operation:
         self._plan.episodes.append(made)
 
     def signal(self, signal: Signal) -> None:
-        """Plan a judgement; UsageError for one that no line of a journal may hold."""
+        """Plan a judgement; UsageError for one that no line of a journal may hold, Refused for one on what was forgotten."""
         if len(signal_line(signal).encode()) > SIGNAL_LINE:
             raise UsageError("what is said of the memory is too long", "give a sentence, and references as evidence")
+        graves = tombstones.forgotten(self.vault.root)
+        if graves and any(tombstones.cites(one, graves) for one in signal.evidence):
+            raise Refused("its evidence is a memory that was forgotten", "leave that reference out")
         self._plan.signals.append(signal)
 
     def carry_out(self, title: str, ids: Sequence[str] = ()) -> Saved:
@@ -173,24 +177,32 @@ class Operation:
         # Names of folders are read in while places are looked for; that alone is nothing to write.
         if plan == _Plan(names=plan.names):
             return Saved()
-        if not self.vault.allow_secrets:
-            self._screen()
-        pending = announce(self.vault, self.verb, title, ids, self._announced())
+        self.screen()
+        vault, today = self.vault, self.vault.now()[:10]
+        shared = vault.local.roll_up(today) if vault.settings.share_use else []
+        signals = [*plan.signals, *shared]
+        writes = list(self._planned_writes())
+        pending = announce(vault, self.verb, title, ids, self._announced(writes), writes, plan.episodes, signals)
         written: list[writer.Written] = []
         try:
-            written.extend(self._write())
+            written.extend(self._write(signals))
+        except BaseException:
+            if not any(w.changed for w in written):
+                # Its caller is told that nothing was done, and then nothing is done later either.
+                vault.local.done(pending.id)
+            raise
         finally:
-            changed = [w.path for w in written if w.changed and layout.file_kind(w.path) not in (None, FileKind.OTHER)]
-            if changed:
-                # What is written is written: what the indexes cannot take in now, the next comparison does.
-                with suppress(Busy, StorageError):
-                    self.vault.index.wrote(changed)
-                self.vault.standings.settle(changed=True)
+            settle_index(vault, written)
+        # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
+        if shared:
+            vault.local.drop_uses(today)
         conflicts = tuple(w.conflict for w in written if w.conflict)
         return commit(self.vault, pending, written, conflicts, plan.edited)
 
-    def _screen(self) -> None:
+    def screen(self) -> None:
         """Refuse what looks like a secret before anything of it is written, announced or logged."""
+        if self.vault.allow_secrets:
+            return
         plan = self._plan
         texts = [*screening.asker(self.vault.who), screening.file_names(plan.created)]
         texts += [screening.new_note(data) for data in plan.created.values()]
@@ -200,12 +212,26 @@ class Operation:
         texts += [screening.log_entry(entry) for entry in plan.episodes]
         screening.refuse_secrets(self.vault, [*texts, *map(screening.judgement, plan.signals)])
 
-    def _announced(self) -> dict[str, str | None]:
-        """The paths that will be written, each with the hash that it will have."""
+    def _planned_writes(self) -> Iterator[PlannedWrite]:
+        """The files that will be written, in the order of `_write`, each from what it holds now."""
         plan = self._plan
-        news = plan.created | plan.replaced | {path: new for path, (_, new) in plan.rewritten.items()}
-        hashes: dict[str, str | None] = {path: content_hash(data) for path, data in news.items()}
-        hashes |= dict.fromkeys(plan.edited, UNKNOWN) | dict.fromkeys(plan.removed, None)
+        for path, data in plan.created.items():
+            yield PlannedWrite(path, None, data)
+        for path, changes in plan.edited.items():
+            data = writer.read(self.vault.root, path)
+            yield PlannedWrite(path, content_hash(data), _spliced(path, changes, data))
+        for path, (old, new) in plan.rewritten.items():
+            yield PlannedWrite(path, content_hash(old), new)
+        for path, data in plan.replaced.items():
+            there = (self.vault.root / path).exists()
+            yield PlannedWrite(path, content_hash(writer.read(self.vault.root, path)) if there else None, data)
+        for path in plan.removed:
+            yield PlannedWrite(path, content_hash(writer.read(self.vault.root, path)), None)
+
+    def _announced(self, writes: Sequence[PlannedWrite]) -> dict[str, str | None]:
+        """The paths that will be written, each with the hash that it will have."""
+        afters = {one.path: one.after for one in writes} | {one.path: one.after for one in self._plan.included}
+        hashes = {path: None if after is None else content_hash(after) for path, after in afters.items()}
         return hashes | dict.fromkeys(self._journals(), UNKNOWN)
 
     def _journals(self) -> set[str]:
@@ -214,7 +240,7 @@ class Operation:
         days = {layout.episode_path(entry.at[:10], token) for entry in self._plan.episodes}
         return days | {layout.signals_path(signal.at[:7], token) for signal in self._plan.signals}
 
-    def _write(self) -> Iterator[writer.Written]:
+    def _write(self, signals: Sequence[Signal]) -> Iterator[writer.Written]:
         """The writes in the order in which a kill between two of them hurts least: what is pointed at comes first."""
         vault, plan = self.vault, self._plan
         many = writer.Many() if len(plan.created) > _FEW else None
@@ -234,13 +260,8 @@ class Operation:
         # After the notes: a note that no log names is only unlogged, an entry that names no note misleads.
         for entry in plan.episodes:
             yield journals.append_episode(vault.root, vault.local, entry)
-        today = vault.now()[:10]
-        shared = vault.local.roll_up(today) if vault.settings.share_use else []
-        if plan.signals or shared:
-            yield from journals.append_signals(vault.root, vault.local, [*plan.signals, *shared])
-        # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
-        if shared:
-            vault.local.drop_uses(today)
+        if signals:
+            yield from journals.append_signals(vault.root, vault.local, signals)
 
     def _taken(self, path: str) -> bool:
         """Whether a path is in use, case aside: two names that differ in case only are one file on many disks."""

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from vault_tool.errors import EditRefused, NotFound, Refused
-from vault_tool.files import frontmatter, git, writer
-from vault_tool.files.local import PendingOperation
+from vault_tool.errors import Busy, EditRefused, NotFound, Refused, StaleEdit, StorageError
+from vault_tool.files import frontmatter, git, journals, layout, writer
+from vault_tool.files.layout import FileKind
+from vault_tool.files.local import PendingOperation, PlannedWrite
 from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
-from vault_tool.util.text import content_hash
+from vault_tool.model.signals import EpisodeEntry, Signal
+from vault_tool.util.text import content_hash, one_line
 from vault_tool.verbs.context import Context
 
 UNKNOWN = ""
-"""Stands for the hash of an edit that is announced but not made."""
+"""Stands for the hash of a journal that will be added to."""
+
+_JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
+"""What each operation adds to, so that no announcement says for long what they hold."""
+
+CARRIED = 16 * 2**20
+"""Up to so many bytes of text an announcement carries what will be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,34 +44,117 @@ class Saved:
     warnings: tuple[str, ...] = ()
 
 
-def announce(vault: Context, verb: str, title: str, ids: Sequence[str], files: Mapping[str, str | None]) -> PendingOperation:
-    """Say what will be written before the first byte is: a kill then leaves nothing uncommitted for good.
+def announce(
+    vault: Context,
+    verb: str,
+    title: str,
+    ids: Sequence[str],
+    files: Mapping[str, str | None],
+    writes: Sequence[PlannedWrite],
+    episodes: Sequence[EpisodeEntry],
+    signals: Sequence[Signal],
+) -> PendingOperation:
+    """Say what will be written before the first byte is: after a kill the next operation writes and commits what is left.
 
     `files` are paths with the hash that each will have; None for a removal, `UNKNOWN` for what is only known once made.
     """
     # To the microsecond: what waits is committed in the order in which it was written.
     at = vault.clock.now().isoformat()
-    pending = PendingOperation(_next_id(vault), verb, title, vault.who.session, tuple(ids), tuple(files.items()), at)
+    pending = PendingOperation(
+        _next_id(vault), verb, title, vault.who.session, tuple(ids), tuple(files.items()), at,
+        # A kill in the middle of so much leaves a part, which the same call takes up again.
+        tuple(writes) if sum(len(one.after or b"") for one in writes) <= CARRIED else (), tuple(episodes), tuple(signals),
+    )  # fmt: skip
     vault.local.begin(pending)
     return pending
 
 
 def heal(vault: Context) -> tuple[str, ...]:
-    """Commit what earlier operations wrote and could not commit; returns the paths that still wait.
+    """Finish what earlier operations announced, and commit what they could not; returns the paths that still wait.
 
     A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
     """
     waiting: list[str] = []
     # In the order in which they were begun: of two changes to one file the later commit must be the later change.
-    for pending in vault.local.pending():
-        changes = [change for path, known in pending.files if (change := _as_announced(vault, path, known))]
+    for begun in vault.local.pending():
+        pending = _finished(vault, begun)
+        made = {path: _as_announced(vault, path, known) for path, known in pending.files}
+        changes = [change for change in made.values() if change]
+        if any(made[path] is None and layout.file_kind(path) not in _JOURNALS for path, _ in pending.files):
+            pending = replace(pending, title=f"(part of {pending.title})")
         # What stops one commit (a rebase, a lock, no identity) stops the next: ask git once.
         outcome = git.Commit(False, None, "waits") if waiting else _published(vault, pending, changes)
         if outcome.reason and vault.repo:
             waiting.extend(change.path for change in changes)
+            if begun.writes or begun.episodes or begun.signals:
+                known = ((one.path, None if one.content is None else content_hash(one.content)) for one in changes)
+                vault.local.begin(pending.written(known))
         else:
             vault.local.done(pending.id)
     return tuple(waiting)
+
+
+def settle_index(vault: Context, written: Sequence[writer.Written]) -> None:
+    """Take what was just written into the indexes."""
+    changed = [w.path for w in written if w.changed and layout.file_kind(w.path) not in (None, FileKind.OTHER)]
+    if changed:
+        # What is written is written: what the indexes cannot take in now, the next comparison does.
+        with suppress(Busy, StorageError):
+            vault.index.wrote(changed)
+        vault.standings.settle(changed=True)
+
+
+def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
+    """The operation with all written that it announced and a kill kept it from: each file that is still as it was read."""
+    written: list[writer.Written] = []
+    try:
+        for one in pending.writes:
+            # A file that somebody changed since is as they want it.
+            with suppress(NotFound, Refused, StaleEdit):
+                written.extend(_write(vault, one))
+        unlogged = list(_unlogged(vault, pending.episodes))
+        written.extend(journals.append_episode(vault.root, vault.local, entry) for entry in unlogged)
+        known = {signal.id for signal in vault.index.catalog.signals()} if pending.signals else frozenset()
+        if missing := [signal for signal in pending.signals if signal.id not in known]:
+            written.extend(journals.append_signals(vault.root, vault.local, missing))
+    finally:
+        settle_index(vault, written)
+    # Where a journal was not as we left it, another one was begun.
+    others = {w.path: UNKNOWN for w in written if w.path not in dict(pending.files)}
+    return replace(pending, files=(*pending.files, *others.items()))
+
+
+def _write(vault: Context, one: PlannedWrite) -> Iterator[writer.Written]:
+    """Write one file, if it still holds what it held when that was planned."""
+    try:
+        current: bytes | None = writer.read(vault.root, one.path)
+    except NotFound:
+        current = None
+    if (None if current is None else content_hash(current)) != one.before:
+        return
+    if current is None:
+        yield writer.create(vault.root, one.path, one.after or b"")
+    elif one.after is None:
+        yield writer.remove(vault.root, one.path, current)
+    else:
+        yield writer.replace(vault.root, one.path, current, one.after)
+
+
+def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[EpisodeEntry]:
+    """Those of the entries that no log of their day has: as often as there are more of them than there."""
+    days = {entry.at[:10] for entry in entries}
+    paths = [path for path in vault.index.catalog.of_kind(FileKind.EPISODE.value) if layout.journal_date(path) in days]
+    logged = Counter(_told(one) for path in paths for one in journals.read_episode(path, writer.read(vault.root, path))[0])
+    for entry in entries:
+        if logged[_told(entry)] > 0:
+            logged[_told(entry)] -= 1
+        else:
+            yield entry
+
+
+def _told(entry: EpisodeEntry) -> tuple[str, ...]:
+    """What tells one entry of a log from another, by the minute."""
+    return entry.at[:16], one_line(entry.title) or "untitled", one_line(entry.type), entry.path, one_line(entry.summary)
 
 
 def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | None:
@@ -97,7 +190,7 @@ def commit(
     else:
         # Announced again, with what the files hold now: so `heal` commits ours, and not what a person makes of it meanwhile.
         known = {w.path: content_hash(w.after) if w.after is not None else None for w in written}
-        vault.local.begin(replace(pending, files=tuple(known.items())))
+        vault.local.begin(pending.written(known.items()))
     attention = bool(outcome.reason and vault.repo) or bool(conflicts)
     return Saved(
         committed=outcome.committed, commit=outcome.commit, reason=outcome.reason, attention=attention, conflicts=conflicts

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
+from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
@@ -31,6 +32,8 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if len(found) == 1:
         return found[0]
     if not found:
+        if tombstones.has(vault.root, canonical(wanted) or "."):
+            raise NotFound(f"{wanted} was forgotten", "its id alone is kept, so that it does not return")
         _require_no_page(vault, wanted)
         _require_not_shared(vault, wanted)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))

@@ -105,13 +105,14 @@ def review(
     inbox = Inbox(vault.root)
     with writing(vault, "review") as op:
         notes = _settled(vault, inbox)
-        chosen = [_find(notes, named) for named in accept]
-        dropped = [_find(notes, named) for named in refuse]
+        before = inbox.decided()
+        # What a killed review decided is not asked for again.
+        chosen = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
+        dropped = [_find(notes, named) for named in refuse if before.get(canonical(named) or "") != "refused"]
         others = [note for note in notes if not _faults(note) and note not in dropped] if everything else []
-        accepted, saved = _accept(op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join)
-        for note in dropped:
-            inbox.decide(note.id, "refused", vault.now())
-            inbox.discard(note.id, note.name)
+        accepted, saved = _accept(
+            op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped
+        )
         left = _settled(vault, inbox)
         return Reviewed(
             **asdict(saved),
@@ -154,11 +155,15 @@ def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
 
 
 def _settled(vault: Context, inbox: Inbox) -> list[_Note]:
-    """The notes that wait, without those that a killed review had accepted already."""
+    """The notes that wait, without those that a killed review had decided already."""
     left = []
+    decided = inbox.decided()
     for note in _notes(vault, inbox):
         entries = vault.index.catalog.get(note.id) if note.id else ()
-        if any(reader.read(vault.root, entry.path) == note.data for entry in entries):
+        # What was said of it goes last: a note without that was put here again by hand.
+        if decided.get(note.id) == "refused" and note.about.verb:
+            inbox.discard(note.id, note.name, note.data)
+        elif any(reader.read(vault.root, entry.path) == note.data for entry in entries):
             inbox.decide(note.id, "accepted", vault.now())
             inbox.discard(note.id, note.name, note.data)
         else:
@@ -171,9 +176,12 @@ def _unique(notes: Iterable[_Note]) -> list[_Note]:
 
 
 def _accept(
-    op: Operation, inbox: Inbox, named: Sequence[_Note], others: Sequence[_Note], join: bool
+    op: Operation, inbox: Inbox, named: Sequence[_Note], others: Sequence[_Note], join: bool, dropped: Sequence[_Note]
 ) -> tuple[list[Accepted], Saved]:
-    """Move notes into the vault as one operation; nothing is written where a `named` one cannot be, `others` go on waiting."""
+    """Move notes into the vault as one operation, and refuse those that are `dropped`.
+
+    Nothing is decided where a `named` one cannot be accepted; `others` that cannot go on waiting.
+    """
     accepted, moved, remarks = [], [], []
     taken: list[Understanding] = []
     for note in (*named, *others):
@@ -190,13 +198,17 @@ def _accept(
         made, data = _plan(op, note, replaced)
         accepted.append(made)
         moved.append((note, data))
+    for note, _ in moved:
+        if inbox.read(note.name) != note.data:
+            raise StaleEdit(f"{note.path} was changed meanwhile", "look at it again, then accept it")
+    for note in dropped:
+        inbox.decide(note.id, "refused", op.vault.now())
+        inbox.discard(note.id, note.name)
     if not moved:
         return [], Saved(warnings=tuple(remarks))
     title = accepted[0].title if len(accepted) == 1 else f"{len(accepted)} memories"
     # What the file in the vault will hold is put into the inbox first: after a kill the two are known to be one.
     for note, data in moved:
-        if inbox.read(note.name) != note.data:
-            raise StaleEdit(f"{note.path} was changed meanwhile", "look at it again, then accept it")
         if data != note.data:
             inbox.put(note.id, note.name, data, note.about)
     saved = op.carry_out(title, [one.id for one in accepted])
@@ -268,6 +280,9 @@ def _require_new(vault: Context, note: _Note) -> None:
         raise Refused(message, "give it an `id` of its own in an editor, or refuse it")
     if tombstones.has(vault.root, note.id):
         raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
+    if cited := tombstones.cited(vault.root, _record(note)):
+        hint = f"take the id out of it: `vt review --edit {note.name}`, or refuse it"
+        raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
 
 
 def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequence[str], join: bool) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Looking for secrets at the verbs' side: what a write may not hold, and what a person's own files seem to hold."""
+"""What a write may not hold (secrets, references to what was forgotten), and what a person's own files seem to hold."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused
-from vault_tool.files import frontmatter, git, reader
+from vault_tool.files import frontmatter, git, reader, tombstones
 from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
+from vault_tool.model.records import Record
 from vault_tool.model.signals import EpisodeEntry, Signal
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def log_entry(entry: EpisodeEntry) -> Text:
     """What an entry of the day's log says."""
     said = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
     return Text("the log's entry", "\n".join(said), derived=True)
+
+
+def refuse_forgotten(vault: Context, record: Record) -> None:
+    """Refuse a record that refers to what was forgotten, or has its id."""
+    gone = record.id if tombstones.has(vault.root, record.id) else tombstones.cited(vault.root, record)
+    if gone:
+        raise Refused(f"it cites {gone}, which was forgotten", "leave that id out")
 
 
 def judgement(signal: Signal) -> Text:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused
-from vault_tool.files import git, layout, reader
+from vault_tool.files import git, layout, reader, tombstones
 from vault_tool.files.parse import record
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.types import RecordClass
@@ -164,6 +164,7 @@ def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
             back.rewritten[path] = (after[path], before[path])
         else:
             back.revived[path] = before[path]
+    _require_remembered(vault, back)
     _keep_what_is_used(vault, back)
     if not (back.removed or back.rewritten or back.revived):
         reasons = "; ".join(f"{one.path}: {one.reason}" for one in back.kept[:3])
@@ -180,6 +181,16 @@ def _require_unchanged(vault: Context, path: str, expected: bytes | None) -> Non
         return
     state = "is gone or was moved" if now is None else "is there again" if expected is None else "was changed"
     raise Refused(f"{path} {state} since, so the operation is not undone", "`vt diff` and `vt history` show what happened to it")
+
+
+def _require_remembered(vault: Context, back: _Reversal) -> None:
+    """Refuse what would bring a forgotten memory back, or what cites one."""
+    graves = tombstones.forgotten(vault.root)
+    for path, data in (*back.revived.items(), *((path, new) for path, (_, new) in back.rewritten.items())):
+        found = record(path, data, vault.settings.types) if graves else None
+        gone = (found.id if found.id in graves else tombstones.cited(vault.root, found)) if found is not None else ""
+        if gone:
+            raise Refused(f"{path} would tell of {gone} again, which was forgotten", "`vt diff --since` shows what it was")
 
 
 def _keep_what_is_used(vault: Context, back: _Reversal) -> None:

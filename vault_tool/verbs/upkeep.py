@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from vault_tool.check import check
 from vault_tool.errors import EditRefused, VaultError
-from vault_tool.files import git, layout, presence, reader
+from vault_tool.files import git, layout, presence, reader, tombstones
 from vault_tool.files.frontmatter import Remove
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
@@ -159,7 +159,8 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
 def _problems(vault: Context) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
     with no_collection():
-        found = check(vault.index.catalog.snapshot(), vault.settings.types)
+        graves = tombstones.forgotten(vault.root)
+        found = check(vault.index.catalog.snapshot(), vault.settings.types, graves)
     yield from found
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)

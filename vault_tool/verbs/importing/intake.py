@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from vault_tool.errors import Busy, GitError, NotFound, StorageError, UsageError
 from vault_tool.files import frontmatter, git, tombstones, writer
+from vault_tool.files.parse import record as record_in
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
 from vault_tool.importing.places import Places
 from vault_tool.model.ids import derived_id
@@ -215,7 +216,9 @@ class Intake:
 
     def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
         """Plan a record that the import itself makes (an edge), unless the vault has it."""
-        if self.entry(identity) is None and identity not in self._claimed and not tombstones.has(self.vault.root, identity):
+        made = record_in(path, data, self.vault.settings.types)
+        gone = tombstones.has(self.vault.root, identity) or (made is not None and tombstones.cited(self.vault.root, made))
+        if self.entry(identity) is None and identity not in self._claimed and not gone:
             self._claimed.add(identity)
             op.put(path, data)
             self.planned("edges")

@@ -1,0 +1,89 @@
+"""A child that runs one verb on copies of a vault, and kills a fork of itself before its first, second, ... n-th write."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from vault_tool import Vault
+from vault_tool.files.git import committing
+from vault_tool.index.rebuild import Index
+from vault_tool.util.clock import FixedClock
+from vault_tool.util.folder import Folder
+
+NOW = datetime(2026, 11, 20, 11, tzinfo=UTC)
+
+# Every way in which the tool changes a file of its own or of the vault, its commit, and the indexes.
+_WRITES = {
+    each.__code__
+    for each in (Folder.append, Folder.overwrite, Folder.rename, Folder.rename_to_free, Folder.exchange, Folder.remove)
+} | {committing.commit.__code__, Index.wrote.__code__, Index.refresh.__code__}
+
+
+def _merge(vault: Vault, _: Path) -> object:
+    return vault.merge_subjects("Masonry", "Stonework", reason="one craft")
+
+
+def _review(vault: Vault, beside: Path) -> object:
+    named = json.loads((beside / "ids.json").read_text())
+    return vault.review(accept=[named["Lime"], named["Sand"]], refuse=[named["Straw"]])
+
+
+def _delete(vault: Vault, _: Path) -> object:
+    found = [str(one.id) for one in vault.search("hasty").results]
+    return vault.as_(session="s1").delete_observations(found)
+
+
+VERBS: dict[str, Callable[[Vault, Path], object]] = {
+    "merge": _merge,
+    "review": _review,
+    "delete": _delete,
+    "undo": lambda vault, _: vault.undo(str(vault.search("undone").results[0].id)),
+    "end": lambda vault, _: vault.end_consolidation(core=False),
+    "import": lambda vault, beside: vault.import_markdown(beside / "theirs", attachments=True),
+    "fix": lambda vault, _: vault.doctor(fix=True),
+    "drain": lambda vault, _: vault.drain(link=False),
+    "forget": lambda vault, _: vault.forget(str(vault.search("Ottoline geranium").results[0].id)),
+}
+
+
+def kill_before(wanted: int) -> None:
+    """SIGKILL this process as the `wanted`-th write begins."""
+    count = 0
+
+    def watch(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        if event == "call" and frame.f_code in _WRITES:
+            count += 1
+            if count == wanted:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.setprofile(watch)
+
+
+def main(template: str, beside: str, verb: str, step: str) -> None:
+    """Leave `beside/<n>` as the kill before every `step`-th write left it; the last one ran through."""
+    for number in range(1, 1000, int(step)):
+        root = Path(beside) / str(number)
+        shutil.copytree(template, root, symlinks=True)
+        child = os.fork()
+        if not child:
+            with Vault.open(root, origin="owner", clock=FixedClock(NOW)) as vault:
+                vault.fresh()
+                kill_before(number)
+                VERBS[verb](vault, Path(beside))
+                sys.setprofile(None)
+            os._exit(0)
+        if os.waitpid(child, 0)[1] != signal.SIGKILL:
+            return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:5])

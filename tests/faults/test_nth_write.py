@@ -1,0 +1,242 @@
+"""SIGKILL before each write of each verb that writes many files: the next write finishes it, or it was never begun."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.faults import nth_write_child
+from tests.faults.killer import runs_wanted
+from tests.faults.nth_write_child import NOW, VERBS
+from tests.git_repos import commit_all, git, write
+from tests.oracles import assert_as_built_anew, assert_git_is_sound, errors_of, leftovers
+from vault_tool import Vault
+from vault_tool.files.inbox import Inbox
+from vault_tool.files.tombstones import forgotten
+from vault_tool.util.clock import FixedClock
+
+SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
+WORDS = (b"ttoline", b"geranium")
+
+
+def owner(root: Path) -> Vault:
+    return Vault.open(root, origin="owner", clock=FixedClock(NOW))
+
+
+def agent(root: Path) -> Vault:
+    return Vault.open(root, session="s1", clock=FixedClock(NOW))
+
+
+def journals(root: Path, below: str) -> str:
+    return "".join(path.read_text() for path in sorted((root / "vault" / below).glob("*")))
+
+
+def notes(root: Path) -> str:
+    """All notes of the vault, journals aside."""
+    paths = (path for path in sorted((root / "vault").rglob("*.md")) if path.parent.name != "episodes")
+    return "\n".join(path.read_text() for path in paths)
+
+
+def reviewed(root: Path) -> dict[str, int]:
+    """How often each memory was signed as reviewed."""
+    lines = [json.loads(line) for line in journals(root, "signals").splitlines() if '"reviewed"' in line]
+    return {line["target"]: sum(one["target"] == line["target"] for one in lines) for line in lines}
+
+
+def make_merge(root: Path, _: Path) -> None:
+    with owner(root) as vault:
+        vault.create_subjects([{"name": "Masonry"}, {"name": "Stonework", "summary": "Of stones."}])
+        one = vault.remember("The first stone.", ["Stonework"])
+        other = vault.remember("The second stone.", ["stonework", "Masonry"])
+        vault.create_understanding(["Stonework"], "Stones last.", "They last.", source_observation_ids=[one.id, other.id])
+
+
+def merged(root: Path) -> list[bool]:
+    said = notes(root)
+    return [
+        not (root / "vault/subjects/stonework.md").exists(), "aliases: [Stonework]" in said,
+        said.count("subjects: [Masonry]") == 4 and "[Stonework]" not in said.replace("aliases: [Stonework]", ""),
+        "Merged from Stonework" in said, journals(root, "episodes").count("vault-merge") == 1,
+    ]  # fmt: skip
+
+
+def make_review(root: Path, beside: Path) -> None:
+    (root / "vault.toml").write_text('write_policy = "review"\n')
+    commit_all(root, "settings")
+    with agent(root) as vault:
+        made = {title: vault.remember(f"{title} is for mortar.", ["Mortar"], title=title) for title in ("Lime", "Sand", "Straw")}
+    (beside / "ids.json").write_text(json.dumps({title: one.id for title, one in made.items()}))
+
+
+def decided(root: Path) -> list[bool]:
+    with owner(root) as vault:
+        vault.fresh()
+        known = {entry.title: entry.id for entry in vault.index.catalog.snapshot().entries}
+        verdicts = list(Inbox(root).decided().values())
+        waits = [one.title for one in vault.review().results]
+    signed = reviewed(root)
+    accepted = [title in known and signed.get(known[title]) == 1 for title in ("Lime", "Sand")]
+    assert sum(signed.values()) == len(signed), "each was reviewed once"
+    assert "Straw" not in known
+    assert {"Lime", "Sand", "Straw"} <= {*known, *waits, *(["Straw"] if "refused" in verdicts else [])}
+    return [*accepted, "Lime" not in waits, "Sand" not in waits, verdicts.count("accepted") >= 2]
+
+
+def make_delete(root: Path, _: Path) -> None:
+    with agent(root) as vault:
+        for number in range(3):
+            vault.remember(f"A hasty note of number {number}.")
+
+
+def deleted(root: Path) -> list[bool]:
+    gone = [f"number {number}" not in notes(root) for number in range(3)]
+    return [*gone, journals(root, "episodes").count("vault-delete") == 3]
+
+
+def make_undo(root: Path, _: Path) -> None:
+    with agent(root) as vault:
+        vault.add_observations([{"content": f"To be undone {number}.", "subject_names": ["Haste"]} for number in range(3)])
+
+
+def undone(root: Path) -> list[bool]:
+    gone = [f"undone {number}" not in notes(root) for number in range(3)]
+    return [*gone, not (root / "vault/subjects/haste.md").exists(), journals(root, "episodes").count("vault-undo") == 1]
+
+
+def make_end(root: Path, _: Path) -> None:
+    with owner(root) as vault:
+        vault.remember("The first stone.", ["Masonry"])
+        vault.begin_consolidation()
+
+
+def ended(root: Path) -> list[bool]:
+    return ["## After" in notes(root) or "Ended" in notes(root), journals(root, "episodes").count("Pass 1 ended") == 1]
+
+
+def make_import(_: Path, beside: Path) -> None:
+    for number in range(3):
+        write(beside / "theirs", f"note {number}.md", f"---\ntags: [old]\n---\n# Note {number}\n\nThe quarry of {number}.\n")
+    write(beside / "theirs", "picture.png", "no picture")
+
+
+def imported(root: Path) -> list[bool]:
+    said = notes(root)
+    counts = [said.count(f"The quarry of {number}.") for number in range(3)]
+    assert max(counts) <= 1
+    picture = (root / "vault/imported/theirs/picture.png").is_file()
+    return [*(count == 1 for count in counts), picture]
+
+
+def make_fix(root: Path, _: Path) -> None:
+    heads = [f"id: 0000000{number}-0000-4000-8000-000000000000\ntype: fact\n" for number in (1, 2)]
+    relation = "relations:\n- {target: 00000002-0000-4000-8000-000000000000, type: FOLLOWS}\n"
+    for name, text in {
+        "one.md": f"---\n{heads[0]}{relation}---\nOne.\n",
+        "two.md": f"---\n{heads[1]}---\nTwo.\n",
+        "page.md": "# A page\n\nBy hand.\n",
+        "other.md": "# Another page\n\nBy hand.\n",
+    }.items():
+        write(root, f"vault/{name}", text)
+    commit_all(root, "by hand")
+
+
+def fixed(root: Path) -> list[bool]:
+    edges = sum("type: FOLLOWS\n" in path.read_text() for path in (root / "vault").rglob("*.md"))
+    assert edges <= 1
+    heads = [(root / "vault" / name).read_text().startswith("---") for name in ("page.md", "other.md")]
+    return [*heads, edges == 1, "relations:" not in (root / "vault/one.md").read_text()]
+
+
+def make_drain(root: Path, _: Path) -> None:
+    with agent(root) as vault:
+        said = [{"content": f"We laid course {number}.", "anchors": ["The wall"]} for number in range(3)]
+        vault.turn("s1", "u1", "w1", "We worked.", extractMemory=True, candidates=said, write="later")
+
+
+def drained(root: Path) -> list[bool]:
+    said = [notes(root).count(f"\nWe laid course {number}.") for number in range(3)]
+    assert max(said) <= 1
+    return [*(count == 1 for count in said), not list((root / "_local/turns/queue").glob("*.json"))]
+
+
+def make_forget(root: Path, _: Path) -> None:
+    with owner(root) as vault:
+        keep = vault.remember("The garden has a red gate.", ["Garden"], kind="fact")
+        made = vault.remember(SECRETIVE, ["Garden"], kind="fact", importance=1.0)
+        vault.link(made.id, "RELATED_TO", keep.id, "Both are of the garden where the geranium stands.")
+        vault.mark_useful(made.id, "Ottoline confirmed that the geranium is the third.")
+        vault.episode("Ottoline keeps the spare key beneath the third geranium", "Told again.")
+        vault.as_(session="s9").bring_to_mind("the garden")
+        vault.get(made.id)
+        vault.as_(origin="agent").turn("s1", "u1", "w", f"I promise: {SECRETIVE}", write="later")
+        vault.core()
+
+
+def forgot(root: Path) -> list[bool]:
+    return [not traces(root), len(forgotten(root)) == 1]
+
+
+def traces(root: Path) -> list[str]:
+    """Every file but git's own that holds a word of the forgotten memory."""
+    files = (path for path in root.rglob("*") if ".git" not in path.parts and path.is_file())
+    return [str(path) for path in files if any(word in path.read_bytes() or word in str(path).encode() for word in WORDS)]
+
+
+CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]]]] = {
+    "merge": (make_merge, merged),
+    "review": (make_review, decided),
+    "delete": (make_delete, deleted),
+    "undo": (make_undo, undone),
+    "end": (make_end, ended),
+    "import": (make_import, imported),
+    "fix": (make_fix, fixed),
+    "drain": (make_drain, drained),
+    "forget": (make_forget, forgot),
+}
+
+
+IN_PARTS = ("review", "drain", "import")
+"""What is several operations, of which each is whole; the verb called again takes up the rest."""
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("verb", CASES)
+def test_a_kill_before_any_write_leaves_all_of_it_or_nothing(verb: str, root: Path, tmp_path: Path) -> None:
+    make, parts = CASES[verb]
+    beside = tmp_path / "killed"
+    beside.mkdir()
+    make(root, beside)
+    command = [sys.executable, nth_write_child.__file__, str(root), str(beside), verb, str(7 if runs_wanted(1) == 1 else 1)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+    killed = sorted((path for path in beside.iterdir() if path.name.isdecimal()), key=lambda path: int(path.name))
+    assert len(killed) > 3
+    assert all(parts(killed[-1])), "the last ran through"
+    finished = 0
+    for left in killed[:-1]:
+        number = int(left.name)
+        with owner(left) as vault:
+            after = vault.remember("A stone laid after.")
+            assert after.committed and vault.local.pending() == () and vault.local.forgetting() == []
+        said = parts(left)
+        assert all(said) or verb in IN_PARTS or not any(said), (number, said)
+        finished += all(said)
+        with owner(left) as vault:
+            if not all(said):
+                VERBS[verb](vault, beside)
+            assert list(errors_of(vault)) == [], number
+            assert vault.local.pending() == ()
+        assert all(parts(left)), number
+        assert leftovers(left) == [] and not list(left.rglob("*.conflict-*"))
+        assert git(left, "status", "--porcelain", "--untracked-files=all") == "", number
+        if number % 10 == 1:
+            assert_git_is_sound(left)
+            assert_as_built_anew(left, ["stone"], FixedClock(NOW))
+        shutil.rmtree(left)
+    assert finished, "some were finished from what was announced"
