@@ -16,7 +16,9 @@ from vault_tool.errors import Exit, NotFound, Refused, UsageError
 from vault_tool.files.inbox import INBOX
 from vault_tool.files.tombstones import tombstone
 from vault_tool.model.records import Observation
+from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.verbs import consent
+from vault_tool.verbs.operation import writing
 
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
 WORDS = (b"Ottoline", b"geranium", b"ottoline")
@@ -276,3 +278,121 @@ def test_a_merge_that_keeps_the_pages_from_being_made_does_not_stop_it(owned: Va
     (root / ".git/MERGE_HEAD").unlink()
     owned.core()
     assert traces(root) == []
+
+
+class TestWhatCites:
+    """What refers to a forgotten memory by its id: nothing new does, and what did is told so."""
+
+    @pytest.fixture
+    def gone(self, owned: Vault) -> str:
+        """The id of a forgotten memory."""
+        made = owned.remember(SECRETIVE)
+        owned.forget(made.id)
+        return made.id
+
+    def test_doctor_says_that_it_was_forgotten_and_not_that_it_is_missing(self, owned: Vault) -> None:
+        made = owned.remember(SECRETIVE, ["Garden"])
+        owned.create_understanding(["Garden"], "There is a place.", "A place.", source_observation_ids=[made.id])
+        owned.forget(made.id)
+        assert [one.code for one in owned.doctor().problems] == ["forgotten-reference"]
+        assert not owned.doctor().findings
+
+    @pytest.mark.parametrize("field", ["evidence", "related_to", "problem", "change_targets"])
+    def test_no_new_memory_cites_it(self, owned: Vault, root: Path, gone: str, field: str) -> None:
+        tip = head(root)
+        value: Any = {"evidence": [f"memory:{gone}"], "problem": gone}.get(field, [gone])
+        with pytest.raises((Refused, NotFound), match="was forgotten"):
+            owned.remember("Something else.", **{field: value})
+        assert head(root) == tip
+
+    def test_no_link_and_no_judgement_does(self, owned: Vault, gone: str) -> None:
+        other = owned.remember("The garden has a red gate.")
+        with pytest.raises(NotFound, match="was forgotten"):
+            owned.link(other.id, "RELATED_TO", gone)
+        judgement = Signal(
+            id=other.id, at=owned.now(), target=str(other.id), kind=SignalKind.TRUTH, value=0.1, evidence=(f"memory:{gone}",)
+        )
+        with writing(owned, "update") as op, pytest.raises(Refused, match="was forgotten"):
+            op.signal(judgement)
+
+    def test_nothing_is_held_or_accepted_that_does(self, root: Path) -> None:
+        with Vault.open(root, origin="owner") as vault:
+            made = vault.remember(SECRETIVE)
+        (root / "vault.toml").write_text('write_policy = "review"\n')
+        with Vault.open(root) as vault:
+            waits = vault.remember("It is as I said.", evidence=[f"memory:{made.id}"])
+        with Vault.open(root, origin="owner") as vault:
+            vault.forget(made.id)
+            with pytest.raises(Refused, match=r"cites .* was forgotten"):
+                vault.review(accept=[str(waits.id)])
+            assert [one.id for one in vault.review().results] == [waits.id]
+        with Vault.open(root) as vault, pytest.raises(Refused, match="was forgotten"):
+            vault.remember("And again.", evidence=[f"memory:{made.id}"])
+        assert len(list((root / INBOX).glob("*.md"))) == 1
+
+    def test_a_turn_that_was_accepted_before_is_written_without_it(self, owned: Vault, root: Path) -> None:
+        made = owned.remember(SECRETIVE)
+        said = [{"content": "We went to the gate.", "evidence": [f"memory:{made.id}", "session:u1"]}]
+        owned.turn("s1", "u1", "w", "We went.", extractMemory=True, candidates=said, write="later")
+        (root / tombstone(made.id)).parent.mkdir()
+        (root / tombstone(made.id)).write_bytes(b"")
+        assert owned.drain().turns == 1
+        written = text(root, owned.search("went to the gate").results[0].path)
+        assert "session:u1" in written and made.id not in written
+
+    def test_a_link_that_a_pull_brings_is_not_read_and_erased_by_the_next_forget(self, owned: Vault, root: Path) -> None:
+        made, other = owned.remember(SECRETIVE), owned.remember("The garden has a red gate.")
+        link = owned.link(made.id, "RELATED_TO", other.id, "Of one garden.")
+        kept = (root / link.path).read_bytes()
+        owned.forget(made.id)
+        (root / link.path).write_bytes(kept)
+        assert owned.search("Ottoline").results == () and owned.show(other.id).relations == ()
+        assert [one.code for one in owned.doctor().problems] == ["forgotten"]
+        assert b"Ottoline" not in (root / "_index.json").read_bytes()
+        assert_as_built_anew(root, ["Ottoline", "garden"])
+        assert owned.forget(made.id).removed == (link.path,)
+        assert traces(root) == []
+
+    def test_undoing_an_older_operation_does_not_bring_it_back(self, root: Path) -> None:
+        with Vault.open(root, origin="owner", session="s1") as vault:
+            made = vault.remember(SECRETIVE)
+            gone = vault.delete_observations([str(made.id)])
+            vault.forget(made.id)
+            with pytest.raises(Refused, match="was forgotten"):
+                vault.undo(str(gone.commit))
+        assert traces(root) == []
+
+    def test_neighbours_chains_and_the_snapshot_say_nothing_of_it(self, owned: Vault, root: Path) -> None:
+        session = owned.as_(session="s1")
+        old = session.create_understanding(["Garden"], "It is walled.", "A walled garden.")
+        made = session.update_understanding(old.id, SECRETIVE, "Where Ottoline keeps the key.")
+        newest = session.update_understanding(made.new_understanding_id, "It has a red gate.", "A red gate.")
+        session.remember("The gate is red.", ["Garden"])
+        session.forget(made.new_understanding_id)
+        said = [
+            session.recall("garden gate"), session.snapshot(), session.history(newest.new_understanding_id),
+            session.show(newest.new_understanding_id), session.get_session_context(), session.bring_to_mind("the garden"),
+        ]  # fmt: skip
+        assert not any(word.decode() in repr(said) for word in WORDS)
+        assert not any(word in (root / "_index.json").read_bytes() for word in WORDS)
+
+
+class TestAgain:
+    """What is left of a memory is found by its id alone."""
+
+    def test_a_note_that_was_deleted_by_hand_leaves_traces_that_are_found(self, owned: Vault, root: Path) -> None:
+        made = owned.remember(SECRETIVE)
+        owned.mark_useful(made.id, "Ottoline confirmed that the geranium is the third.")
+        owned.commit()
+        (root / made.path).unlink()
+        owned.forget(made.id)
+        assert traces(root) == []
+        assert (root / tombstone(made.id)).exists()
+
+    def test_what_came_back_in_words_is_found_where_git_knows_them(self, owned: Vault, root: Path) -> None:
+        made = owned.remember(SECRETIVE)
+        owned.forget(made.id)
+        owned.episode("Ottoline keeps the spare key beneath the third geranium", "Told again.")
+        assert traces(root) != []
+        owned.forget(made.id)
+        assert traces(root) == []

@@ -167,7 +167,7 @@ class Local:
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
         said = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
-        self._write(f"{operation.id}.json", json.dumps(said, default=_as_text).encode(), _PENDING)
+        self._write(f"{operation.id}.json", json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass"), _PENDING)
 
     def done(self, operation_id: str) -> None:
         """Strike an operation off: it is committed, or nothing of it was written."""
@@ -297,12 +297,12 @@ def _operation(name: str, data: bytes | None) -> PendingOperation | None:
 
 def _planned(found: Mapping[str, Any]) -> PlannedWrite:
     after = found["after"]
-    return PlannedWrite(str(found["path"]), found["before"], None if after is None else after.encode("utf-8", "surrogateescape"))
+    return PlannedWrite(str(found["path"]), found["before"], None if after is None else after.encode("latin-1"))
 
 
 def _as_text(data: bytes) -> str:
-    """A file's bytes in JSON, whatever they are: those that are no UTF-8 as lone surrogates, as Python reads names."""
-    return data.decode("utf-8", "surrogateescape")
+    """A file's bytes in JSON, whatever they are: a character for each."""
+    return data.decode("latin-1")
 
 
 def _files(found: Sequence[Sequence[Any]]) -> tuple[tuple[str, str | None], ...]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import Refused, UsageError, VaultError
-from vault_tool.files import layout, reader, tombstones, writer
+from vault_tool.files import git, layout, reader, tombstones, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
@@ -32,6 +32,9 @@ VECTORS = "vectors"
 
 _TELLING = 12
 """A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it."""
+
+_COMMITS = 200
+"""Of so many of the newest commits those that name a memory are looked into for its words."""
 
 _QUOTED = 40
 """So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it."""
@@ -171,7 +174,7 @@ def _meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
     """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
     whole = canonical(named)
     known = list(vault.index.catalog.get(whole)) if whole else []
-    if whole and (known or tombstones.has(vault.root, whole) or whole in _inbox_ids(vault)):
+    if whole and (known or tombstones.has(vault.root, whole) or whole in _inbox_ids(vault) or _is_told_of(vault, whole)):
         entry = known[0] if known else None
     else:
         entry = resolve.find(vault, named)
@@ -180,6 +183,35 @@ def _meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
         hint = "rename it or delete its file by hand" if entry.record_class is RecordClass.SUBJECT else "name a memory"
         raise UsageError(f"`{one_line(entry.title, 60)}` is a {entry.record_class}, and memories alone are forgotten", hint)
     return whole, known
+
+
+def _is_told_of(vault: Context, identity: str) -> bool:
+    """Whether anything still tells of a memory whose file is gone: what cites it, what was judged of it, or git."""
+    told = (signal.target for signal in vault.index.catalog.signals())
+    return (
+        bool(vault.index.catalog.pointing_at(identity))
+        or identity in told
+        or any(use.target == identity for use in vault.local.uses())
+        or bool(_as_committed(vault, identity))
+    )
+
+
+def _as_committed(vault: Context, identity: str) -> Mapping[str, bytes]:
+    """The files of a memory that is gone, as git had them last: deleted by hand since, or by a commit that names it."""
+    repo = vault.repo
+    if repo is None:
+        return {}
+    found: dict[str, bytes] = {}
+    graves = git.log(repo, paths=[tombstones.tombstone(identity)], limit=_COMMITS)
+    lately = [one for one in git.log(repo, limit=_COMMITS) if identity in one.ids]
+    for commit in dict.fromkeys(one.commit for one in (*graves, *lately)):
+        if git.resolve(repo, f"{commit}^"):
+            gone = [path for path, code in git.changed_between(repo, f"{commit}^", commit).items() if code == "D"]
+            found |= git.show_many(repo, f"{commit}^", gone)
+    deleted = [one.path for one in git.uncommitted(repo, [layout.VAULT]) if one.state == "deleted"]
+    if deleted:
+        found |= git.show_many(repo, "HEAD", deleted)
+    return {path: data for path, data in found.items() if parse(path, data, vault.settings.types).head.get("id") == identity}
 
 
 def _inbox_ids(vault: Context) -> dict[str, str]:
@@ -227,7 +259,13 @@ def _traces(vault: Context, identity: str, entries: list[Entry], links: list[Ent
         quotes.append(body[:_QUOTED])
         quotes.extend(_passages(body))
         quotes.extend(_passages(normal_body(entry.text("summary"))))
-    paths = frozenset(entry.path for entry in (*entries, *links))
+    gone = {} if entries else _as_committed(vault, identity)
+    for path, data in gone.items():
+        parsed = parse(path, data, vault.settings.types)
+        titles.add(normal_body(parsed.title))
+        quotes.extend(_passages(normal_body(parsed.body)))
+        quotes.extend(_passages(normal_body(str(parsed.head.get("summary") or ""))))
+    paths = frozenset((*(entry.path for entry in (*entries, *links)), *gone))
     telling = tuple(dict.fromkeys(quote for quote in quotes if len(quote) >= _TELLING))
     return _Traces(identity, paths, frozenset(title for title in titles if len(title) >= _TELLING), telling)
 
