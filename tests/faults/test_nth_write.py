@@ -239,4 +239,4 @@ def test_a_kill_before_any_write_leaves_all_of_it_or_nothing(verb: str, root: Pa
             assert_git_is_sound(left)
             assert_as_built_anew(left, ["stone"], FixedClock(NOW))
         shutil.rmtree(left)
-    assert finished, "some were finished from what was announced"
+    assert finished or verb in IN_PARTS, "some were finished from what was announced"

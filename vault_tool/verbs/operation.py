@@ -168,10 +168,11 @@ class Operation:
             raise Refused("its evidence is a memory that was forgotten", "leave that reference out")
         self._plan.signals.append(signal)
 
-    def carry_out(self, title: str, ids: Sequence[str] = ()) -> Saved:
+    def carry_out(self, title: str, ids: Sequence[str] = (), *, repeatable: bool = False) -> Saved:
         """Write everything planned, index it and commit it as one; raises StorageError or StaleEdit with nothing undone.
 
-        What was written before a failure stays, is indexed, and waits as pending for the next operation's commit.
+        What was written before a failure or a kill stays, and the next operation writes and commits the rest of it; of
+        one that is `repeatable`, which the same call takes up where it was stopped, it commits only what is there.
         """
         plan = self._plan
         # Names of folders are read in while places are looked for; that alone is nothing to write.
@@ -182,7 +183,8 @@ class Operation:
         shared = vault.local.roll_up(today) if vault.settings.share_use else []
         signals = [*plan.signals, *shared]
         writes = list(self._planned_writes())
-        pending = announce(vault, self.verb, title, ids, self._announced(writes), writes, plan.episodes, signals)
+        left = ((), (), ()) if repeatable else (writes, plan.episodes, signals)
+        pending = announce(vault, self.verb, title, ids, self._announced(writes), *left)
         written: list[writer.Written] = []
         try:
             written.extend(self._write(signals))

@@ -318,7 +318,8 @@ class Intake:
             return
         title = f"{self._planned} {what} from {self.name}"
         op.log_entry(EpisodeEntry(at=self.vault.now(), title=f"{done} {title}", type="import"))
-        self.tally.saved.append(op.carry_out(title))
+        # Whoever stops an import does not want the rest of it from the next thing that is remembered.
+        self.tally.saved.append(op.carry_out(title, repeatable=True))
         self._known.keep()
         # Batch by batch: the texts of them all at once would need as much memory as there are.
         with suppress(Busy, StorageError):
