@@ -167,7 +167,11 @@ class Local:
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
         said = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
-        self._write(f"{operation.id}.json", json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass"), _PENDING)
+        self._write(
+            f"{operation.id}.json",
+            json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass"),
+            _PENDING,
+        )
 
     def done(self, operation_id: str) -> None:
         """Strike an operation off: it is committed, or nothing of it was written."""
