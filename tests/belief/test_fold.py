@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, fold, in_order, preview
 from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.model.snapshot import pulled
 
 _numbers = count(1)
 CLOSE = 1e-9
@@ -91,6 +92,14 @@ def test_of_two_that_share_an_id_the_earlier_counts_wherever_it_stands() -> None
     one = signal(value=0.0)
     later = replace(one, at="2026-11-21T10:00:00+00:00", value=1.0)
     assert in_order([later, one]) == in_order([one, later]) == [one]
+
+
+def test_a_pulled_line_displaces_none_of_ours_and_one_bringer_is_one_voice() -> None:
+    ours = signal(SignalKind.UTILITY, 1.0, origin="owner", at="2026-11-20T12:00:00+00:00")
+    theirs = replace(ours, value=0.0, origin=pulled("Mallory"), at="2026-11-19T12:00:00+00:00")
+    assert fold([theirs, ours], start=0.8) == fold([ours], start=0.8)
+    many = [signal(SignalKind.QUESTIONABLE, origin=pulled("Mallory")) for _ in range(5)]
+    assert fold(many, start=0.8).against == 1
 
 
 def test_five_invented_sessions_cannot_hide_an_owners_memory() -> None:
