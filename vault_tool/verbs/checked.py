@@ -24,6 +24,11 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
         "bool": (lambda value: isinstance(value, bool), "true or false"),
         "Path": (lambda value: isinstance(value, Path), "a path"),
         "None": (lambda value: value is None, "nothing"),
+        "Mapping[str, Any]": (lambda value: isinstance(value, Mapping), "an object"),
+        "Sequence[Mapping[str, Any]]": (
+            lambda value: isinstance(value, Collection) and not isinstance(value, str),
+            "a list of objects",
+        ),
         "Sequence[str]": (lambda value: _is_texts(value), "a list of texts"),
     }
 )

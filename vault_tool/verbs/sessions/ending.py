@@ -227,6 +227,8 @@ def _problem(vault: Context, named: str) -> Entry:
 
 
 def _require_fields(given: Mapping[str, Any], known: frozenset[str]) -> None:
+    if not isinstance(given, Mapping):
+        raise UsageError("it is not an object")
     if unknown := sorted(str(name) for name in given if name not in known):
         raise UsageError(f"`{one_line(unknown[0], 30)}` is none of {', '.join(sorted(known))}")
 
