@@ -79,10 +79,10 @@ def test_a_memory_is_written_found_and_read(person: Person) -> None:
     short = made.split()[0]
     assert re.fullmatch(r"[0-9a-f]{6,8}", short)
     assert "new subjects:  Redis" in made
-    assert re.search(rf"^{short} +fact +Idle Redis +Redis +\d+\.\d\d$", person.types("search", "idle", "connections"), re.M)
+    assert re.search(rf"^{short} +fact +Idle Redis +Redis +agent \(not reviewed\) +\d+\.\d\d$", person.types("search", "idle", "connections"), re.M)
     shown = person.types("get", short)
     assert shown.startswith("Idle Redis\nid:        ")
-    assert "\n\nRedis drops idle connections.\n" in shown
+    assert "\n\n| Redis drops idle connections.\n" in shown
     assert "never" in person.types("show", person.remembers("Another."))
 
 
@@ -283,7 +283,7 @@ def test_the_shell_completes_ids_and_subjects(person: Person, monkeypatch: pytes
 def test_a_page_is_opened_by_its_path(person: Person) -> None:
     (person.root / "vault/page.md").write_text("# How it began\n\nWith a page.\n")
     shown = person.types("get", "vault/page.md")
-    assert shown.startswith("How it began\ntype:  page\n") and "\n\nWith a page.\n" in shown
+    assert shown.startswith("How it began\ntype:  page\n") and "\n|\n| With a page.\n" in shown
     assert person.gets("show", "vault/page.md")["kind"] == "page"
 
 

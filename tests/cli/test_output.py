@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.typed import on_terminal
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Diff, Heading, fields, plain, table, visible, width
+from vault_tool.cli.blocks import Block, Body, Diff, Heading, Printed, fields, plain, table, visible, width
 from vault_tool.errors import Exit
 from vault_tool.model.problems import Severity
 from vault_tool.verbs.context import Freshness
@@ -65,7 +65,8 @@ def test_no_note_can_drive_a_terminal() -> None:
     hostile = "a\x1b]0;title\x07\x9b2Jb\rc\u202ed\x00\ud800\tkept\nkept\r\nkept"
     shown = visible(hostile)
     assert shown == "a\\x1b]0;title\\x07\\x9b2Jb\\x0dc\\u202ed\\x00\\ud800\tkept\nkept\nkept"
-    assert _shown(Body(hostile)) == shown
+    assert _shown(Body(hostile)) == "\n".join(f"| {line}" for line in shown.split("\n"))
+    assert _shown(Printed(hostile)) == shown
     assert _shown(Heading("a\x1b[1m\nb")).isprintable()
 
 
@@ -139,7 +140,7 @@ def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[s
 PRINTS = """
 from types import SimpleNamespace
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Body, Diff, Heading, fields, table
+from vault_tool.cli.blocks import Body, Printed, Diff, Heading, fields, table
 rows = [("a1b2c3", "[bold]no markup[/bold] :smile:"), ("d4", "\\x1b[31mred")]
 output.emit(SimpleNamespace(), False, lambda: [
     Heading("A heading"), table(("id", "title"), rows), fields(("path", "a.md")),

@@ -10,7 +10,15 @@ from typing import TypeAlias
 
 from vault_tool.util.text import one_line
 
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+    r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
+)
+"""What a terminal obeys or nobody sees; a joiner only where it joins nothing."""
+
+BAR = "|"
+"""What stands before each line of a note's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +30,14 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A text of several lines, shown as it is but for what a terminal would obey."""
+    """A note's text: each of its lines behind a bar, so that none can pass for a line of ours."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A text of several lines that the tool made itself, as it is."""
 
     text: str
 
@@ -51,7 +66,7 @@ class Table:
     empty: str = "nothing"
 
 
-Block: TypeAlias = str | Heading | Body | Diff | Fields | Table
+Block: TypeAlias = str | Heading | Body | Printed | Diff | Fields | Table
 """One part of an answer; a plain string is one line."""
 
 
@@ -63,6 +78,12 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Itera
 def fields(*pairs: tuple[str, object]) -> Fields:
     """Names with values; `None` and empty ones are dropped, lists are joined."""
     return Fields(tuple((name, text) for name, value in pairs if (text := _as_text(value))))
+
+
+def source(origin: str, *rest: str, reviewed: bool = False) -> str:
+    """Where a memory comes from, and that no person vouches for it, where none does."""
+    said = ", ".join(part for part in (origin, *rest) if part)
+    return said if reviewed or origin in ("", "owner") else f"{said} (not reviewed)"
 
 
 def degraded(reasons: Sequence[str]) -> Iterator[str]:
@@ -94,7 +115,9 @@ def plain_block(block: Block) -> Iterator[str]:
     match block:
         case Heading(text):
             yield _line(text)
-        case Body(text) | Diff(text):
+        case Body(text):
+            yield from (f"{BAR} {line}".rstrip() for line in visible(text).split("\n"))
+        case Printed(text) | Diff(text):
             yield from visible(text).split("\n")
         case Fields(pairs):
             yield from _aligned([(f"{name}:", value) for name, value in pairs], frozenset())
@@ -129,6 +152,8 @@ def _columns(character: str) -> int:
 
 def _spelt(match: re.Match[str]) -> str:
     code = ord(match.group())
+    if code > 0xFFFF:
+        return f"\\U{code:08x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from vault_tool.belief.fold import Belief
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
@@ -109,8 +109,7 @@ def _belief(belief: Belief, short: Short) -> Block:
 
 
 def _source(memory: look.Memory) -> str:
-    said = (memory.origin, str(memory.head.get("model") or ""), memory.created)
-    return ", ".join(part for part in said if part)
+    return source(memory.origin, str(memory.head.get("model") or ""), memory.created, reviewed=memory.reviewed)
 
 
 def _relations(found: look.Relations, short: Short) -> Iterator[Block]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -130,7 +130,7 @@ def _held(found: syntheses.Understandings | syntheses.UnderstandingHistory, shor
             ("kind", one.kind),
             ("subjects", one.subject_names),
             ("summary", one.summary),
-            ("from", ", ".join(part for part in (one.origin, one.model_tier, one.created_at) if part)),
+            ("from", source(one.origin, one.model_tier or "", one.created_at)),
             ("truth", one.truth),
             ("supersedes", short_ids(one.supersedes, short)),
             ("superseded by", short_ids(one.superseded_by, short)),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from vault_tool.cli.blocks import Block, Body, Diff, Fields, Heading, Table, plain, plain_block, visible
+from vault_tool.cli.blocks import BAR, Block, Body, Diff, Fields, Heading, Printed, Table, plain, plain_block, visible
 from vault_tool.errors import Exit, StorageError
 from vault_tool.util.text import one_line
 
@@ -242,7 +242,10 @@ def _draw(console: Console, block: Block) -> None:
         case Diff(text):
             for line in visible(text).split("\n"):
                 console.print(Text(line, style=_DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
-        case Body(text):
+        case Body():
+            for line in plain_block(block):
+                console.print(Text.assemble((BAR, "dim"), line.removeprefix(BAR)), soft_wrap=True)
+        case Printed(text):
             console.print(Text(visible(text)), soft_wrap=True)
         case Fields(pairs):
             broad = max((len(name) for name, _ in pairs), default=0) + 1

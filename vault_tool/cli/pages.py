@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from vault_tool.belief.decay import Standing
-from vault_tool.cli.blocks import Block, Body, fields, table
+from vault_tool.cli.blocks import Block, Printed, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
@@ -68,9 +68,9 @@ def _program() -> str:
 
 def _schedule(made: Schedule, short: Short) -> Iterator[Block]:
     yield f"# ~/.config/systemd/user/{made.service_name}"
-    yield Body(made.service)
+    yield Printed(made.service)
     yield f"# ~/.config/systemd/user/{made.timer_name}"
-    yield Body(made.timer)
+    yield Printed(made.timer)
     yield "# then"
     yield from made.install
     yield ""
@@ -99,7 +99,7 @@ def _standings(counts: Mapping[str, int]) -> str:
 
 
 def _text(page: pages.Page, short: Short) -> Iterator[Block]:
-    yield Body(page.text.rstrip("\n"))
+    yield Printed(page.text.rstrip("\n"))
 
 
 def _page(page: pages.Page, short: Short) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
@@ -71,12 +71,14 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
         best = found.results[0]
         yield Heading(best.title)
         yield from _text(found.best_answer.content, short(best.id) if best.scope == "repo" else best.id)
-        source = ", ".join(part for part in (best.type, best.model, best.created) if part)
-        yield fields(("id", short(best.id)), ("subjects", best.subjects), ("from", source), ("caution", best.caution))
+        said = source(best.origin, best.model or "", best.created, reviewed=best.reviewed)
+        yield fields(
+            ("id", short(best.id)), ("type", best.type), ("subjects", best.subjects), ("from", said), ("caution", best.caution)
+        )
         yield ""
     elif found.results:
         yield "Nothing fits well; the nearest are:"
-    yield table(("id", "type", "title", "score", "match", "why"), [_row(one, short) for one in found.results],
+    yield table(("id", "type", "title", "score", "match", "from", "why"), [_row(one, short) for one in found.results],
                 right=["score", "match"], empty="nothing comes to mind")  # fmt: skip
     for one in found.results:
         if one.caution:
@@ -94,7 +96,15 @@ def _row(one: Recalled, short: Short) -> tuple[str, ...]:
     if one.folded:
         marks.append(f"{one.folded} more like it")
     name = short(one.id) if one.scope == "repo" else one.id[:8]
-    return name, one.type, one.title, f"{one.score:.2f}", f"{one.match:.2f}", one_line(", ".join([*marks, *one.why]), _BRIEF)
+    return (
+        name,
+        one.type,
+        one.title,
+        f"{one.score:.2f}",
+        f"{one.match:.2f}",
+        source(one.origin, reviewed=one.reviewed),
+        one_line(", ".join([*marks, *one.why]), _BRIEF),
+    )
 
 
 def _factors(results: Sequence[Recalled], short: Short) -> Block:

@@ -126,7 +126,7 @@ def _waiting(one: Waiting, short: Short) -> Iterator[Block]:
         ("id", short(one.id)), ("type", one.type), ("subjects", one.subject_names), ("from", author), ("since", one.since),
         ("waits because", one.reason), ("in place of", replaced), *one.context.items(), ("file", one.path),
     )  # fmt: skip
-    yield Body(f"\n{one.content}\n")
+    yield Body(one.content)
     if one.problems:
         yield problem_table(one.problems, "")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, table
+from vault_tool.cli.blocks import Block, degraded, source, table
 from vault_tool.cli.names import SUBJECT
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
@@ -34,7 +34,7 @@ def search(call: Call, words: tuple[str, ...], **given: Any) -> Exit:
 
 def _found(found: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in found.results]
-    yield table(("id", "type", "title", "subjects", "score"), rows, right=["score"], empty="nothing found")
+    yield table(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice
@@ -43,4 +43,11 @@ def _found(found: SearchResults, short: Short) -> Iterator[Block]:
 def _hit(hit: Found, short: Short) -> tuple[str, ...]:
     marks = [mark for mark, is_so in (("doubtful", hit.doubtful), ("as last committed", hit.stale)) if is_so]
     title = " ".join([hit.title, *(f"({mark})" for mark in marks)])
-    return short(hit.id) if hit.id else hit.path, hit.type, title, ", ".join(hit.subjects), f"{hit.score:.2f}"
+    return (
+        short(hit.id) if hit.id else hit.path,
+        hit.type,
+        title,
+        ", ".join(hit.subjects),
+        source(hit.origin, reviewed=hit.reviewed),
+        f"{hit.score:.2f}",
+    )

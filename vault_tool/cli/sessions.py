@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
@@ -123,7 +123,7 @@ def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
         if page is None:
             continue
         yield Heading(name)
-        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", f"{page.origin}, {page.updated_at}"))
+        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", source(page.origin, page.updated_at)))
         yield ""
         yield Body(page.content)
         yield ""
@@ -148,10 +148,20 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
     if found.compaction_detected:
         yield "the context was cut short since the last call: what had been shown may be shown again"
     rows = [
-        (short(r.id), r.type, r.title, ", ".join(r.subjects), f"{r.match:.2f}{' weak' if r.weak else ''}", r.caution or "")
+        (
+            short(r.id),
+            r.type,
+            r.title,
+            ", ".join(r.subjects),
+            f"{r.match:.2f}{' weak' if r.weak else ''}",
+            source(r.origin, reviewed=r.reviewed),
+            r.caution or "",
+        )
         for r in found.results
     ]
-    yield table(("id", "type", "title", "subjects", "match", "caution"), rows, right=["match"], empty="nothing comes to mind")
+    yield table(
+        ("id", "type", "title", "subjects", "match", "from", "caution"), rows, right=["match"], empty="nothing comes to mind"
+    )
     yield from degraded(found.degraded)
     if found.session:
         yield f"heartbeat token: {found.heartbeat_token}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields
+from vault_tool.cli.blocks import Block, Body, Heading, fields, source
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
@@ -49,7 +49,7 @@ def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
         ("utility", f"{one.utility:.2f}{_questioned(one.questionable)}"),
         ("standing", f"{one.standing} ({one.decay_score:.2f}), used {counted(one.access_count, 'time')}"),
         ("replaces", short_ids(one.replaces, short)),
-        ("from", ", ".join(part for part in (one.origin, one.model or "", one.created) if part)),
+        ("from", source(one.origin, one.model or "", one.created, reviewed=one.reviewed)),
     )
     yield Body(one.content)
     for change in one.changed_by:

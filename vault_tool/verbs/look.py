@@ -68,6 +68,7 @@ class Memory(Headline):
     generation: int | None
     created: str
     origin: str
+    reviewed: bool
     stale: bool
     evidence: tuple[Evidence, ...]
     evidence_moved: bool
@@ -124,6 +125,7 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         generation=entry.generation,
         created=entry.text("created"),
         origin=entry.origin,
+        reviewed=judged.reviewed,
         stale=entry.stale,
         evidence=evidence,
         evidence_moved=evidence_moved(evidence),
@@ -143,7 +145,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
         id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, content=body.strip("\r\n"), path=page.path,
         head=head.values if head is not None else {}, relations=(), superseded_by=(), truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
-        stale=False, evidence=(), evidence_moved=False, freshness=freshness,
+        reviewed=False, stale=False, evidence=(), evidence_moved=False, freshness=freshness,
     )  # fmt: skip
 
 

@@ -12,6 +12,9 @@ from vault_tool.files.git.status import PATHS_A_CALL, without_filters
 
 _NONE = "0"
 
+WALK_LIMIT = 600.0
+"""Seconds that a walk over the history may take: of 100,000 commits it takes some five, once."""
+
 
 @dataclass(frozen=True, slots=True)
 class Introduced:
@@ -65,7 +68,16 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
         *("--encoding=UTF-8", "--no-show-signature", "--no-ext-diff", "--no-textconv", f"--format={form}"),
     )
     out = output(
-        repo.work_tree, "read the history", "log", *args, *tips, "--not", *since, "--", *(repo.inside(one) for one in folders)
+        repo.work_tree,
+        "read the history",
+        "log",
+        *args,
+        *tips,
+        "--not",
+        *since,
+        "--",
+        *(repo.inside(one) for one in folders),
+        limit=WALK_LIMIT,
     )
     cut = _cut(repo)
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]

@@ -57,6 +57,7 @@ class Call:
     config: Config = ()
     literal: bool = True
     inert: bool = True
+    limit: float = CALL_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,9 @@ def call(folder: Path, *args: str, feed: bytes = b"", config: Config = ()) -> Re
     return together(folder, [Call(args, feed, config)])[0]
 
 
-def output(folder: Path, doing: str, *args: str, feed: bytes = b"", config: Config = ()) -> bytes:
+def output(folder: Path, doing: str, *args: str, feed: bytes = b"", config: Config = (), limit: float = CALL_LIMIT) -> bytes:
     """The output of a git call that has to succeed; `doing` names it in the `GitError` when it does not."""
-    result = call(folder, *args, feed=feed, config=config)
+    result = together(folder, [Call(args, feed, config, limit=limit)])[0]
     if result.code:
         raise result.failure(doing)
     return result.out
@@ -185,9 +186,9 @@ def _absent(error: OSError) -> GitError:
 
 def _finish(each: Call, process: subprocess.Popen[bytes]) -> Result:
     try:
-        out, err = process.communicate(each.feed or None, timeout=CALL_LIMIT)
+        out, err = process.communicate(each.feed or None, timeout=each.limit)
     except subprocess.TimeoutExpired as error:
-        raise GitError(f"git {each.args[0]} took longer than {CALL_LIMIT:g} s and was stopped") from error
+        raise GitError(f"git {each.args[0]} took longer than {each.limit:g} s and was stopped") from error
     return Result(process.returncode, out, err.decode(errors="replace"), process.pid)
 
 

@@ -67,6 +67,7 @@ class Recalled(Headline):
     created: str
     origin: str
     path: str
+    reviewed: bool = False
     observed: str | None = None
     scope: Literal["repo", "global"] = "repo"
     session: str | None = None

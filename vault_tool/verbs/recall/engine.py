@@ -204,7 +204,7 @@ def _recalled(each: _Ranked, content: str, folded: int, asked: Asked, weights: W
         summary=text("summary"), content=content, score=round(one.score, 4), match=round(one.match, 4),
         weak=one.match < _threshold(weights.weak, one, weights), why=_why(each), truth=round(belief.truth, 4),
         utility=round(belief.utility, 4), generation=entry.generation,
-        created=entry.text("created"), origin=entry.origin, path=entry.path, observed=text("observed"),
+        created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed, observed=text("observed"),
         scope=each.pool.scope, session=text("session"), model=text("model"), confidence=entry.number("confidence"),
         problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
         role=_role(each), of=each.link.of if each.link else None,

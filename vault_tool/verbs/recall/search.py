@@ -49,6 +49,7 @@ class Found:
     path: str
     created: str
     origin: str
+    reviewed: bool = False
     doubtful: bool = False
     stale: bool = False
 
@@ -200,6 +201,7 @@ def _recalled(one: Recalled) -> Found:
         path=one.path,
         created=one.created,
         origin=one.origin,
+        reviewed=one.reviewed,
         doubtful=one.doubtful,
         stale=one.stale,
     )

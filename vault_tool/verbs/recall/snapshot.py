@@ -58,6 +58,7 @@ class PresentMemory(Headline):
     changed_by: tuple[Change, ...]
     created: str
     origin: str
+    reviewed: bool
     model: str | None
     path: str
 
@@ -168,7 +169,7 @@ def _present(vault: Context, one: Weighed, chains: _Chains) -> PresentMemory:
         decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, pinned=entry.pinned,
         doubtful=doubtful(belief), questionable=len(belief.questionable), problem=entry.text("problem") or None,
         replaces=chains.replaces(entry.id), changed_by=chains.changed_by(entry.id), created=entry.text("created"),
-        origin=entry.origin, model=entry.text("model") or None, path=entry.path,
+        origin=entry.origin, reviewed=belief.reviewed, model=entry.text("model") or None, path=entry.path,
     )  # fmt: skip
 
 
