@@ -79,7 +79,8 @@ def test_a_memory_is_written_found_and_read(person: Person) -> None:
     short = made.split()[0]
     assert re.fullmatch(r"[0-9a-f]{6,8}", short)
     assert "new subjects:  Redis" in made
-    assert re.search(rf"^{short} +fact +Idle Redis +Redis +agent \(not reviewed\) +\d+\.\d\d$", person.types("search", "idle", "connections"), re.M)
+    found = person.types("search", "idle", "connections")
+    assert re.search(rf"^{short} +fact +Idle Redis +Redis +agent \(not reviewed\) +\d+\.\d\d$", found, re.M)
     shown = person.types("get", short)
     assert shown.startswith("Idle Redis\nid:        ")
     assert "\n\n| Redis drops idle connections.\n" in shown
