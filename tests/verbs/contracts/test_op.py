@@ -138,6 +138,10 @@ def test_a_spoilt_document_over_many_lines_is_one_request(vault: Vault) -> None:
     assert [one.answer["ok"] for one in outcomes(vault, f"\ufeff{pretty}\n".encode())] == [True]
 
 
+def test_marks_of_order_alone_are_blank_lines(vault: Vault) -> None:
+    assert [one.answer["op"] for one in outcomes(vault, b'{"op": "a"}\n\n\xef\xbb\xbf')] == ["a"]
+
+
 def test_a_request_too_long_is_answered_and_its_neighbours_too(vault: Vault) -> None:
     long = b'{"op": "' + b"x" * (10 * 2**20) + b'"}'
     found = [one.answer for one in outcomes(vault, b'{"op": "a"}\n' + long + b'\n{"op": "b"}\n')]

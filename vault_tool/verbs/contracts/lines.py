@@ -26,7 +26,7 @@ def outcomes(vault: Context, data: bytes) -> Iterator[Outcome]:
     whole = _value(data)
     if not isinstance(whole, ValueError):
         yield outcome(vault, whole)
-    elif len(lines) < 2 or _is_one_document(lines):
+    elif not lines or _is_one_document(lines):
         yield _not_json(whole)
     else:
         yield from (_answered(vault, line) for line in lines)
