@@ -76,7 +76,8 @@ def _found(lexical: Lexical, query: str) -> list[str]:
         ("", set()),
         ('"', set()),
         ("*", set()),
-        ("AND OR NOT ( ) : ^ ~ + - [a TO b] {} \\ /x/", {"redis", "order"}),
+        ("AND OR NOT ( ) : ^ ~ + - [a TO b] {} \\ /x/", set()),
+        ("is not", {"order", "phrase"}),
     ],
 )
 def test_queries_find(lexical: Lexical, query: str, expected: set[str]) -> None:

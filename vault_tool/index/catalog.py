@@ -180,6 +180,11 @@ class Catalog:
         """The records whose weak links name one of these normalised names."""
         return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({_marks(names)}) ORDER BY e.path", list(names))
 
+    def link_counts(self, names: Collection[str]) -> dict[str, int]:
+        """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
+        query = "SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal"
+        return dict(row for some in _batches(names) for row in self.rows(query.format(_marks(some)), some))
+
     def subject_names(self) -> dict[str, tuple[str, ...]]:
         """Every normalised name and alias with the ids of the subjects that answer to it."""
         found: dict[str, tuple[str, ...]] = {}

@@ -14,24 +14,32 @@ import tantivy
 from tantivy import Filter, Occur, Query, Tokenizer
 
 from vault_tool.errors import StorageError
-from vault_tool.index.lexical_text import Clause, Text, read_query, searchable
+from vault_tool.index.lexical_text import Clause, Text, first_passage, read_query, searchable
 from vault_tool.util.text import one_line
 
-BOOSTS = {"title": 3.0, "names": 2.0, "body": 1.0}
-"""How much a word weighs by where it stands."""
+TITLE, NAMES, HEADING, FIRST = 2, 2, 1, 1
+"""How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
+passage. All count together, with one length and one rarity (BM25F, Robertson 2004): summed field by field, one word of a short
+title would outweigh the rest of a question.
+"""
+
+EVERYWHERE = 0.8
+"""A word that more than this part of the documents has tells nothing, in whatever language."""
 
 NO_STEMMING = "none"
 
 _K1 = 1.2
 _NEAR_GAP = 2
-_NEAR_BOOST = 1.0
+_NEAR_BOOST = 0.4
+_MANY = 50
 _LONGEST_TOKEN = 255
 _MOST_ENDINGS = 50
 _SPARE = 40
 _MOST_VALUES = 200
 _MOST_PLACES = 1_000
 _MOST_KEPT = 20_000
-_FIELDS = tuple(BOOSTS)
+_FIELD = "text"
+_GROUPS = "\x1e"
 # Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.
 _ONE_WRITER = 15_000_000
 _REBUILD_WRITER = 100_000_000
@@ -46,20 +54,35 @@ class LexicalHit(NamedTuple):
     score: float
 
 
+class Called(NamedTuple):
+    """How nearly a question is what a file may be called: a title, file name or alias (0..1), a heading (0..1); and whether it
+    names one of its tags.
+    """
+
+    handle: float = 0.0
+    heading: float = 0.0
+    tag: bool = False
+
+
 class Analyzer:
     """Text to tokens: lower case, accents off Latin letters, word endings off by language."""
 
     def __init__(self, language: str) -> None:
         self.built = _analyzer(language)
+        self._telling = _analyzer(language, telling=True)
 
     def __call__(self, text: str) -> tuple[str, ...]:
         return tuple(self.built.analyze(text))
 
+    def tells(self, text: str) -> bool:
+        """Whether a text has more than the function words of its language."""
+        return bool(self._telling.analyze(text))
 
-def knows(language: str) -> bool:
-    """Whether word endings of this language can be taken off."""
+
+def knows(language: str, of: Callable[[str], Filter] = Filter.stemmer) -> bool:
+    """Whether word endings of this language can be taken off (or another filter of it made)."""
     try:
-        tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.stemmer(language))
+        tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(of(language))
     except ValueError:
         return False
     return True
@@ -75,11 +98,12 @@ class Builder:
         with _writing():
             folder.mkdir(parents=True)
             self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
+        self._analyze = Analyzer(language)
 
     def add(self, text: Text) -> None:
         """Take one document."""
         with _writing():
-            self._writer.add_document(_document(text))
+            self._writer.add_document(_document(text, self._analyze))
 
     def finish(self) -> None:
         """Put everything on disk."""
@@ -104,7 +128,8 @@ class Lexical:
         self._index = _open(folder, language, new=False)
         self._analyze = Analyzer(language)
         self._searcher = self._index.searcher()
-        self._paths: dict[tuple[int, int], str] = {}
+        self._stored: dict[tuple[int, int], tuple[str, str]] = {}
+        self._rarities: dict[str, float] = {}
 
     @property
     def count(self) -> int:
@@ -115,7 +140,7 @@ class Lexical:
         """See what was committed since."""
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._paths = {}
+        self._stored, self._rarities = {}, {}
 
     def apply(self, changes: Mapping[str, Text | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
@@ -128,7 +153,7 @@ class Lexical:
         for path, text in changes.items():
             writer.delete_documents_by_term("path", path)
             if text is not None:
-                writer.add_document(_document(text))
+                writer.add_document(_document(text, self._analyze))
         writer.commit()
         writer.wait_merging_threads()
         self.reload()
@@ -148,7 +173,7 @@ class Lexical:
         `pending` holds files that changed since the index was written (None: gone): they are answered from here.
         With `near`, words of the query that follow each other count more where they stand close together.
         """
-        clauses = read_query(text, self._analyze)
+        clauses = self._clauses(text)
         if not clauses or limit <= 0:
             return []
         hidden = pending or {}
@@ -172,9 +197,34 @@ class Lexical:
         Their sum is an absolute scale for scores: what a document of average length would reach which holds every word once
         in its body.
         """
-        tokens = {token for clause in read_query(text, self._analyze) for token in clause.tokens}
-        # Of the fields the one where the word is commonest: in titles a word is rare because titles are short.
-        return {token: min(self._rarity(field, token) for field in _FIELDS) for token in tokens}
+        return {token: self._rarity(token) for clause in self._clauses(text) for token in clause.tokens}
+
+    def called(
+        self, text: str, whole: str, paths: Iterable[str], pending: Mapping[str, Text | None] | None = None
+    ) -> dict[str, Called]:
+        """How nearly a question is what each of these files, found by the last search, may be called.
+
+        `whole` is the question with the words that only frame it: these count in no name.
+        """
+        # With what stands everywhere too: `file formats` is not called `Format` where every note speaks of files.
+        weights = {token: self._rarity(token) for clause in self._query_of(text) for token in clause.tokens}
+        total = sum(weights.values())
+        if not total:
+            return {}
+        framing = {token for clause in read_query(whole, self._analyze) for token in clause.tokens}.difference(weights)
+        hidden = pending or {}
+        stored = dict(self._stored.values())
+        found = {}
+        for path in paths:
+            waiting = hidden.get(path)
+            groups = stored.get(path, "") if waiting is None else _called_by(waiting, self._analyze)
+            handles, headings, tags = groups.split(_GROUPS) if groups else ("", "", "")
+            found[path] = Called(
+                max((self._likeness(name, weights, total, framing) for name in handles.split("\n")), default=0.0),
+                max((self._likeness(name, weights, total, framing) for name in headings.split("\n")), default=0.0),
+                any(tag and all(token in weights for token in tag.split()) for tag in tags.split("\n")),
+            )
+        return found
 
     def coverage(
         self, weights: Mapping[str, float], paths: Collection[str], pending: Mapping[str, Text | None] | None = None
@@ -189,16 +239,38 @@ class Lexical:
         hidden = pending or {}
         parts = [(Occur.Must, self._filter("path", paths))]
         for token, weight in weights.items():
-            anywhere = [(Occur.Should, Query.term_query(_SCHEMA, field, token)) for field in _FIELDS]
-            parts.append((Occur.Should, Query.const_score_query(Query.boolean_query(anywhere), weight)))
+            parts.append((Occur.Should, Query.const_score_query(Query.term_query(_SCHEMA, _FIELD, token), weight)))
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
         found = {self._path(address): score / total for score, address in hits}
         for path in paths:
             waiting = hidden.get(path)
             if waiting is not None:
-                there = {token for field in _FIELDS for token in self._analyze(searchable(getattr(waiting, field)))}
+                there = set(self._tokens(waiting))
                 found[path] = sum(weight for token, weight in weights.items() if token in there) / total
         return found
+
+    def _clauses(self, text: str) -> tuple[Clause, ...]:
+        """What is looked for: without the function words of the language, and without what stands everywhere."""
+        clauses = self._query_of(text)
+        if self._searcher.num_docs < _MANY:
+            return clauses
+        most = EVERYWHERE * self._searcher.num_docs
+        telling = [
+            c for c in clauses if c.needed or c.prefix or any(self._searcher.doc_freq(_FIELD, one) <= most for one in c.tokens)
+        ]
+        return tuple(telling) or clauses
+
+    def _query_of(self, text: str) -> tuple[Clause, ...]:
+        return read_query(text, self._analyze, self._analyze.tells)
+
+    def _likeness(self, name: str, weights: Mapping[str, float], total: float, framing: Collection[str]) -> float:
+        """How nearly a name is the question: the part of the question that it has, squared, times the part of it asked for."""
+        tokens = set(name.split()).difference(framing)
+        asked = sum(weights.get(token, 0.0) for token in tokens)
+        return (asked / total) ** 2 * asked / sum(map(self._rarity, tokens)) if asked else 0.0
+
+    def _tokens(self, text: Text) -> list[str]:
+        return [token for part in _parts(text) for token in self._analyze(searchable(part))]
 
     def _found(
         self,
@@ -222,12 +294,13 @@ class Lexical:
     def _path(self, at: tantivy.DocAddress) -> str:
         """The file of a document; what was looked up once is kept, for unpacking it takes longer than finding it."""
         place = (at.segment_ord, at.doc)
-        found = self._paths.get(place)
+        found = self._stored.get(place)
         if found is None:
-            if len(self._paths) >= _MOST_KEPT:
-                self._paths.clear()
-            found = self._paths[place] = str(self._searcher.doc(at)["path"][0])
-        return found
+            if len(self._stored) >= _MOST_KEPT:
+                self._stored.clear()
+            document = self._searcher.doc(at)
+            found = self._stored[place] = str(document["path"][0]), bytes(document["called"][0]).decode()
+        return found[0]
 
     def _only(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         """What limits an answer to some values of a field: asked of the fewer documents, those with them or those with others."""
@@ -238,14 +311,14 @@ class Lexical:
         return Occur.Must, self._filter(field, values)
 
     def _pairs(self, clauses: Sequence[Clause]) -> Iterable[Query]:
-        """Neighbouring single words of a query, close together in a body."""
+        """Neighbouring single words of a query, close together."""
         words = [clause.tokens[0] if len(clause.tokens) == 1 and not clause.prefix else None for clause in clauses]
         for one, other in pairwise(words):
             if one is None or other is None:
                 continue
             # That two words stand close which stand everywhere says little, and looking at all their places takes 20 ms.
-            if min(self._searcher.doc_freq("body", word) for word in (one, other)) <= _MOST_PLACES:
-                yield Query.boost_query(Query.phrase_query(_SCHEMA, "body", [one, other], slop=_NEAR_GAP), _NEAR_BOOST)
+            if min(self._searcher.doc_freq(_FIELD, word) for word in (one, other)) <= _MOST_PLACES:
+                yield Query.boost_query(Query.phrase_query(_SCHEMA, _FIELD, [one, other], slop=_NEAR_GAP), _NEAR_BOOST)
 
     def _filter(self, field: str, values: Collection[str]) -> Query:
         # Term by term, which is three times as fast as a set of terms: that one walks through the whole dictionary.
@@ -254,50 +327,55 @@ class Lexical:
         return Query.const_score_query(any_of, 0.0)
 
     def _query(self, clause: Clause) -> Query:
-        options: list[tuple[Occur, Query]] = []
-        for field, boost in BOOSTS.items():
-            options.extend((Occur.Should, Query.boost_query(query, boost)) for query in self._in_field(field, clause))
-        return Query.boolean_query(options)
+        parts = [(Occur.Should, query) for query in self._ways(clause)]
+        return Query.boolean_query(parts) if len(parts) > 1 else parts[0][1]
 
-    def _in_field(self, field: str, clause: Clause) -> Iterable[Query]:
+    def _ways(self, clause: Clause) -> Iterable[Query]:
         *before, last = clause.tokens
         if clause.prefix and not before:
             # Bounded: the words that begin with one letter are a good part of the vocabulary.
-            endings = self._searcher.terms_with_prefix(field, last, limit=_MOST_ENDINGS)
-            for token in dict.fromkeys([last, *(term for term, _ in endings)]):
-                yield Query.term_query(_SCHEMA, field, token)
+            endings = self._searcher.terms_with_prefix(_FIELD, last, limit=_MOST_ENDINGS)
+            yield from map(self._term, dict.fromkeys([last, *(term for term, _ in endings)]))
         elif clause.prefix:
-            yield Query.phrase_prefix_query(_SCHEMA, field, list(clause.tokens))
+            yield Query.phrase_prefix_query(_SCHEMA, _FIELD, list(clause.tokens))
         elif before:
-            yield Query.phrase_query(_SCHEMA, field, list(clause.tokens))
+            yield Query.phrase_query(_SCHEMA, _FIELD, list(clause.tokens))
         else:
-            yield Query.term_query(_SCHEMA, field, last)
+            yield self._term(last)
         if clause.together:
-            yield from (Query.term_query(_SCHEMA, field, token) for token in dict.fromkeys(clause.tokens))
+            yield from map(self._term, dict.fromkeys(clause.tokens))
 
-    def _rarity(self, field: str, token: str) -> float:
+    def _term(self, token: str) -> Query:
+        return Query.term_query(_SCHEMA, _FIELD, token)
+
+    def _rarity(self, token: str) -> float:
         """BM25's inverse document frequency."""
-        frequency = self._searcher.doc_freq(field, token)
-        total = max(self._searcher.num_docs, frequency)
-        return math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+        found = self._rarities.get(token)
+        if found is None:
+            if len(self._rarities) >= _MOST_KEPT:
+                self._rarities.clear()
+            frequency = self._searcher.doc_freq(_FIELD, token)
+            total = max(self._searcher.num_docs, frequency)
+            found = self._rarities[token] = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+        return found
 
     def _score(self, text: Text, clauses: Iterable[Clause]) -> float:
         """About what the index would say of a document that it does not hold yet (as of average length); 0: not found."""
-        fields = {field: self._analyze(searchable(getattr(text, field))) for field in _FIELDS}
+        tokens = tuple(self._tokens(text))
         total = 0.0
         for clause in clauses:
-            score = sum(boost * self._clause_score(field, fields[field], clause) for field, boost in BOOSTS.items())
+            score = self._clause_score(tokens, clause)
             if clause.needed and score == 0:
                 return 0.0
             total += score
         return total
 
-    def _clause_score(self, field: str, tokens: tuple[str, ...], clause: Clause) -> float:
+    def _clause_score(self, tokens: tuple[str, ...], clause: Clause) -> float:
         counts = Counter(tokens)
         found = _occurrences(tokens, clause)
-        score = sum(self._rarity(field, token) for token in clause.tokens) * _saturated(found)
+        score = sum(map(self._rarity, clause.tokens)) * _saturated(found)
         if clause.together:
-            score += sum(self._rarity(field, token) * _saturated(counts[token]) for token in set(clause.tokens))
+            score += sum(self._rarity(token) * _saturated(counts[token]) for token in set(clause.tokens))
         return score
 
 
@@ -322,8 +400,8 @@ def _meant(text: Text, classes: Collection[str] | None, types: Collection[str] |
 def _schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("path", stored=True, tokenizer_name="raw", index_option="basic")
-    for field in _FIELDS:
-        builder.add_text_field(field, tokenizer_name=_ANALYZER)
+    builder.add_bytes_field("called", stored=True)
+    builder.add_text_field(_FIELD, tokenizer_name=_ANALYZER)
     for field in ("class", "type"):
         builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
     return builder.build()
@@ -340,20 +418,44 @@ def _open(folder: Path, language: str, new: bool = True) -> tantivy.Index:
     return index
 
 
-def _analyzer(language: str) -> tantivy.TextAnalyzer:
+def _analyzer(language: str, telling: bool = False) -> tantivy.TextAnalyzer:
+    """What makes tokens of text; `telling` leaves the function words of the language out."""
     builder = tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_TOKEN))
-    builder = builder.filter(Filter.lowercase()).filter(Filter.ascii_fold())
+    builder = builder.filter(Filter.lowercase())
+    if telling and knows(language, Filter.stopword):
+        builder = builder.filter(Filter.stopword(language))
+    builder = builder.filter(Filter.ascii_fold())
     if language != NO_STEMMING and knows(language):
         builder = builder.filter(Filter.stemmer(language))
     return builder.build()
 
 
-def _document(text: Text) -> tantivy.Document:
+def _document(text: Text, analyze: Analyzer) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("path", text.path)
-    for field, value in (("title", text.title), ("names", text.names), ("body", text.body)):
-        if value:
-            document.add_text(field, searchable(value))
+    document.add_bytes("called", _called_by(text, analyze).encode())
+    for part in _parts(text):
+        document.add_text(_FIELD, searchable(part))
     document.add_text("class", text.record_class)
     document.add_text("type", text.type)
     return document
+
+
+def _parts(text: Text) -> Iterable[str]:
+    """All that is searched of a document, as often as it counts."""
+    weighed = (
+        (text.title, TITLE),
+        (text.names, NAMES),
+        (text.headings, HEADING),
+        (first_passage(text.body), FIRST),
+        (text.body, 1),
+    )
+    return (part for part, times in weighed if part for _ in range(times))
+
+
+def _called_by(text: Text, analyze: Analyzer) -> str:
+    """What a file may be called, as tokens: names by lines, in three groups."""
+    if not (text.handles or text.headings or text.tags):
+        return ""
+    groups = (text.handles, text.headings, text.tags)
+    return _GROUPS.join("\n".join(" ".join(analyze(searchable(name))) for name in group.split("\n")) for group in groups)

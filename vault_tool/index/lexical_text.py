@@ -8,6 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import TITLE_LENGTH, first_sentence
+
+_DOT = "\u02d0"
+"""Stands for a dot within a word: a letter to the tokenizer, and none that anybody types."""
+
+_MOST_HEADINGS = 100
+_FIRST_PARTS = 6
 
 MOST_CLAUSES = 64
 """A pasted page is searched by its first words: the rest would cost time and add noise."""
@@ -19,6 +26,10 @@ _SEAMLESS = (
 )
 _RUN = re.compile(f"[{_SEAMLESS}々ー]+")
 _PART = re.compile(r'"([^"]*)"|(\S+)')
+_DOTTED = re.compile(r"\w+(?:\.\w+)+")
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _MARKS = "#>*-_` "
 _NAMES = ("subjects", "tags", "aliases", "key")
 _PROSE = (
@@ -29,7 +40,10 @@ _PROSE = (
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A document: what is searched for one file. `names` are its subjects, tags and aliases."""
+    """A document: what is searched for one file. `names` are its subjects, tags and aliases.
+
+    By its `handles` (title, file name, aliases), `headings` and `tags`, one a line, a question may call it.
+    """
 
     path: str
     title: str
@@ -37,6 +51,9 @@ class Text:
     body: str
     record_class: str = ""
     type: str = ""
+    handles: str = ""
+    headings: str = ""
+    tags: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,31 +70,75 @@ class Clause:
 
 
 def document(entry: Entry, body: str) -> Text:
-    """The document of a record. A title that is the body's own beginning is no title: its words would count twice."""
+    """The document of a record. A title that was made of the body's first sentence is no title: its words would count twice."""
     head = entry.head
     names = [text for field in _NAMES if field in head for text in _texts(head[field])]
     prose = [text for field in _PROSE if field in head for text in _texts(head[field])]
     whole = "\n".join([*prose, body]) if prose else body
-    title = "" if _begins(body, entry.title) else entry.title
-    return Text(entry.path, title, " . ".join(names), whole, entry.record_class.value, entry.type)
+    title = "" if _is_made(entry.title, body) else entry.title
+    called = (name for name in handles(entry) if title or name != entry.title)
+    return Text(
+        entry.path, title, " . ".join(names), whole, entry.record_class.value, entry.type,
+        handles=_lines(called), headings=_lines(headings(body)), tags=_lines(entry.texts("tags")),
+    )  # fmt: skip
 
 
-def _begins(body: str, title: str) -> bool:
-    """Whether a title was cut from the body's first words, markdown marks aside."""
+def handles(entry: Entry) -> tuple[str, ...]:
+    """What a record may be called: its title, its aliases, and its file's name where a person or another tool gave that one."""
+    stem = entry.path.rpartition("/")[2].removesuffix(".md")
+    ours = stem.endswith(f"-{entry.id[:6]}")
+    return tuple(dict.fromkeys([entry.title, *([] if ours else [stem]), *entry.texts("aliases")]))
+
+
+def headings(body: str) -> tuple[str, ...]:
+    """The headings of a text; what is code has none."""
+    if "#" not in body:
+        return ()
+    return tuple(dict.fromkeys(_HEADING.findall(_FENCED.sub("", body))))[:_MOST_HEADINGS]
+
+
+def first_passage(body: str) -> str:
+    """The first paragraph that is no heading, where more follows: it says what a text is about."""
+    parts = (part for part in _PARAGRAPH.split(body, maxsplit=_FIRST_PARTS) if part.strip() and part.lstrip()[0] != "#")
+    first = next(parts, "")
+    return first if next(parts, "") else ""
+
+
+def _is_made(title: str, body: str) -> bool:
+    """Whether a title was made of the body's first sentence, as of a text that nobody gave one; a heading is a given one."""
     cut = title.rstrip("….")
-    return bool(cut) and " ".join(body[: 2 * len(cut) + 40].split()).lstrip(_MARKS).startswith(cut)
+    if not cut or body.lstrip()[:1] == "#":
+        return False
+    plain = " ".join(body[: 2 * len(cut) + 40].split()).lstrip(_MARKS)
+    return plain.startswith(cut) and (
+        title.endswith("…") or first_sentence(body, max(len(title), TITLE_LENGTH)).rstrip("….") == cut
+    )
+
+
+def _lines(texts: Iterable[str]) -> str:
+    return "\n".join(" ".join(text.split()) for text in texts)
 
 
 def page(path: str, title: str, body: str) -> Text:
     """The document of a page."""
-    return Text(path, title, "", body, "page", "")
+    names = _lines(dict.fromkeys([title, path.rpartition("/")[2].removesuffix(".md")]))
+    return Text(path, title, "", body, "page", "", names, _lines(headings(body)))
 
 
 def searchable(text: str) -> str:
-    """`text` as the tokenizer takes it: composed, and runs of scripts without spaces cut into overlapping pairs."""
+    """`text` as the tokenizer takes it: composed, runs of scripts without spaces cut into overlapping pairs, and what is joined
+    by dots (`v1.7`, `node.js`) as one word beside its parts.
+    """
+    if "." in text:
+        text = _DOTTED.sub(lambda match: f"{one_word(match.group())} {match.group()}", text)
     if text.isascii():
         return text
     return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+
+
+def one_word(dotted: str) -> str:
+    """What is joined by dots as a word that the tokenizer leaves whole."""
+    return dotted.replace(".", _DOT)
 
 
 def _pairs(match: re.Match[str]) -> str:
@@ -86,17 +147,20 @@ def _pairs(match: re.Match[str]) -> str:
     return " " + " ".join([*(run[i : i + 2] for i in range(len(run) - 1)), run[-1]]) + " "
 
 
-def read_query(text: str, analyze: Callable[[str], Sequence[str]]) -> tuple[Clause, ...]:
-    """A person's query: bare words (any may match), "exact phrases" (all must), prefix*. Nothing in it is an operator."""
+def read_query(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable[[str], bool] = bool) -> tuple[Clause, ...]:
+    """A person's query: bare words (any may match), "exact phrases" (all must), prefix*. Nothing in it is an operator.
+
+    Bare words that tell nothing (`tells`) are left out, unless nothing else is there.
+    """
     clauses: dict[Clause, None] = {}
-    for clause in _clauses(text, analyze):
+    for clause in _clauses(text, analyze, tells):
         clauses.setdefault(clause)
         if len(clauses) >= MOST_CLAUSES:
             break
-    return tuple(clauses)
+    return tuple(clauses) if clauses or tells is bool else read_query(text, analyze)
 
 
-def _clauses(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterator[Clause]:
+def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable[[str], bool]) -> Iterator[Clause]:
     # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
     whole = text.encode("utf-8", "replace").decode("utf-8")
     for quoted, word in _PART.findall(unicodedata.normalize("NFKC", whole)):
@@ -107,8 +171,10 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]]) -> Iterator[Cla
             continue
         prefix = word.endswith("*") and len(word) > 1
         tokens = tuple(_unpaired(word, analyze))[:MOST_CLAUSES]
-        if not tokens:
+        if not tokens or not (prefix or tells(word)):
             continue
+        for dotted in _DOTTED.findall(word) if "." in word else ():
+            yield Clause(tuple(analyze(one_word(dotted))))
         yield Clause(tokens, prefix=prefix or _open_ended(word), together=len(tokens) > 1)
 
 

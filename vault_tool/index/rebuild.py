@@ -180,9 +180,9 @@ class Index:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
         self._lexically(lambda: self._search.caught_up(self.catalog))
 
-    def wording(self, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
+    def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
         """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
-        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes)))
+        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes, whole)))
 
     def _lexically(self, ask: Callable[[], T]) -> T | None:
         """What the full-text index says, built anew where it is spoilt; None where that does not help."""

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from vault_tool.files.reader import Listing
-from vault_tool.index.lexical_text import Text
+from vault_tool.index.lexical_text import Text, handles
 from vault_tool.model.fields import SCHEMA, FieldKind
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal, SignalKind
@@ -129,12 +129,8 @@ def memberships_of(entry: Entry) -> set[str]:
 
 
 def titles_of(entry: Entry) -> set[str]:
-    """What a `[[link]]` may call a memory: its title, and its file's name where a person or another tool gave that one."""
-    if entry.record_class not in _LINKED:
-        return set()
-    stem = entry.path.rpartition("/")[2].removesuffix(".md")
-    names = {entry.title} if stem.endswith(f"-{entry.id[:6]}") else {entry.title, stem}
-    return {normal_name(name) for name in names} - {""}
+    """What a `[[link]]`, a question or a command may call a memory: its title, its aliases, its file's name."""
+    return {normal_name(name) for name in handles(entry)} - {""} if entry.record_class in _LINKED else set()
 
 
 def links_of(entry: Entry) -> set[str]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.lexical import Lexical, LexicalHit
+from vault_tool.index.lexical import Called, Lexical, LexicalHit
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import Part, State, discard
 from vault_tool.index.shelf import Replaced, Shelf
@@ -31,11 +31,12 @@ _COVERED = 64
 
 class Wording(NamedTuple):
     """What the words of one file say of a question: its score as a share of what a file with every word would have, and
-    the part of the question's words that it has at all, where that was looked up.
+    the part of the question's words that it has at all, where that was looked up; and how nearly the question calls it.
     """
 
     share: float
     covered: float | None = None
+    called: Called = Called()
 
 
 class Spoilt(Exception):
@@ -76,8 +77,11 @@ class Search:
         with self._distrusting(catalog):
             return self._index(catalog).search(text, limit, classes, types, beside, near=near)
 
-    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str]) -> dict[str, Wording]:
-        """How the words of the best files stand to a question, best first. Raises Spoilt as `search` does."""
+    def wording(self, catalog: Catalog, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
+        """How the words of the best files stand to a question, best first. Raises Spoilt as `search` does.
+
+        `whole` is the question with the words that frame it, which are not looked for.
+        """
         beside = self.caught_up(catalog)
         with self._distrusting(catalog):
             index = self._index(catalog)
@@ -88,7 +92,8 @@ class Search:
             shares = {hit.path: hit.score / attainable for hit in hits}
             telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
             covered = index.coverage(weights, telling, beside)
-        return {path: Wording(share, covered.get(path)) for path, share in shares.items()}
+            called = index.called(text, whole, shares, beside)
+        return {path: Wording(share, covered.get(path), called.get(path, Called())) for path, share in shares.items()}
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""

@@ -18,6 +18,9 @@ class Candidate:
     question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
     question has in common with any memory (None: it has no vector yet).
 
+    `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
+    heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
+
     `session` is the conversation that it was recorded in. `length` is about how many words it has, known where others of its
     session are in the running.
 
@@ -32,11 +35,18 @@ class Candidate:
     cosine: float | None = None
     perspective: str | None = None
     named: float = 0.0
+    exact: bool = False
+    handle: float = 0.0
+    heading: float = 0.0
+    tag: bool = False
+    links: int = 0
     length: int = 0
     by_words: float = 0.0
     by_meaning: float = 0.0
     by_neighbours: float = 0.0
     by_name: float = 0.0
+    by_handle: float = 0.0
+    by_links: float = 0.0
     by_session: float = 0.0
     strength: float = 0.0
     rank: float = 0.0
@@ -62,6 +72,8 @@ class Candidate:
             "meaning": self.by_meaning,
             "neighbours": self.by_neighbours,
             "named": self.by_name,
+            "called": self.by_handle,
+            "links": self.by_links,
             "session": self.by_session,
         }
 

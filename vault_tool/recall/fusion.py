@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from math import sqrt
+from math import log2, sqrt
 
 from vault_tool.recall.candidate import Candidate, Line
 from vault_tool.recall.weights import Weights
+
+_SAME = 0.999
+_MUCH_LINKED = 5.0
 
 
 def fuse(candidates: Collection[Candidate], weights: Weights) -> None:
@@ -17,10 +20,29 @@ def fuse(candidates: Collection[Candidate], weights: Weights) -> None:
     worded = [one.worded(weights.breadth) for one in candidates]
     # Where no text has much of the question, the best of the bad must not count as a whole match.
     best = max([weights.least_words, *worded])
+    # A heading that several have is not what one is called.
+    shared = sum(one.heading > _SAME for one in candidates)
     for one, words in zip(candidates, worded, strict=True):
         one.by_words = weights.words * words / best
         one.by_meaning = weights.meaning * (one.cosine or 0.0)
-        one.strength = one.rank = one.by_words + one.by_meaning
+        one.by_handle = called(one, shared, weights)
+        one.strength = one.by_words + one.by_meaning
+        one.rank = one.strength + one.by_handle
+
+
+def called(one: Candidate, shared: int, weights: Weights) -> float:
+    """What it is worth that the question is what a memory is called, or nearly."""
+    if one.exact:
+        return weights.exact
+    same = 1.0 if one.handle > _SAME else 1 / shared if one.heading > _SAME else 0.0
+    return weights.handle * one.handle + weights.heading * one.heading + weights.tag * one.tag + weights.same * same
+
+
+def favour_linked(best: Iterable[Candidate], weights: Weights) -> None:
+    """Add what it is worth to be linked to: a note that many link to is more likely meant."""
+    for one in best:
+        one.by_links = weights.links * min(1.0, log2(1 + one.links) / _MUCH_LINKED)
+        one.rank += one.by_links
 
 
 def lend(lines: Iterable[Line], weights: Weights) -> None:

@@ -19,7 +19,7 @@ class Weights:
     their own, so the best of each answer sets it."""
     least_words: float = 0.35
     """The share of the question's words that the best hit must have to count in full: one chance word is no evidence."""
-    breadth: float = 0.25
+    breadth: float = 0.15
     """How much it counts that a hit has many of the question's words, against one of them often."""
     meaning: float = 0.6
     """One standard deviation of cosine above what the question has in common with any memory."""
@@ -38,6 +38,17 @@ class Weights:
     """From so many words on a memory speaks for itself and borrows nothing; below by the root of what is missing."""
     session: float = 0.25
     """What the best hit of a session lends to all of it: evidence comes in clusters."""
+    exact: float = 12.0
+    """A title, file name or alias that is the question: more than words and meaning are together."""
+    same: float = 3.0
+    """The same but for endings and function words; or a heading that is the question."""
+    handle: float = 2.0
+    """A title, file name or alias that nearly is the question, by how nearly."""
+    heading: float = 0.5
+    tag: float = 0.4
+    """One of its tags is in the question."""
+    links: float = 0.3
+    """Being linked to by 31 notes or more."""
     named: float = 0.6
     """What is tagged with, or was said by, the one subject that the question names."""
 

@@ -120,6 +120,9 @@ def _rank(pools: Sequence[Pool], weights: Weights) -> None:
     for pool in pools:
         fusion.lend(pool.lines, weights)
         fusion.lift_sessions(pool.candidates.values(), weights)
+        best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
+        lanes.count_links(pool, best)
+        fusion.favour_linked(best, weights)
     for one in everything:
         one.match = match(one)
 

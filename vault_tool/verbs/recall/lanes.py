@@ -11,6 +11,7 @@ from typing import Literal
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.graph import names_of
+from vault_tool.index.lexical_text import handles
 from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -39,6 +40,7 @@ _FILTERED = 4
 """With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
 _TAGGED = 24
+_ENDS = "?!. "
 _IN_SESSION = 8
 """So many of the best of either lane bring along what was recorded beside them."""
 _REACH = 2
@@ -152,10 +154,16 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights, until)
     if pool.meaning is not None:
         pool.meaning.begin()
-    words = vault.index.wording(question.words, _SCORED * reach, classes)
+    words = vault.index.wording(question.words, _SCORED * reach, classes, question.text)
     near = pool.meaning.top(reach) if pool.meaning else []
-    paths = dict.fromkeys([*list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)])
+    called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
+    paths = dict.fromkeys(
+        [*called, *list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)]
+    )
     _take(pool, catalog.by_paths_kept(paths).values(), words, near)
+    for path in called:
+        if (pool.scope, path) in pool.candidates:
+            pool.candidates[pool.scope, path].exact = True
     _beside(pool, words)
     _measure(pool)
     for one in pool.candidates.values() if names else ():
@@ -193,6 +201,7 @@ def _give(one: Candidate, wording: Wording) -> None:
     """Note what words say of a candidate; of several texts that lead to one the best."""
     if wording.share > one.words:
         one.words, one.covered = wording.share, wording.covered
+        one.handle, one.heading, one.tag = wording.called
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
@@ -258,6 +267,14 @@ def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...
     """The question as it is, and without the names in it: a name alone is near to everything that is said of its bearer."""
     rest = without(question.text, frozenset[str]().union(*names).intersection(question.names).difference(SELF))
     return (question.text, rest) if rest else (question.text,)
+
+
+def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
+    """Note how many notes link to each, by whatever name."""
+    names = {one.key: {normal_name(name) for name in handles(one.entry)} for one in some}
+    linked = pool.catalog.link_counts({name for several in names.values() for name in several})
+    for key, several in names.items():
+        pool.candidates[key].links = sum(linked.get(name, 0) for name in several)
 
 
 def named_subjects(catalog: Catalog, question: Question) -> list[frozenset[str]]:
