@@ -12,7 +12,8 @@ from markdown_it import MarkdownIt
 
 from tests.generate.hostile import PAYLOADS
 from tests.generate.made import entry
-from vault_tool.generate.core_page import CoreItem, CorePage, Kept, core_page, same_but_for_date
+from vault_tool.generate.core_forms import CoreItem, Form, ImportMap, Kept, PromptForm
+from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry, Section
 
@@ -148,6 +149,88 @@ def test_a_flood_from_one_source_pushes_nobody_out() -> None:
     assert len(found.shown) > 20
     assert evil <= len(found.shown) / 2 + 1
     assert all(one.entry.id in page(flood + own[:5], limit=40, budget=6000).shown for one in own[:5])
+
+
+def headed(text: str) -> dict[str, list[str]]:
+    """The lines of each section."""
+    return {part.split("\n", 1)[0]: lines(part) for part in text.split("\n## ")[1:]}
+
+
+def test_each_section_gets_its_best_lines_in_turn() -> None:
+    strong = [item(n, "decision", 0.9, title="word " * 12) for n in range(200)]
+    weak = [item(1000 + n, kind, 0.21) for n, kind in enumerate(["preference", "problem", "solution", "failed_tactic", "fact"])]
+    found = headed(page(strong + weak, budget=2000).text)
+    assert set(found) == {
+        "Critical Solutions",
+        "Active Decisions",
+        "Preferences",
+        "What Did Not Work",
+        "In Motion",
+        "Worth Knowing",
+    }
+    assert len(found["Active Decisions"]) > 1
+
+
+def test_each_type_of_a_section_comes_before_the_second_of_any() -> None:
+    many_of_one = [item(n, "procedure", 0.9) for n in range(40)]
+    found = page([*many_of_one, item(90, "workflow", 0.3), item(91, "code_pattern", 0.25)], limit=5)
+    assert {item(90).entry.id, item(91).entry.id} <= set(found.shown)
+    assert len(found.shown) == 5
+
+
+def test_of_equals_the_one_observed_last_comes_first_and_says_when() -> None:
+    days = ["2026-03-01", "2026-05-01", "2026-04-01"]
+    found = lines(page([item(n, observed=f"{day}T10:00:00+00:00") for n, day in enumerate(days)]).text)
+    assert [line[-10:] for line in found] == ["2026-05-01", "2026-04-01", "2026-03-01"]
+
+
+def test_solved_problems_and_what_is_about_a_user_are_left_out() -> None:
+    done = replace(item(1, "problem"), solved=True)
+    found = page([done, item(2, "problem"), item(3, user="u-1")])
+    assert found.shown == (item(2).entry.id,)
+    assert found.left_out == {"solved": 1, "about a user": 1}
+
+
+def test_a_text_that_nobody_rewrote_is_a_line_and_an_orientation_none() -> None:
+    found = page([], tuple(replace(one, untouched=True) for one in LONG)).text
+    assert "paragraph" not in found
+    assert "## Soul\n\n[Soul](vault" in found
+    assert "## Protocol\n\n[Protocol](vault" in found
+    assert "Orientation" not in found
+
+
+def test_an_import_is_told_by_a_map() -> None:
+    brought = ImportMap("notes", 6571, (("Recipes", 900), ("Work", 12)), (entry(5, title="Index [of all]"),))
+    told = page_of([item(1)], imports=[brought]).text
+    assert "- 6571 notes from notes; folders: Recipes 900, Work 12; most linked: [Index \\[of all\\]](vault" in told
+    assert told.endswith("\n")
+
+
+def page_of(items: list[CoreItem], form: Form | None = None, imports: list[ImportMap] | None = None) -> CorePage:
+    return core_page(
+        items, LONG[:1], budget=12000, section_limit=15, registry=Registry(), as_of=date(2026, 11, 20), active=3, total=4,
+        form=form, imports=imports or (),
+    )  # fmt: skip
+
+
+def test_the_prompt_form_gives_ids_words_and_who_vouches_once() -> None:
+    items = [
+        item(1, "solution", 0.9, title="Keepalive", origin="agent", model="m"),
+        item(2, "solution", 0.8, title="Say it", origin="agent", model="m", observed="2026-01-01T00:00:00+00:00"),
+        item(3, "solution", 0.7, title="By me", origin="owner"),
+        item(4, "failed_tactic", 0.7, title="Retry", failure_mode="it hides the cause"),
+    ]
+    items[0] = replace(items[0], entry=replace(items[0].entry, preview="socket_keepalive=True ended the drops."))
+    items[1] = replace(items[1], entry=replace(items[1].entry, preview="Say it twice."))
+    found = page_of(items, PromptForm(lambda identity: identity[:8])).text
+    assert headed(found)["Critical Solutions (agent m, not reviewed)"] == [
+        "- 00000001 Keepalive: socket_keepalive=True ended the drops.",
+        "- 00000003 By me (owner)",
+        "- 00000002 Say it twice. (2026-01-01)",
+    ]
+    assert headed(found)["What Did Not Work (owner)"] == ["- 00000004 Retry (failed: it hides the cause)"]
+    assert "](" not in found
+    assert "soul paragraph 1." in found
 
 
 def test_kept_texts_share_half_and_point_to_the_rest() -> None:

@@ -29,7 +29,7 @@ def test_the_header_and_sections_of_an_empty_vault() -> None:
     text = page([])
     assert text.startswith(
         "# Reflection Summary (auto-generated)\n\n"
-        "> Last updated: 2026-11-20 | Last reflection: 2026-11-13 | Total reflections: 2\n\n## Themes\n\nNothing yet.\n"
+        "> Last updated: 2026-11-20 | Last reflection: 2026-11-13 | Total reflections: 2\n\n## Consolidation History\n"
     )
     assert section(text, "Consolidation History") == ["- Total passes: 0", "- Total merges performed: 3"]
 
@@ -63,12 +63,20 @@ def test_most_accessed_and_recent_insights() -> None:
     notes = [
         entry(n, "insight", preview="word " * 40, created=f"2026-10-{n + 1:02d}", origin="agent", model="opus") for n in range(15)
     ]
-    text = page(notes, {note.id: n for n, note in enumerate(notes)})
+    text = page(notes, {note.id: n for n, note in enumerate(notes) if n < 14})
     accessed, insights = section(text, "Most Accessed"), section(text, "Recent Insights")
-    assert len(accessed) == len(insights) == 10
-    assert accessed[0] == "1. [Note 14](vault/observations/2026/11/note-14.md) - 14 accesses"
+    assert (len(accessed), len(insights)) == (10, 5), "what is listed above is not told again"
+    assert accessed[0] == "1. [Note 13](vault/observations/2026/11/note-13.md) - 13 accesses"
     assert insights[0].endswith("word… — agent opus, 2026-10-15 (not reviewed)")
     assert len(insights[0].split(" - ", 1)[1].split(" — ")[0]) <= 80
+    assert len(section(page(notes), "Recent Insights")) == 10
+    said = section(page([entry(1, "insight", "It is so", "It is so. And more.")]), "Recent Insights")[0]
+    assert said.count("It is so") == 1, "a title that is the text's beginning is read once"
+
+
+def test_a_section_that_has_nothing_is_left_out() -> None:
+    assert "##" not in reflection_page([], {}, (), as_of=AS_OF, last_reflection="", reflections=0, merges=0)
+    assert "Themes" not in page([entry(1, tags=["a", "b"], user="u"), entry(2, tags=["a", "b"], user="u")])
 
 
 def test_history_and_what_needs_attention() -> None:

@@ -12,6 +12,7 @@ from tests.verbs.looking import assert_committed, fails, head, in_commit, note, 
 from vault_tool import Vault
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.util.clock import FixedClock
+from vault_tool.util.text import tokens
 
 
 def _reword(path: Path) -> None:
@@ -94,12 +95,7 @@ class TestCore:
         assert in_commit(root) == {"CORE.md": "M"}
         assert text(root, "CORE.md") == page.text
         assert f"[Use Redis]({made.path})" in page.text
-        assert (
-            page.text.index("## Soul")
-            < page.text.index("## Protocol")
-            < page.text.index("## Orientation")
-            < page.text.index("## Active Decisions")
-        )
+        assert page.text.index("## Soul") < page.text.index("## Protocol") < page.text.index("## Active Decisions")
 
     def test_when_nothing_but_its_date_would_change_nothing_is_written(self, vault: Vault, root: Path, clock: FixedClock) -> None:
         vault.remember("Use redis.", pinned=True)
@@ -131,16 +127,50 @@ class TestCore:
 
     def test_unreviewed_is_marked_until_its_owner_edits_it(self, vault: Vault, root: Path) -> None:
         made = vault.remember("Use redis.", kind="decision", importance=1.0, title="Use Redis")
-        [line] = [line for line in vault.core(preview=True).text.split("\n") if "Use Redis" in line]
+        [line] = [line for line in vault.core().text.split("\n") if "Use Redis" in line]
         assert "not reviewed" in line
         with Vault.open(root, origin="owner", clock=vault.clock) as owner:
             owner.edit(made.id, _reword)
-        [line] = [line for line in vault.core(preview=True).text.split("\n") if "Use Redis" in line]
+        [line] = [line for line in vault.core().text.split("\n") if "Use Redis" in line]
         assert "not reviewed" not in line
+
+    def test_a_prompt_is_given_memories_of_every_type_in_their_own_words(self, vault: Vault) -> None:
+        kinds = ["decision", "insight", "solution", "preference", "procedure", "configuration", "fact", "problem"]
+        kinds += ["failed_tactic", "change", "error", "ongoing_task"]
+        told = "The {kind} numbered {n}: in week {n} of the move the {word} of the lab was looked at, and it held for good."
+        words = ["router", "cache", "printer", "ledger", "garden", "door", "archive"]
+        given = [
+            {"content": told.format(kind=kinds[n % 12], n=n, word=words[n % 7]), "kind": kinds[n % 12], "subject_names": ["Lab"]}
+            for n in range(300)
+        ]
+        vault.as_(model="m1").add_observations(given)
+        found = vault.core(preview=True).text
+        shown = [line.split(" ", 2)[2] for line in found.split("\n") if line.startswith("- ")]
+        assert len({line.split(" ")[1] for line in shown}) >= 10, "types of a story vault of twelve"
+        assert sum(map(tokens, shown)) / tokens(found) >= 0.75
+
+    def test_an_import_with_little_else_is_told_by_a_map(self, vault: Vault, tmp_path: Path) -> None:
+        folder = tmp_path / "source" / "garden"
+        for n in range(30):
+            note = folder / ("beds" if n % 3 else "") / f"Plant {n}.md"
+            note.parent.mkdir(parents=True, exist_ok=True)
+            note.write_text(f"Text about plant {n}, beside [[Plant 3]] and [[Plant 4]].\n")
+        vault.import_markdown(folder)
+        found = vault.core().text
+        assert "- 30 notes from garden; folders: beds 20; most linked: [Plant 3](" in found
+        assert "Plant 7" not in found
+        vault.get(next(hit.id for hit in vault.search("Plant 7").results if hit.title == "Plant 7"))
+        assert "Plant 7" in vault.core(preview=True).text
+
+    def test_a_solved_problem_is_in_motion_no_more(self, vault: Vault) -> None:
+        problem = vault.remember("The printer stops.", kind="problem", title="Printer stops")
+        assert "Printer stops" in vault.core().text
+        vault.remember("A new cable.", kind="solution", problem=problem.id)
+        assert "Printer stops" not in vault.core().text
 
     def test_every_line_says_where_it_comes_from(self, vault: Vault) -> None:
         vault.as_(model="m1").remember("Use redis.", kind="decision", importance=1.0, title="Use Redis")
-        [line] = [line for line in vault.core(preview=True).text.split("\n") if "Use Redis" in line]
+        [line] = [line for line in vault.core().text.split("\n") if "Use Redis" in line]
         for part in ("agent", "m1", "2026-11-20"):
             assert part in line
 

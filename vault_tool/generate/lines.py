@@ -40,12 +40,18 @@ def tags(entry: Entry) -> str:
     return f" ({', '.join(shown)})" if shown else ""
 
 
+def trust(entry: Entry, reviewed: bool) -> str:
+    """`agent claude-opus, not reviewed`: origin, model, and the mark of what no person vouches for."""
+    who = " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
+    return who if vouched(entry, reviewed) else f"{who}, not reviewed"
+
+
 def provenance(entry: Entry, reviewed: bool) -> str:
-    """`agent claude-opus, 2026-11-20 (not reviewed)`: origin, model, date, and the mark of what no person vouches for."""
+    """`agent claude-opus, 2026-11-20 (not reviewed)`: as `trust`, with the day on which it was observed."""
     who = " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
     return f"{who}, {_day(entry)}{'' if vouched(entry, reviewed) else ' (not reviewed)'}"
 
 
 def _day(entry: Entry) -> str:
-    moments = (parse_time(entry.text("created")), parse_time(entry.text("observed")))
+    moments = (parse_time(entry.text("observed")), parse_time(entry.text("created")))
     return next((moment.date().isoformat() for moment in moments if moment), "undated")

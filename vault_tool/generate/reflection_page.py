@@ -67,28 +67,32 @@ def reflection_page(
     number of entries (of a note with more than 16 tags only 16 are read), the page does not.
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
-    memories.sort(key=lambda entry: entry.by_created, reverse=True)
+    memories = [entry for entry in memories if not entry.text("user")]
+    memories.sort(key=lambda entry: entry.by_observed, reverse=True)
     tagged = _tagged(memories)
     passes = [entry for entry in entries if entry.record_class is RecordClass.CONSOLIDATION]
     passes.sort(key=lambda entry: entry.by_created, reverse=True)
-    insights = [entry for entry in memories if entry.type == "insight"][:INSIGHTS]
+    used = _most_accessed(memories, access)
+    named = {entry.path for _, entry in used}
+    insights = [entry for entry in memories if entry.type == "insight" and entry.path not in named][:INSIGHTS]
     dates = f"Last updated: {as_of.isoformat()} | Last reflection: {last_reflection or 'never'}"
     parts = (
         f"# Reflection Summary (auto-generated)\n\n> {dates} | Total reflections: {reflections}\n",
         _section("Themes", "Tags that stand together most often:", _themes(tagged)),
         _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged)),
-        _section("Most Accessed", "By number of accesses:", _accessed(memories, access)),
+        _section("Most Accessed", "By number of accesses:", _accessed(used)),
         _section("Recent Insights", "The newest first:", [_insight(entry, reviewed(entry.id)) for entry in insights]),
         _section("Consolidation History", "", _history(passes, merges)),
         _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
     )
-    return "\n".join(parts)
+    return "\n".join(filter(None, parts))
 
 
 def _section(title: str, intro: str, lines: Iterable[str]) -> str:
+    """A section with its lines; nothing at all where it has none."""
     body = "\n".join(lines)
-    said = f"{intro}\n\n{body}" if body and intro else body or "Nothing yet."
-    return f"## {title}\n\n{said}\n"
+    said = f"{intro}\n\n{body}" if intro else body
+    return f"## {title}\n\n{said}\n" if body else ""
 
 
 def _tagged(memories: Iterable[Entry]) -> list[_Tagged]:
@@ -145,18 +149,27 @@ def _places(places: Counter[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _accessed(memories: Iterable[Entry], access: Mapping[str, int]) -> list[str]:
+def _most_accessed(memories: Iterable[Entry], access: Mapping[str, int]) -> list[tuple[int, Entry]]:
     used = ((access.get(entry.id, 0), entry.id, entry.path, entry) for entry in memories)
     top = nlargest(MOST_ACCESSED, (row for row in used if row[0] > 0), key=lambda row: row[:3])
-    return [f"{place}. {link(entry)} - {count} accesses" for place, (count, _, _, entry) in enumerate(top, 1)]
+    return [(count, entry) for count, _, _, entry in top]
+
+
+def _accessed(used: Sequence[tuple[int, Entry]]) -> list[str]:
+    return [f"{place}. {link(entry)} - {count} accesses" for place, (count, entry) in enumerate(used, 1)]
 
 
 def _insight(entry: Entry, reviewed: bool) -> str:
-    return f"- {link(entry)} - {inline(entry.preview, PREVIEW)} — {provenance(entry, reviewed)}"
+    # A title is often the text's first sentence, which need not be read twice.
+    title = entry.title.removesuffix("…").rstrip(" .")
+    said = "" if entry.preview.casefold().startswith(title.casefold()) else f" - {inline(entry.preview, PREVIEW)}"
+    return f"- {link(entry)}{said} — {provenance(entry, reviewed)}"
 
 
 def _history(passes: Sequence[Entry], merges: int) -> list[str]:
     shown = [f"  - {link(one)} — {provenance(one, True)}" for one in passes[:PASSES_SHOWN]]
+    if not passes and not merges:
+        return []
     return [f"- Total passes: {len(passes)}", *shown, f"- Total merges performed: {merges}"]
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time
+from functools import partial
 
 from vault_tool.belief.contested import contested
 from vault_tool.belief.decay import Standing, standing
@@ -12,15 +14,19 @@ from vault_tool.consolidation.coverage import Sighting, coverage
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
-from vault_tool.generate.core_page import CoreItem, CorePage, Kept, core_page, same_but_for_date
+from vault_tool.generate.core_forms import CoreItem, Form, ImportMap, Kept, PromptForm
+from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
+from vault_tool.generate.starter import starters
+from vault_tool.importing.notes import FROM as IMPORTED_FROM
+from vault_tool.index.schema import links_of, titles_of
 from vault_tool.index.state import Standing as Row
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.verbs import screening
+from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.kept_pages import kept_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
@@ -30,6 +36,11 @@ from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
 
 SMALLEST_BUDGET = 200
+
+MAPPED_FROM = 20
+"""An import with so many unused notes is told by a map of it, and not note by note."""
+MAP_FOLDERS = 8
+MAP_LINKED = 5
 
 WORTH_A_LINE = 3
 """From so many observations a subject without an understanding, or one that they have overtaken, is named."""
@@ -107,18 +118,19 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
 
 
 def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> Page:
-    """Make CORE.md and commit it if more than its date changed; with `preview` only return it, local use counted too.
+    """Make CORE.md and commit it if more than its date changed; with `preview` only return it as a prompt is given it.
 
-    `budget` is the most characters it may take (a setting by default). Nothing is written while notes are missing in
-    bulk, or while git is in the middle of a merge or rebase; but where git could merge everything except generated pages,
-    those are made anew and entered as settled, so that the merge can be finished.
+    That form has ids and the memories' own words in place of links, says who vouches once a section, and counts this
+    machine's own use too. `budget` is the most characters it may take (a setting by default). Nothing is written while notes
+    are missing in bulk, or while git is in the middle of a merge or rebase; but where git could merge everything except
+    generated pages, those are made anew and entered as settled, so that the merge can be finished.
     """
     allowed = vault.settings.core_budget if budget is None else budget
     if allowed < SMALLEST_BUDGET:
         raise UsageError(f"a budget of {allowed} characters holds no page", f"give at least {SMALLEST_BUDGET}")
     if preview:
         freshness = vault.fresh()
-        page = _core(vault, allowed, _looked(vault, live=True))
+        page = _core(vault, allowed, _looked(vault, live=True), PromptForm(partial(resolve.short, vault)))
         return _page(vault, CORE_FILE, page.text, Saved(), freshness)
     with writing(vault, "core") as op:
         settled = _require_whole(vault, op.freshness)
@@ -218,15 +230,17 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
     return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
 
 
-def _core(vault: Context, budget: int, seen: _Seen) -> CorePage:
+def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) -> CorePage:
     kinds = kept_kinds(vault)
     served = {entry.path for kind in kinds.values() for entry in kind.good}
     kept = _weighed_again(vault, seen, served)
+    solved = _solved(seen)
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
+    imports, told = _import_maps(seen, listed)
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
-        [_core_item(one) for one in listed],
-        [Kept(one.entry, body_of(vault, one.entry), one.belief.reviewed) for one in newest],
+        [_core_item(one, solved) for one in listed if one.entry.path not in told],
+        [_kept(vault, one) for one in newest],
         budget=budget,
         section_limit=vault.settings.core_section_limit,
         registry=vault.settings.types,
@@ -235,7 +249,50 @@ def _core(vault: Context, budget: int, seen: _Seen) -> CorePage:
         total=len(seen.weighed),
         live=seen.live,
         warnings=kept_warnings(vault, kinds, seen.moment),
+        imports=imports,
+        form=form,
     )
+
+
+def _kept(vault: Context, one: Weighed) -> Kept:
+    text = body_of(vault, one.entry)
+    untouched = any(text.strip() == starter.body.strip() for starter in starters() if starter.type == one.entry.type)
+    return Kept(one.entry, text, one.belief.reviewed, untouched)
+
+
+def _solved(seen: _Seen) -> frozenset[str]:
+    """The ids of the problems that an active solution, or an edge from an active memory, says are solved."""
+    active = {one.entry.id for one in seen.weighed}
+    by_field = {one.entry.text("problem") for one in seen.weighed if one.entry.type == "solution"}
+    edges = (edge for edge in seen.snapshot.of_class(RecordClass.EDGE) if edge.type == "SOLVES")
+    return frozenset(by_field | {edge.text("to_id") for edge in edges if edge.text("from_id") in active}) - {""}
+
+
+def _import_maps(seen: _Seen, listed: Sequence[Weighed]) -> tuple[list[ImportMap], set[str]]:
+    """A map of each large import, and the paths of its notes that nobody used, reviewed or pinned: they are told by the map."""
+    by_import: dict[str, list[Entry]] = defaultdict(list)
+    for one in listed:
+        name, _, place = one.entry.text(IMPORTED_FROM).partition("/")
+        unused = not (one.belief.access_count or one.belief.reviewed or one.entry.pinned)
+        if place and unused and one.entry.origin == "import":
+            by_import[name].append(one.entry)
+    large = {name: entries for name, entries in by_import.items() if len(entries) >= MAPPED_FROM}
+    links = _link_counts(seen.snapshot) if large else Counter()
+    maps = [_import_map(name, entries, links) for name, entries in sorted(large.items())]
+    return maps, {entry.path for entries in large.values() for entry in entries}
+
+
+def _import_map(name: str, entries: Sequence[Entry], links: Mapping[str, int]) -> ImportMap:
+    folders = Counter(entry.text(IMPORTED_FROM).split("/")[1] for entry in entries if entry.text(IMPORTED_FROM).count("/") > 1)
+    counted = [(max((links.get(title, 0) for title in titles_of(entry)), default=0), entry) for entry in entries]
+    linked = sorted((pair for pair in counted if pair[0] > 1), key=lambda pair: (-pair[0], pair[1].path))
+    shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
+    return ImportMap(name, len(entries), shown, tuple(entry for _, entry in linked[:MAP_LINKED]))
+
+
+def _link_counts(snapshot: Snapshot) -> Counter[str]:
+    """How many memories link to each name, as links have it."""
+    return Counter(link for entry in snapshot.entries for link in links_of(entry))
 
 
 def _weighed_again(vault: Context, seen: _Seen, served: Set[str]) -> list[Weighed]:
@@ -246,9 +303,10 @@ def _weighed_again(vault: Context, seen: _Seen, served: Set[str]) -> list[Weighe
     return [*found, *(vault.standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
 
 
-def _core_item(one: Weighed) -> CoreItem:
-    belief = one.belief
-    return CoreItem(one.entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside)
+def _core_item(one: Weighed, solved: Set[str]) -> CoreItem:
+    belief, entry = one.belief, one.entry
+    done = entry.type == "problem" and entry.id in solved
+    return CoreItem(entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done)
 
 
 def _reflection(vault: Context, seen: _Seen, new: int) -> str:
