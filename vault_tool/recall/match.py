@@ -27,6 +27,8 @@ def match(candidate: Candidate) -> float:
     """0..1 from the two lanes: how well the question's words are there, and by how much the meaning stands out from what the
     question has in common with any memory. Either can carry a match, together they are stricter.
     """
+    if candidate.exact:
+        return 1.0
     words = candidate.worded(BREADTH)
     if candidate.cosine is None:
         return squash(WORDS_ALONE[0] + WORDS_ALONE[1] * words, MIDDLE, WIDTH)

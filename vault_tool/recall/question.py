@@ -28,6 +28,18 @@ looks for what they said themselves; `before` and `after` none either. Other lan
 
 _FUNCTION = frozenset(_FRAMING.split())
 
+_ASKED = (
+    "actually again anything brief catch current currently describe detail details everything explain find general "
+    "give go goes going got hear heard hello help hey hi how's i i'd i'm info information introduce knew know known "
+    "knows last latest leave left let's look matter me mean meant mind need new news notes off ok okay our overview "
+    "pick picture progress quick quickly read recall refresh remember remembered remind said say says short show so "
+    "something sort stand stands state status stood story sum summarise summarize summary talk talked talking thing "
+    "things think today touch update updates us want wanted we were what's where's who's "
+)
+"""Words that ask what is known of whatever is named beside them, and tell nothing of it."""
+
+_ASKING = _FUNCTION.union(_ASKED.split())
+
 _SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
 _PART = re.compile(r'"[^"]*"|\S+')
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -91,6 +103,20 @@ def without(text: str, names: Collection[str]) -> str:
             kept.append(parts[start])
         start = stop or start + 1
     return " ".join(kept) if len(kept) < len(parts) and not all(map(_frames, kept)) else ""
+
+
+def asks_of(text: str, names: Collection[str]) -> bool:
+    """Whether a text names these and asks what is known of them, no more: `where did we leave off with the Julia port?`."""
+    parts = text.split()
+    found, start = False, 0
+    while start < len(parts):
+        stops = range(min(start + LONGEST_NAME, len(parts)), start, -1)
+        stop = next((stop for stop in stops if _bare(parts[start:stop]) in names), None)
+        if stop is None and parts[start].strip(_AROUND).casefold().replace("’", "'") not in _ASKING:
+            return False
+        found = found or stop is not None
+        start = stop or start + 1
+    return found
 
 
 def _bare(parts: Sequence[str]) -> str:

@@ -21,7 +21,8 @@ MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
 
 def find(vault: Context, named: str, classes: Collection[RecordClass] | None = None) -> Entry:
-    """The one record that `named` means: an id, an unambiguous prefix of one, a path in the vault, a subject's name.
+    """The one record that `named` means: an id, an unambiguous prefix of one, a path in the vault, a subject's
+    name, a title, alias or file name.
 
     Indexes must be fresh. Raises NotFound, or Ambiguous with the candidates.
     """
@@ -152,7 +153,7 @@ def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
 
 
 def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
-    """All that answers to an id, else to a prefix of one, else to a path, else to a subject's name or alias."""
+    """All that answers to an id, else to a prefix of one, a path, a subject's name or alias, or a title, alias or file name."""
     catalog = vault.index.catalog
     if not _is_text(wanted):
         return ()
@@ -165,7 +166,7 @@ def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
         return by_prefix
     path = _as_path(vault, wanted)
     at_path = catalog.by_path(path) if path else None
-    return [at_path] if at_path else _subjects(vault, wanted)
+    return [at_path] if at_path else _subjects(vault, wanted) or catalog.titled(normal_name(wanted))
 
 
 def _subjects(vault: Context, name: str) -> Sequence[Entry]:

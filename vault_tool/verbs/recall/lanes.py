@@ -16,7 +16,7 @@ from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
-from vault_tool.recall.question import SELF, Question, without, word_count
+from vault_tool.recall.question import SELF, Question, asks_of, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name, unwrap_link
@@ -41,6 +41,7 @@ _FILTERED = 4
 
 _TAGGED = 24
 _ENDS = "?!. "
+_OF_ONE = "single_subject"
 _IN_SESSION = 8
 """So many of the best of either lane bring along what was recorded beside them."""
 _REACH = 2
@@ -154,11 +155,19 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights, until)
     if pool.meaning is not None:
         pool.meaning.begin()
+    whole = asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
     words = vault.index.wording(question.words, _SCORED * reach, classes, question.text)
     near = pool.meaning.top(reach) if pool.meaning else []
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     paths = dict.fromkeys(
-        [*called, *list(words)[:reach], *near, *_tagged(catalog, names or filters.subjects), *_in_session(pool, asked)]
+        [
+            *called,
+            *list(words)[:reach],
+            *near,
+            *_tagged(catalog, names or filters.subjects),
+            *_understandings(catalog, names if whole else ()),
+            *_in_session(pool, asked),
+        ]
     )
     _take(pool, catalog.by_paths_kept(paths).values(), words, near)
     for path in called:
@@ -168,6 +177,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     _measure(pool)
     for one in pool.candidates.values() if names else ():
         one.named = _named(one.entry, names)
+        one.exact = one.exact or (whole and _understands(one.entry, names))
     return pool
 
 
@@ -313,6 +323,23 @@ def _tagged(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
             f"SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n WHERE m.normal IN ({marks}) ORDER BY m.n DESC LIMIT ?"
         )
         yield from (row[0] for row in catalog.rows(query, (*sorted(group), _TAGGED)))
+
+
+def _understandings(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
+    """The newest understandings of each subject that the question names and asks nothing else about."""
+    for group in names:
+        marks = ",".join("?" * len(group))
+        query = (
+            "SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n "
+            f"WHERE m.normal IN ({marks}) AND e.type = ? ORDER BY m.n DESC LIMIT ?"
+        )
+        yield from (row[0] for row in catalog.rows(query, (*sorted(group), _OF_ONE, _TAGGED)))
+
+
+def _understands(entry: Entry, names: Sequence[frozenset[str]]) -> bool:
+    """Whether it is the understanding of one of these subjects alone."""
+    tagged = {normal_name(name) for name in entry.subjects}
+    return entry.type == _OF_ONE and any(tagged <= group for group in names)
 
 
 def _in_session(pool: Pool, asked: Asked) -> tuple[str, ...]:

@@ -1,0 +1,38 @@
+"""A title, alias or file name that only one memory has stands wherever an id does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vault_tool import Vault
+from vault_tool.errors import Ambiguous
+
+
+@pytest.fixture
+def notes(vault: Vault, tmp_path: Path) -> Vault:
+    folder = tmp_path / "garden"
+    for name, text in {
+        "Compost.md": "---\naliases: [black gold]\n---\nTurn it.\n",
+        "a/Plan.md": "# Spring plan\n\nSow.\n",
+        "b/Plan.md": "# Autumn plan\n\nReap.\n",
+    }.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    vault.import_markdown(folder)
+    return vault
+
+
+@pytest.mark.parametrize("handle", ["Compost", "compost", "black_gold", "Black Gold"])
+def test_an_unambiguous_name_is_a_handle(notes: Vault, handle: str) -> None:
+    one = notes.get(handle)
+    assert one.title == "Compost"
+    assert notes.get(one.id).path == one.path
+    assert notes.get("spring plan").title == "Spring plan"
+
+
+def test_an_ambiguous_name_tells_the_candidates(notes: Vault) -> None:
+    with pytest.raises(Ambiguous) as refused:
+        notes.get("Plan")
+    assert "Spring plan" in str(refused.value) and "Autumn plan" in str(refused.value)
