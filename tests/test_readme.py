@@ -25,7 +25,7 @@ def test_the_first_day_runs_as_written(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Keepalive for Redis" in done.stdout
-    assert "# Memory Core" in done.stdout
+    assert "## Critical Solutions (" in done.stdout
     status = subprocess.run(["git", "status", "--porcelain"], cwd=tmp_path / "notes", capture_output=True, text=True, check=True)
     assert status.stdout == ""
 

@@ -263,7 +263,7 @@ def test_an_editor_writes_and_edits_notes(person: Person, tmp_path: Path, monkey
 
 def test_the_core_page_is_printed_as_it_is(person: Person) -> None:
     page = person.types("core", "--print")
-    assert page.startswith("# Memory Core")
+    assert page.startswith("# Memory, 20")
     assert page.rstrip("\n") == person.gets("core", "--print")["text"].rstrip("\n")
 
 

@@ -159,7 +159,7 @@ class TestCore:
         found = vault.core().text
         assert "- 30 notes from garden; folders: beds 20; most linked: [Plant 3](" in found
         assert "Plant 7" not in found
-        vault.get(next(hit.id for hit in vault.search("Plant 7").results if hit.title == "Plant 7"))
+        vault.get(next(str(hit.id) for hit in vault.search("Plant 7").results if hit.title == "Plant 7"))
         assert "Plant 7" in vault.core(preview=True).text
 
     def test_a_solved_problem_is_in_motion_no_more(self, vault: Vault) -> None:
