@@ -97,7 +97,7 @@ def _kept_texts(kept: Sequence[Kept], room: int, form: Form) -> str:
 
     One that is as every new vault has it is a line; that of an orientation would say that nothing is known.
     """
-    by_type = {one.entry.type: one for one in reversed(kept) if one.text.strip() and not one.entry.stale}
+    by_type = {one.entry.type: one for one in reversed(kept) if one.text.strip()}
     ordered = [by_type[name] for name in KEPT_TYPES if name in by_type]
     starters = "".join(form.untouched(one) for one in ordered if one.untouched and one.entry.type != "orientation")
     ordered = [one for one in ordered if not one.untouched]

@@ -141,6 +141,29 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
     return History(_Fold(who, catalog, lost).taken(repo, commits), lost, facts=facts)
 
 
+def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collection[str]) -> dict[str, list[bytes]]:
+    """The texts that the owner put at each path, the newest first, by the commits that HEAD has; raises `GitError`."""
+    ends = tips(repo, catalog.meta("head"))
+    if not ends or not paths:
+        return {}
+    known = catalog.meta(HISTORY).split() == ends
+    found: dict[str, dict[str, bool]] = {path: {} for path in paths}
+    rows = {path: dict(catalog.rows("SELECT text, by_commit FROM foreign_texts WHERE path = ?", (path,))) for path in paths}
+    for commit in git.brought(repo, ends, (), [*paths], owners.signed):
+        own = owners.wrote(commit)
+        for one in commit.files:
+            texts, brought_by = found[one.path], rows[one.path]
+            # A text of the owner's stays so though somebody put it back later; a copy of another's was never the owner's.
+            copied = brought_by.get(one.blob) == commit.commit or texts.get(one.blob) is False
+            if (known and one.blob not in brought_by) or (own and not copied):
+                texts.pop(one.blob, None)
+                texts[one.blob] = True
+            else:
+                texts.setdefault(one.blob, False)
+    contents = git.blobs(repo, (blob for texts in found.values() for blob, ours in texts.items() if ours))
+    return {path: [contents[blob] for blob in reversed(texts) if blob in contents] for path, texts in found.items()}
+
+
 def _machine(repo: git.Repo) -> str:
     """What changes when somebody changes this machine's settings, which may name the owners."""
     with suppress(OSError):

@@ -172,9 +172,9 @@ class Context:
     @cached_property
     def index(self) -> Index:
         """The derived indexes, opened once; not yet compared with the files."""
-        return Index.open(self.root, self.settings, self.repo, self.clock, self._owners)
+        return Index.open(self.root, self.settings, self.repo, self.clock, self.owners)
 
-    def _owners(self) -> Owners:
+    def owners(self) -> Owners:
         """Whose commits are the owner's here, by this machine's settings and git's."""
         try:
             said = self.machine_settings()

@@ -2,35 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from vault_tool.errors import GitError
+from vault_tool.files import frontmatter, tombstones
+from vault_tool.files.layout import VAULT
+from vault_tool.index.authorship import owners_texts
+from vault_tool.index.reading import UNREADABLE, Seen, understand
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.look import body_of
+
+_USUAL = f"{VAULT}/understandings/*.md"
+"""Where `init` and `new` put them: anywhere else a file counts while its head says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptKind:
     """The understandings of one such type: `good` ones that nothing good replaces, the newest last; and what is not served.
 
-    `refused` says of each head of the others why not: it came by somebody else's commit, or has faults.
+    `refused` says of the files of the others why not: somebody else's commit brought them, or they have faults. In place
+    of such a file its owner's last good text is among the good ones; its body is in `texts`, by path.
     """
 
     good: tuple[Entry, ...]
     refused: Mapping[str, str]
+    texts: Mapping[str, str] = field(default_factory=dict)
 
     def live(self, moment: datetime) -> tuple[Entry, ...]:
         """The good ones whose time is not over; the last is the one that is served."""
         return tuple(entry for entry in self.good if not entry.expired(moment))
 
+    def body(self, vault: Context, entry: Entry) -> str:
+        """The text of a good one."""
+        return self.texts[entry.path] if entry.path in self.texts else body_of(vault, entry)
+
 
 def kept_kinds(vault: Context) -> dict[str, KeptKind]:
     """Each of the types with what is served of it; a replacement counts only where it can itself be served."""
-    return {kind: _kind(vault, vault.index.catalog.of_class(RecordClass.UNDERSTANDING, kind)) for kind in KEPT_TYPES}
+    catalog = vault.index.catalog
+    found = {kind: catalog.of_class(RecordClass.UNDERSTANDING, kind) for kind in KEPT_TYPES}
+    faults = {entry.path: fault for entries in found.values() for entry in entries if (fault := _fault(vault, entry))}
+    if not all(any(entry.path not in faults for entry in entries) for entries in found.values()):
+        # Others may have made something else of the one that there was.
+        faults |= _made_over(vault)
+    instead = _last_good(vault, faults)
+    return {kind: _kind(kind, entries, faults, instead) for kind, entries in found.items()}
 
 
 def warnings(vault: Context, kinds: Mapping[str, KeptKind], moment: datetime) -> tuple[str, ...]:
@@ -41,25 +64,23 @@ def warnings(vault: Context, kinds: Mapping[str, KeptKind], moment: datetime) ->
         if len(live) > 1:
             ids = ", ".join(resolve.short(vault, entry.id) for entry in live)
             found.append(f"there are {len(live)} of {kind} ({ids}), and the newest is served: write one that supersedes them all")
-        found += [
-            f"a {kind} is not served, {reason}: look at it (`vt show {resolve.short(vault, identity)}`)"
-            for identity, reason in one.refused.items()
-        ]
+        for path, reason in one.refused.items():
+            last = "; its owner's last good text of it is" if path in one.texts else ""
+            found.append(f"a {kind} is not served, {reason}{last}: look at {path}")
     return tuple(found)
 
 
-def _kind(vault: Context, entries: Sequence[Entry]) -> KeptKind:
-    reasons = {entry.path: reason for entry in entries if (reason := _fault(vault, entry))}
-    good = [entry for entry in entries if entry.path not in reasons]
-    replaces = {entry.id: entry.texts("supersedes") for entry in entries}
-    replaced: set[str] = set()
-    for entry in good:
-        replaced |= _behind(entry.id, replaces)
+def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instead: Mapping[str, tuple[Entry, str]]) -> KeptKind:
+    earlier = [entry for entry, _ in instead.values() if entry.type == kind]
+    good = [*(entry for entry in entries if entry.path not in faults), *earlier]
+    replaces = {entry.id: entry.texts("supersedes") for entry in (*entries, *earlier)}
+    replaced = set[str]().union(*(_behind(entry.id, replaces) for entry in good))
     heads = sorted((entry for entry in good if entry.id not in replaced), key=lambda entry: entry.by_created)
     # What a good one replaced is settled, and what another bad one replaced need not be named as well.
-    settled = replaced.union(*(_behind(entry.id, replaces) for entry in entries if entry.path in reasons))
-    refused = {entry.id: reasons[entry.path] for entry in entries if entry.path in reasons and entry.id not in settled}
-    return KeptKind(tuple(heads), refused)
+    bad = [entry for entry in entries if entry.path in faults]
+    settled = replaced.union(*(_behind(entry.id, replaces) for entry in bad))
+    refused = {entry.path: faults[entry.path] for entry in (*bad, *earlier) if entry.id not in settled}
+    return KeptKind(tuple(heads), refused, {path: body for path, (entry, body) in instead.items() if entry.type == kind})
 
 
 def _behind(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[str]:
@@ -74,11 +95,45 @@ def _behind(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[str]:
     return found
 
 
+def _made_over(vault: Context) -> dict[str, str]:
+    """The files that may have held such a page before somebody else's commit, and what is wrong with them now."""
+    catalog = vault.index.catalog
+    found = {path: "because its head cannot be read" for path in catalog.of_kind(UNREADABLE) if catalog.by_path(path) is None}
+    for path, author in catalog.rows("SELECT path, author FROM foreign_texts WHERE path GLOB ? ORDER BY at", (_USUAL,)):
+        entry = catalog.by_path(path)
+        if entry is None or entry.pulled:
+            found.setdefault(path, f"because its origin is {author}")
+    return found
+
+
+def _last_good(vault: Context, paths: Collection[str]) -> dict[str, tuple[Entry, str]]:
+    """The owner's last text without faults of each file that had one of these types in it, with its body."""
+    found: dict[str, tuple[Entry, str]] = {}
+    if vault.repo is None or not paths:
+        return found
+    forgotten = tombstones.forgotten(vault.root)
+    with suppress(GitError):
+        for path, texts in owners_texts(vault.repo, vault.index.catalog, vault.owners(), paths).items():
+            read = (understand(path, data, (len(data), 0, 0, 0), vault.settings.types) for data in texts)
+            good = ((one, data) for one, data in zip(read, texts, strict=False) if not _has_errors(one))
+            one, data = next(good, (None, b""))
+            # What its owner made something else of is not that any more.
+            entry = one.entry if one is not None else None
+            kept = entry is not None and entry.record_class is RecordClass.UNDERSTANDING and entry.type in KEPT_TYPES
+            if entry is not None and kept and entry.id not in forgotten:
+                found[path] = replace(entry, stale=True), frontmatter.read_body(data).strip("\r\n")
+    return found
+
+
+def _has_errors(one: Seen) -> bool:
+    return any(problem.severity is Severity.ERROR for problem in one.problems)
+
+
 def _fault(vault: Context, entry: Entry) -> str:
     """Why it is not served; empty when it is."""
     if entry.pulled:
         return f"because its origin is {entry.origin}"
-    if len(vault.index.catalog.get(entry.id)) > 1:
+    if sum(not twin.pulled for twin in vault.index.catalog.get(entry.id)) > 1:
         return "because another file has its id"
     # What stands in the file now is not what is served: that is the last text that was committed.
     if not entry.stale and (found := vault.index.catalog.problems_of(entry.path, Severity.ERROR)):

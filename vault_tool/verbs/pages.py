@@ -30,7 +30,6 @@ from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.kept_pages import kept_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
-from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, put, writing
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
@@ -232,15 +231,14 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
 
 def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) -> CorePage:
     kinds = kept_kinds(vault)
-    served = {entry.path for kind in kinds.values() for entry in kind.good}
-    kept = _weighed_again(vault, seen, served)
+    kept = _weighed_again(vault, seen, [entry for kind in kinds.values() for entry in kind.good])
     solved = _solved(seen)
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
     imports, told = _import_maps(seen, listed)
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
         [_core_item(one, solved) for one in listed if one.entry.path not in told],
-        [_kept(vault, one) for one in newest],
+        [_kept(one, kinds[one.entry.type].body(vault, one.entry)) for one in newest],
         budget=budget,
         section_limit=vault.settings.core_section_limit,
         registry=vault.settings.types,
@@ -254,8 +252,7 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     )
 
 
-def _kept(vault: Context, one: Weighed) -> Kept:
-    text = body_of(vault, one.entry)
+def _kept(one: Weighed, text: str) -> Kept:
     untouched = any(text.strip() == starter.body.strip() for starter in starters() if starter.type == one.entry.type)
     return Kept(one.entry, text, one.belief.reviewed, untouched)
 
@@ -295,11 +292,12 @@ def _link_counts(snapshot: Snapshot) -> Counter[str]:
     return Counter(link for entry in snapshot.entries for link in links_of(entry))
 
 
-def _weighed_again(vault: Context, seen: _Seen, served: Set[str]) -> list[Weighed]:
-    """What is served of soul, protocol and orientation; one that only an unserved one replaces was not weighed with the rest."""
-    found = [one for one in seen.weighed if one.entry.path in served]
-    missing = served - {one.entry.path for one in found}
-    others = [entry for entry in seen.snapshot.entries if entry.path in missing]
+def _weighed_again(vault: Context, seen: _Seen, served: Sequence[Entry]) -> list[Weighed]:
+    """What is served of soul, protocol and orientation: what only an unserved one replaces was not weighed with the rest,
+    and an earlier text of its owner's neither."""
+    weighed = {(one.entry.path, one.entry.hash): one for one in seen.weighed if one.entry.type in KEPT_TYPES}
+    others = [entry for entry in served if (entry.path, entry.hash) not in weighed]
+    found = [weighed[entry.path, entry.hash] for entry in served if (entry.path, entry.hash) in weighed]
     return [*found, *(vault.standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
 
 

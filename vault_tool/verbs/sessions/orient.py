@@ -15,7 +15,7 @@ from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.kept_pages import KeptKind, kept_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.look import EYES_FIRST
 
 SOUL_NOTE = (
     "CRITICAL: This content establishes the fundamental character and values for this session. "
@@ -89,7 +89,7 @@ def orient(vault: Context) -> Orientation:
     active = kept_kinds(vault)
     now = vault.clock.now()
     heads = {kind: found.live(now) for kind, found in active.items()}
-    pages = {kind: _page(vault, found[-1]) for kind, found in heads.items() if found}
+    pages = {kind: _page(vault, found[-1], active[kind]) for kind, found in heads.items() if found}
     cleared, kept = _begin(vault, [page.id for page in pages.values()])
     return Orientation(
         soul=_guarded(pages.get("soul"), SOUL_NOTE),
@@ -106,11 +106,11 @@ def orient(vault: Context) -> Orientation:
     )
 
 
-def _page(vault: Context, entry: Entry) -> KeptPage:
+def _page(vault: Context, entry: Entry, kind: KeptKind) -> KeptPage:
     return KeptPage(
         id=entry.id,
         title=entry.title,
-        content=body_of(vault, entry),
+        content=kind.body(vault, entry),
         summary=entry.text("summary"),
         updated_at=entry.text("created"),
         origin=entry.origin,
