@@ -101,10 +101,10 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
         embed = vault.vectors.query
         spent = 0.0
 
-        def query(*texts: str) -> dict[str, Vector]:
+        def query(*texts: str, seconds: float | None = None) -> dict[str, Vector]:
             nonlocal spent
             begun = time.perf_counter()
-            found = embed(*texts)
+            found = embed(*texts, seconds=seconds)
             spent += time.perf_counter() - begun
             return found
 

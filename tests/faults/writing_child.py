@@ -57,7 +57,7 @@ def main(root: Path, seed: int) -> None:
         elif act == "episode":
             append_episode(root, local, EpisodeEntry(at=AT, title=word))
         elif act == "signal":
-            append_signals(root, local, [Signal(id=word, at=AT, target="t", kind=SignalKind.USE)])
+            append_signals(root, local, [Signal(id=word, at=AT, target="00000001-0000-4000-8000-000000000001", kind=SignalKind.USE)])
         else:
             path = f"vault/gone/{word}.md"
             removed = writer.create(root, path, sealed([word]))
