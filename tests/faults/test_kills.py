@@ -35,7 +35,7 @@ def found_words(root: Path) -> set[str]:
             assert {problem.code for problem in problems} <= {"torn-line"}
         elif where.startswith("vault/signals/"):
             signals, problems = read_signals(where, data)
-            words.update(f"signal {one.id}" for one in signals)
+            words.update(f"signal {one.rationale}" for one in signals)
             assert {problem.code for problem in problems} <= {"torn-line"}
         else:
             kind = "edit" if where in writing_child.SHARED else "create"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
+import uuid
 from pathlib import Path
 
 from vault_tool.files import writer
@@ -57,7 +58,8 @@ def main(root: Path, seed: int) -> None:
         elif act == "episode":
             append_episode(root, local, EpisodeEntry(at=AT, title=word))
         elif act == "signal":
-            append_signals(root, local, [Signal(id=word, at=AT, target="00000001-0000-4000-8000-000000000001", kind=SignalKind.USE)])
+            identity = str(uuid.uuid5(uuid.NAMESPACE_OID, word))
+            append_signals(root, local, [Signal(id=identity, at=AT, target=identity, kind=SignalKind.USE, rationale=word)])
         else:
             path = f"vault/gone/{word}.md"
             removed = writer.create(root, path, sealed([word]))

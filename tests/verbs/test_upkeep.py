@@ -50,7 +50,7 @@ class TestStatus:
         assert (now.git.waiting, now.git.obstacle, now.git.remotes, now.git.absence) == (0, None, (), "")
         assert now.git.branch == git(root, "branch", "--show-current")
         assert sum(now.problems.values()) == 0
-        assert now.next == ("`vt embed --download` fetches a model, so that search is by meaning too",)
+        assert now.next == ("search is by words alone: `vt embed --download` fetches the local model",)
         assert (now.embeddings.provider, now.embeddings.vectors) == ("none", None)
 
     def test_what_is_to_be_done_is_said(self, vault: Vault, root: Path) -> None:

@@ -105,8 +105,9 @@ def test_an_intersection_is_all_that_two_share(couple: Vault, clock: FixedClock)
 def test_other_understandings_of_both_are_listed_and_contested_ones_named(couple: Vault, root: Path) -> None:
     couple.create_understanding(["James", "Audrey", "Home"], "All three.", "All three.")
     couple.create_understanding(["James", "Audrey"], "One.", "One.")
-    head = "type: relationship\nsummary: Another.\nsubjects: [Audrey, James]\ncreated: 2026-11-21T10:00:00+00:00"
-    write(root, "vault/two.md", f"---\nid: 00000009-0000-4000-8000-000000000009\n{head}\n---\nAnother.\n")
+    head = "type: relationship\nsummary: Another.\nsubjects: [Audrey, James]\ncreated: 2026-11-20T10:00:00+00:00"
+    # Of one moment the larger id counts as newer.
+    write(root, "vault/two.md", f"---\nid: ffffffff-ffff-4fff-bfff-fffffffffff9\n{head}\n---\nAnother.\n")
     found = couple.open_intersection("James", "Audrey")
     assert found.relationship_understanding is not None
     assert found.relationship_understanding.summary == "Another."
