@@ -19,7 +19,7 @@ def test_a_match_is_on_an_absolute_scale() -> None:
 def test_one_word_that_stands_everywhere_is_still_one_word() -> None:
     told = candidate("a title that repeats it", words=1.7)
     told.covered = 0.15
-    assert match(told) < TARGETED.weak < AMBIENT.least
+    assert match(told) < AMBIENT.least < TARGETED.weak
     told.covered = 1.0
     assert match(told) > AMBIENT.least
     told.covered, told.cosine = 0.15, 0.0

@@ -12,15 +12,17 @@ BREADTH = 2 / 3
 BOTH = 2.8
 """What the whole of a question's words counts, in standard deviations of cosine, where meaning speaks too."""
 
-WORDS_ALONE = (2.4, 4.0)
+CALLED, MOST_CALLED = 1.0, 3.0
+"""What it counts, in standard deviations, that the question nearly is what a memory is called; and up to which."""
+
+WORDS_ALONE = (2.4, 3.6)
 """Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together."""
 
 WORDS_AGAINST = (1.4, 4.8)
 """The same of words that stand against a meaning which does not agree: stricter, but exact names and codes still pass."""
 
 MIDDLE, WIDTH = 4.2, 0.5
-"""Where a match is a half, and how fast it grows from there. Of questions asked of the wrong conversation about one in seven
-comes this far; of those asked of the right one, three quarters."""
+"""Where a match is a half, and how fast it grows from there."""
 
 
 def match(candidate: Candidate) -> float:
@@ -30,10 +32,11 @@ def match(candidate: Candidate) -> float:
     if candidate.exact:
         return 1.0
     words = candidate.worded(BREADTH)
+    called = CALLED * min(candidate.by_handle, MOST_CALLED)
     if candidate.cosine is None:
-        return squash(WORDS_ALONE[0] + WORDS_ALONE[1] * words, MIDDLE, WIDTH)
+        return squash(WORDS_ALONE[0] + WORDS_ALONE[1] * words + called, MIDDLE, WIDTH)
     against = WORDS_AGAINST[0] + WORDS_AGAINST[1] * words
-    return squash(max(BOTH * words + candidate.cosine, against), MIDDLE, WIDTH)
+    return squash(max(BOTH * words + candidate.cosine, against) + called, MIDDLE, WIDTH)
 
 
 def squash(value: float, middle: float, width: float) -> float:

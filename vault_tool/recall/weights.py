@@ -68,8 +68,8 @@ class Weights:
     covered: float = 0.75
     """What remains of an observation that a recalled understanding covers: the synthesis speaks for it."""
 
-    weak: float = 0.58
-    """Below this match a result is flagged: of six questions to the wrong memory about one does better."""
+    weak: float = 0.964
+    """Below this match a result is flagged: a quarter of the first answers that are wrong do better, on folders of notes."""
     least: float = 0.0
     """Below this match nothing is returned."""
     preference: float = 0.15
@@ -102,7 +102,6 @@ AMBIENT = replace(
     frequency=0.20,
     context=0.15,
     least=0.77,
-    weak=0.77,
     companions=2,
 )
 """Nobody asked: silence is a good answer, and what comes up unasked is weighed by recency, use and importance too."""
