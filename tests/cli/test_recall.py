@@ -47,7 +47,7 @@ def test_a_person_reads_the_answer_its_cautions_and_its_factors(vault_folder: Pa
 
 def test_a_long_memory_does_not_flood_the_terminal(vault_folder: Path) -> None:
     with Vault.open(vault_folder) as vault:
-        made = vault.remember("The quagga log says: " + "it ran on and on; " * 5000, ["Quagga"])
+        made = vault.remember("The quagga log says: " + "it ran on and on; " * 5000, ["Quagga"], title="Quagga log")
     done = vt("recall", "what says the quagga log?", cwd=vault_folder)
     assert f"more characters: `vt get {made.id[:6]}`" in done.stdout
     assert len(done.stdout) < 4000

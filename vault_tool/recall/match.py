@@ -15,7 +15,7 @@ BOTH = 2.8
 CALLED, MOST_CALLED = 1.0, 3.0
 """What it counts, in standard deviations, that the question nearly is what a memory is called; and up to which."""
 
-WORDS_ALONE = (2.4, 3.6)
+WORDS_ALONE = (2.7, 3.5)
 """Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together."""
 
 WORDS_AGAINST = (1.4, 4.8)

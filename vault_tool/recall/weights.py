@@ -68,7 +68,7 @@ class Weights:
     covered: float = 0.75
     """What remains of an observation that a recalled understanding covers: the synthesis speaks for it."""
 
-    weak: float = 0.964
+    weak: float = 0.973
     """Below this match a result is flagged: a quarter of the first answers that are wrong do better, on folders of notes."""
     least: float = 0.0
     """Below this match nothing is returned."""
@@ -101,7 +101,7 @@ AMBIENT = replace(
     recency=0.30,
     frequency=0.20,
     context=0.15,
-    least=0.77,
+    least=0.70,
     companions=2,
 )
 """Nobody asked: silence is a good answer, and what comes up unasked is weighed by recency, use and importance too."""

@@ -205,7 +205,7 @@ def _recalled(each: _Ranked, content: str, folded: int, asked: Asked, weights: W
     return Recalled(
         id=entry.id, kind=entry.record_class.value, type=entry.type, title=entry.title, subjects=entry.subjects,
         summary=text("summary"), content=content, score=round(one.score, 4), match=round(one.match, 4),
-        weak=one.match < _threshold(weights.weak, one, weights), why=_why(each), truth=round(belief.truth, 4),
+        weak=_is_weak(each, weights), why=_why(each), truth=round(belief.truth, 4),
         utility=round(belief.utility, 4), generation=entry.generation,
         created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed, observed=text("observed"),
         scope=each.pool.scope, session=text("session"), model=text("model"), confidence=entry.number("confidence"),
@@ -214,6 +214,11 @@ def _recalled(each: _Ranked, content: str, folded: int, asked: Asked, weights: W
         caution=_caution(entry), doubtful=doubtful(belief), stale=entry.stale, folded=folded,
         factors={name: round(value, 4) for name, value in _factors(each).items()} if asked.explain else None,
     )  # fmt: skip
+
+
+def _is_weak(each: _Ranked, weights: Weights) -> bool:
+    """Whether it fits less well than it should; what came along by a link is as weak as what it came with."""
+    return each.one.match < _threshold(weights.weak, each.one, weights) * (each.link.keeps if each.link else 1.0)
 
 
 def _role(each: _Ranked) -> Part:

@@ -155,7 +155,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights, until)
     if pool.meaning is not None:
         pool.meaning.begin()
-    whole = asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
+    whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
     words = vault.index.wording(question.words, _SCORED * reach, classes, question.text)
     near = pool.meaning.top(reach) if pool.meaning else []
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
