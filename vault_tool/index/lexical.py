@@ -128,7 +128,8 @@ class Lexical:
         self._index = _open(folder, language, new=False)
         self._analyze = Analyzer(language)
         self._searcher = self._index.searcher()
-        self._stored: dict[tuple[int, int], tuple[str, str]] = {}
+        self._stored: dict[tuple[int, int], str] = {}
+        self._called: dict[str, str] = {}
         self._rarities: dict[str, float] = {}
 
     @property
@@ -140,7 +141,7 @@ class Lexical:
         """See what was committed since."""
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._stored, self._rarities = {}, {}
+        self._stored, self._called, self._rarities = {}, {}, {}
 
     def apply(self, changes: Mapping[str, Text | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
@@ -213,11 +214,10 @@ class Lexical:
             return {}
         framing = {token for clause in read_query(whole, self._analyze) for token in clause.tokens}.difference(weights)
         hidden = pending or {}
-        stored = dict(self._stored.values())
         found = {}
         for path in paths:
             waiting = hidden.get(path)
-            groups = stored.get(path, "") if waiting is None else _called_by(waiting, self._analyze)
+            groups = self._called.get(path, "") if waiting is None else _called_by(waiting, self._analyze)
             handles, headings, tags = groups.split(_GROUPS) if groups else ("", "", "")
             found[path] = Called(
                 max((self._likeness(name, weights, total, framing) for name in handles.split("\n")), default=0.0),
@@ -266,6 +266,8 @@ class Lexical:
     def _likeness(self, name: str, weights: Mapping[str, float], total: float, framing: Collection[str]) -> float:
         """How nearly a name is the question: the part of the question that it has, squared, times the part of it asked for."""
         tokens = set(name.split()).difference(framing)
+        if tokens.isdisjoint(weights):
+            return 0.0
         asked = sum(weights.get(token, 0.0) for token in tokens)
         return (asked / total) ** 2 * asked / sum(map(self._rarity, tokens)) if asked else 0.0
 
@@ -298,9 +300,11 @@ class Lexical:
         if found is None:
             if len(self._stored) >= _MOST_KEPT:
                 self._stored.clear()
+                self._called.clear()
             document = self._searcher.doc(at)
-            found = self._stored[place] = str(document["path"][0]), bytes(document["called"][0]).decode()
-        return found[0]
+            found = self._stored[place] = str(document["path"][0])
+            self._called[found] = bytes(document["called"][0]).decode()
+        return found
 
     def _only(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         """What limits an answer to some values of a field: asked of the fewer documents, those with them or those with others."""

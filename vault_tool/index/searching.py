@@ -92,7 +92,7 @@ class Search:
             shares = {hit.path: hit.score / attainable for hit in hits}
             telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
             covered = index.coverage(weights, telling, beside)
-            called = index.called(text, whole, shares, beside)
+            called = index.called(text, whole, list(shares)[:_COVERED], beside)
         return {path: Wording(share, covered.get(path), called.get(path, Called())) for path, share in shares.items()}
 
     def usable(self, catalog: Catalog) -> bool:
