@@ -52,6 +52,11 @@ class Home(Protocol):
         """The stamp after the last write of ours."""
 
 
+def load() -> None:
+    """Load Chroma: before a clock runs that is meant for its answers, for this takes as long as the machine is busy."""
+    import chromadb  # noqa: F401  (500 ms, and only where Chroma is asked)
+
+
 @dataclass(frozen=True, slots=True)
 class InFolder:
     """Chroma in this process, in the cache. Its index files end the process that opens them when they are cut short,
@@ -78,7 +83,7 @@ class InFolder:
 
     def connect(self) -> Any:
         """See Home."""
-        import chromadb  # 500 ms, and only where Chroma is asked
+        import chromadb  # loaded already
 
         make_way(self.folder, folder=True)
         return chromadb.PersistentClient(str(self.folder), settings=_settings())

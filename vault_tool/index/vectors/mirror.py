@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
 from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.manifest import lock
-from vault_tool.index.vectors.chroma import Home
+from vault_tool.index.vectors.chroma import Home, load
 from vault_tool.index.vectors.exact import ExactStore
 from vault_tool.index.vectors.ledger import Lane, Ledger, Note
 from vault_tool.index.vectors.port import StoreUnavailable, Vector, VectorHit, Where
@@ -136,6 +136,7 @@ class ChromaStore:
             self.close()
             self._let_write()
             self._home.check()
+            load()
             self._client = self._call(QUERY_SECONDS, self._home.connect)
             self._opened = generation, self._home.stamp()
         client = self._client
@@ -160,6 +161,7 @@ class ChromaStore:
         self.close()
         with suppress(StoreUnavailable):
             self._home.check()
+        load()
         self._client = self._call(QUERY_SECONDS, self._home.connect)
 
     def _equalised(self, lane: Lane, until: float | None) -> int:
