@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_tool.errors import GitError
-from vault_tool.files import git
+from vault_tool.errors import GitError, NotFound, Refused
+from vault_tool.files import git, reader
 from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index.catalog import Catalog
@@ -25,7 +25,7 @@ from vault_tool.index.reading import Seen
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, pulled
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
@@ -33,6 +33,11 @@ if TYPE_CHECKING:
 FOLDERS = (VAULT, TEMPLATES)
 HISTORY, OWNERS, MACHINE = "history", "owners", "machine"
 """Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from."""
+
+DOUBT = "unknown"
+"""In place of a commit: git failed while it was asked who brought the text. The next answer of git takes such rows away."""
+
+_NOBODY = pulled("git could not say by whom")
 
 _TIMES = ("created", "observed", "updated")
 _NAME_LENGTH = 80
@@ -113,7 +118,7 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> History:
     """All of the history; raises `GitError`."""
     if repo is None:
         return History()
-    ends = tips(repo, head)
+    ends = _known_tips(repo, head)
     facts = {HISTORY: " ".join(ends), OWNERS: owners.fact(), MACHINE: _machine(repo)}
     if not ends:
         return History(whole=True, facts=facts)
@@ -123,7 +128,7 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> History:
 
 def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> History:
     """What the history has now that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
-    ends, known, said = tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
+    ends, known, said = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
     facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
     if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, said):
         return History(facts=facts)
@@ -131,14 +136,65 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
     if not ends or not known or said != who.fact():
         return whole(repo, head, who)
     if known == ends:
-        return History(facts=facts)
+        return History(lost=frozenset([DOUBT]), facts=facts)
     try:
-        lost = frozenset[str]().union(*(git.unreachable(repo, old, ends) for old in known))
+        lost = frozenset([DOUBT]).union(*(git.unreachable(repo, old, ends) for old in known))
         commits = git.brought(repo, ends, known, FOLDERS, who.signed)
     except GitError:
         # Commits that were pruned since: nothing says what they had.
         return whole(repo, head, who)
     return History(_Fold(who, catalog, lost).taken(repo, commits), lost, facts=facts)
+
+
+def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> History:
+    """What git would have to tell of these files and cannot now: every text of theirs that is committed and not known yet."""
+    blobs = _blobs(repo, paths)
+    committed: list[dict[str, str]] | None = None
+    with suppress(GitError):
+        committed = [git.committed_blobs(repo, one, paths) for one in _known_tips(repo, head)]
+    found = []
+    for path in paths:
+        blob = blobs.get(path, "")
+        journal = file_kind(path) is FileKind.SIGNALS
+        if not journal and file_kind(path) is not FileKind.NOTE:
+            continue
+        if committed is not None and not any(path in one and (journal or not blob or one[path] == blob) for one in committed):
+            continue  # a person's edit, or a line of ours, which no commit has
+        texts = _lines_of(repo, path) if journal else [blob]
+        found += [Foreign(path, text, _NOBODY, int(now.timestamp()), DOUBT) for text in texts]
+    known = "SELECT 1 FROM foreign_texts WHERE path = ? AND text = ?"
+    return History(tuple(one for one in found if catalog is None or not catalog.rows(known, (one.path, one.text))))
+
+
+def doubts(catalog: Catalog) -> str:
+    """Said to people while git has not told who wrote some of the texts; else empty."""
+    if catalog.meta("head_signature"):
+        return ""  # HEAD was looked at to its end, which is the usual case
+    count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]
+    said = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
+    return f"{said}: try `git log`" if count else ""
+
+
+def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]:
+    """The files that differ between the history that is known and HEAD, as far as git can say."""
+    found: set[str] = set()
+    with suppress(GitError, NotFound):
+        for old in catalog.meta(HISTORY).split():
+            found.update(git.changed_between(repo, old, head))
+    return frozenset(found)
+
+
+def _known_tips(repo: git.Repo, head: str) -> list[str]:
+    """As `tips`; where there is no HEAD because git failed, raises its `GitError`."""
+    if not head:
+        git.head(repo)
+    return tips(repo, head)
+
+
+def _lines_of(repo: git.Repo, path: str) -> list[str]:
+    with suppress(OSError, Refused):
+        return [digest(signal) for signal in read_signals(path, reader.read(repo.root, path))[0]]
+    return []
 
 
 def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collection[str]) -> dict[str, list[bytes]]:
@@ -313,7 +369,7 @@ class Beliefs:
         if entry.stale and self._repo is not None:
             blob = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
         # Where git cannot say what it is nobody vouches for it: it counts as theirs who brought a text to this path last.
-        return texts.get(blob) if blob else max(texts.values(), key=lambda one: one.at)
+        return texts.get(blob) or texts.get("") if blob else max(texts.values(), key=lambda one: one.at)
 
     def _signal(self, path: str, signal: Signal) -> Signal:
         theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None

@@ -267,7 +267,7 @@ class Index:
     ) -> Refresh:
         """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are withheld."""
         suspects, gone = dict(changes.suspects), changes.gone
-        history, where = self._history(catalog, where)
+        history, where, doubt = self._history(catalog, where)
         if walked and gone:
             # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
             back = reader.present(self._root, gone) if not scan.partial else {}
@@ -275,7 +275,8 @@ class Index:
             gone = tuple(path for path in gone if path not in back)
         # What is served as HEAD had it must follow HEAD, though the files themselves did not change.
         again = updating.unreadable(catalog) if where.moved else ()
-        again = (*again, *history.touched(catalog))
+        changed = authorship.changed_since(self._repo, catalog, where.now) if doubt and self._repo is not None else frozenset()
+        again = (*again, *history.touched(catalog), *changed)
         forgotten = tombstones.forgotten(self._root)
         if news and "forgotten" in news:
             again = (*again, *updating.raised(catalog, forgotten))
@@ -283,6 +284,10 @@ class Index:
             path: stat for path, stat in reader.present(self._root, set(again) - suspects.keys()).items() if path not in gone
         }
         found = updating.read(self._root, self._config, suspects, known, again)
+        if doubt and self._repo is not None:
+            was = catalog.files([one.path for one in found.seen])
+            new = [one.path for one in found.seen if one.path in changed or one.path not in was or was[one.path].hash != one.hash]
+            history = authorship.doubted(self._repo, catalog, where.now, new, self._clock.now())
         seen = self._served(catalog, history, found.seen, where.now, forgotten)
         reason = ""
         if walked and gone:
@@ -307,14 +312,14 @@ class Index:
         report = self._report(catalog, updating.tally(seen, gone, before))
         return replace(report, withheld=reason, behind=found.vanished)
 
-    def _history(self, catalog: Catalog, where: Tip) -> tuple[History, Tip]:
-        """What the history brought since it was looked at last; where git cannot say, HEAD counts as not looked at."""
+    def _history(self, catalog: Catalog, where: Tip) -> tuple[History, Tip, bool]:
+        """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
         if self._repo is None or not where.facts:
-            return History(), where
+            return History(), where, False
         try:
-            return authorship.since(self._repo, catalog, where.now, self._owners), where
+            return authorship.since(self._repo, catalog, where.now, self._owners), where, False
         except GitError:
-            return History(), replace(where, facts={**where.facts, "head_signature": ""})
+            return History(), replace(where, facts={**where.facts, "head_signature": ""}), True
 
     def _who_commits(self) -> Owners:
         return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
@@ -348,10 +353,12 @@ class Index:
         head = updating.head_now(self._repo)
         signature = updating.head_signature(self._repo) if self._repo is not None else ""
         graves = updating.graves_digest(tombstones.forgotten(self._root))
-        try:
-            history = authorship.whole(self._repo, head, self._owners())
-        except GitError:
-            history, signature = History(), ""
+        history = History()
+        if self._repo is not None:
+            try:
+                history = authorship.whole(self._repo, head, self._owners())
+            except GitError:
+                history, signature = authorship.doubted(self._repo, None, head, scan.files, self._clock.now()), ""
         facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature, "forgotten": graves}
         facts |= history.facts
         with self._shelf.building():

@@ -14,6 +14,7 @@ from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
 from vault_tool.files.turns import Turns
+from vault_tool.index.authorship import doubts
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, Severity, note, warning
@@ -108,6 +109,7 @@ def status(vault: Context) -> Status:
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
     workspace = next(iter(catalog.of_class(RecordClass.WORKSPACE)), None)
+    said = (*_advice(freshness, tracked, problems), *_unknown_authors(vault))
     held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
     return Status(
         root=str(vault.root),
@@ -121,7 +123,7 @@ def status(vault: Context) -> Status:
         turns=turns,
         embeddings=embeddings,
         watcher=presence.watch(vault.root),
-        next=(*_advice(freshness, tracked, problems), *_waiting(held, turns), *embedding_advice(embeddings)),
+        next=(*said, *_waiting(held, turns), *embedding_advice(embeddings)),
         freshness=freshness,
     )
 
@@ -240,6 +242,12 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
         yield f"`vt doctor` names {' and '.join(named)}"
     if tracked.uncommitted:
         yield f"`vt diff` shows {tracked.uncommitted} uncommitted files, `vt commit` gathers them"
+
+
+def _unknown_authors(vault: Context) -> Iterator[str]:
+    """What keeps git from telling whose the texts are."""
+    if said := doubts(vault.index.catalog):
+        yield said
 
 
 def _waiting(held: int, turns: int) -> Iterator[str]:

@@ -127,7 +127,9 @@ def committed_blobs(repo: Repo, commit: str, paths: Iterable[str]) -> dict[str, 
     named = sorted(paths)
     if not named:
         return {}
-    out = output(repo.work_tree, "read a commit", "ls-tree", "-r", "-z", "--full-tree", commit, "--", *map(repo.inside, named))
+    # Without paths all of its files are told: of many that is less work, and a command line has its limits.
+    asked = named if len(named) <= PATHS_A_CALL else ()
+    out = output(repo.work_tree, "read a commit", "ls-tree", "-r", "-z", "--full-tree", commit, "--", *map(repo.inside, asked))
     entries = (line.partition("\t") for line in fields(out))
     return {path: entry.split(" ")[2] for entry, _, name in entries if (path := repo.relative(name))}
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Literal
 
+from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.graph import names_of
 from vault_tool.index.lexical_text import handles
@@ -152,7 +153,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     reach = _LANE * (_FILTERED if filters.narrow else 1)
     classes = [record_class.value for record_class in _MEMORIES]
     names = named_subjects(catalog, question)
-    pool.meaning, pool.degraded = meaning.ask(vault, _ways(question, names), weights, until)
+    pool.meaning, lacks = meaning.ask(vault, _ways(question, names), weights, until)
+    pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
     whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
