@@ -197,6 +197,26 @@ def _lines_of(repo: git.Repo, path: str) -> list[str]:
     return []
 
 
+def bringer(repo: git.Repo | None, catalog: Catalog, path: str) -> str:
+    """Who else than the owner brought the text that stands at a path, as its origin; empty for one of the owner's."""
+    known = catalog.by_path(path)
+    if known is not None:
+        return known.origin if known.pulled else ""
+    texts = {row[1]: Foreign(*row) for row in catalog.rows(f"{_TEXTS} path = ?", (path,))}
+    theirs = _of(texts, _blobs(repo, [path]).get(path, ""))
+    return theirs.author if theirs is not None else ""
+
+
+def _of(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
+    """The text of a file among others' texts at its path.
+
+    Where git cannot say what it is nobody vouches for it: it counts as theirs who brought a text there last.
+    """
+    if not texts:
+        return None
+    return texts.get(blob) or texts.get("") if blob else max(texts.values(), key=lambda one: one.at)
+
+
 def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collection[str]) -> dict[str, list[bytes]]:
     """The texts that the owner put at each path, the newest first, by the commits that HEAD has; raises `GitError`."""
     ends = tips(repo, catalog.meta("head"))
@@ -368,8 +388,7 @@ class Beliefs:
         blob = self._blobs.get(entry.path, "")
         if entry.stale and self._repo is not None:
             blob = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
-        # Where git cannot say what it is nobody vouches for it: it counts as theirs who brought a text to this path last.
-        return texts.get(blob) or texts.get("") if blob else max(texts.values(), key=lambda one: one.at)
+        return _of(texts, blob)
 
     def _signal(self, path: str, signal: Signal) -> Signal:
         theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None

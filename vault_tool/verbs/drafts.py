@@ -104,6 +104,11 @@ def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
         if unfit := _unfit(vault, entry, after, parsed):
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
             return Written(**written, changed=True, problems=unfit, reason=reason, attention=True)
+        if entry.pulled and vault.who.origin != "owner":
+            # Only a person's edit makes what somebody else's commit brought theirs.
+            brought = frontmatter.edit(after, [Set("origin", entry.origin)])
+            writer.replace(vault.root, entry.path, after, brought)
+            after = brought
         op.include(entry.path, before, after)
         if vault.who.origin == "owner":
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
