@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import commit_all, git, wrap_git, write
+from tests.git_repos import commit_all, git, make_repo, wrap_git, write
 from tests.oracles import assert_as_built_anew
 from tests.verbs.looking import identity, note
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.recall.recall import Bundle
 
 MALLORY = "pulled (Mallory <m@evil.example>)"
 
@@ -516,3 +517,96 @@ def test_a_person_who_edits_a_pulled_text_reviews_it(root: Path, forger: Path, c
     with Vault.open(root, clock=clock) as vault:
         vault.fresh()
         assert vault.standings.belief_of(vault.index.catalog.get(identity(6))[0]).reviewed
+
+
+def test_who_has_no_address_is_told_why_all_is_pulled(root: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(root, "vault/a.md", note(1, "Ours."))
+    commit_all(root, "ours")
+    assert not [line for line in status_next(root, clock) if "owners" in line]
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.delenv(f"GIT_{role}_EMAIL", raising=False)
+    monkeypatch.delenv("EMAIL", raising=False)
+    for name in ("user.email", "user.name"):
+        git(root, "config", "--unset-all", name, ok=False)
+    git(root, "config", "user.useConfigOnly", "true")
+    said = [line for line in status_next(root, clock) if "owners" in line]
+    assert len(said) == 1
+    assert "git config user.email" in said[0]
+    with Vault.open(root, clock=clock) as vault:
+        found = [problem for problem in vault.doctor().problems if problem.code == "no-owner"]
+        assert [problem.severity.value for problem in found] == ["note"]
+    write(root, "_config.json", json.dumps({"owners": ["tester@example.org"]}))
+    assert not [line for line in status_next(root, clock) if "owners" in line]
+    assert origin(root, clock, 1) == "owner"
+
+
+def status_next(root: Path, clock: FixedClock) -> tuple[str, ...]:
+    """What status advises."""
+    with Vault.open(root, clock=clock) as vault:
+        return vault.status().next
+
+
+def test_a_vault_in_a_folder_of_a_repository_of_many(root: Path, clock: FixedClock) -> None:
+    code = root.parent / "code"
+    make_repo(code)
+    shutil.copytree(root, code / "memory", ignore=shutil.ignore_patterns(".git"))
+    write(code, "memory/vault/own.md", note(1, "Ours."))
+    commit_all(code, "ours")
+    write(code, "main.py", "print()\n")
+    write(code, "vault/outside.md", note(3, "No note of this vault."))
+    write(code, "memory/vault/theirs.md", note(2, "Theirs."))
+    forged(code)
+    assert [origin(code / "memory", clock, number) for number in (1, 2)] == ["owner", MALLORY]
+    with Vault.open(code / "memory", clock=clock) as vault:
+        paths = {row[0] for row in vault.index.catalog.rows("SELECT path FROM foreign_texts")}
+        assert paths == {"vault/theirs.md"}
+
+
+def test_what_the_global_vault_has_from_others_says_so(
+    root: Path, forger: Path, clock: FixedClock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write(forger, "vault/theirs.md", note(2, "Zebras are striped.", type="fact", origin="owner"))
+    forged(forger)
+    pull(root, forger)
+    monkeypatch.setenv("VAULT_GLOBAL", str(root))
+    Vault.init(tmp_path / "local", clock=clock)
+    with Vault.open(tmp_path / "local", clock=clock) as vault:
+        found = vault.recall("striped zebras")
+        assert isinstance(found, Bundle)
+        assert [(one.origin, one.reviewed) for one in found.results if one.id == identity(2)] == [(MALLORY, False)]
+
+
+def test_a_mailmap_names_nobody(root: Path, forger: Path, clock: FixedClock) -> None:
+    write(forger, ".mailmap", "A Tester <tester@example.org> Mallory <m@evil.example>\n")
+    write(forger, "vault/b.md", note(2, "Theirs."))
+    forged(forger)
+    git(root, "config", "log.mailmap", "true")
+    pull(root, forger)
+    assert origin(root, clock, 2) == MALLORY
+
+
+def test_what_its_owner_imports_stays_an_import(root: Path, clock: FixedClock, tmp_path: Path) -> None:
+    write(tmp_path / "pages", "one.md", "# One\n\nA page.\n")
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        vault.import_markdown(tmp_path / "pages")
+    with Vault.open(root, clock=clock) as vault:
+        vault.index.refresh(full=True)
+        made = [entry for entry in vault.index.catalog.snapshot().entries if entry.text("imported_from")]
+        assert [entry.origin for entry in made] == ["import"]
+
+
+def test_a_merge_of_many_heads_keeps_each_texts_author(root: Path, clock: FixedClock) -> None:
+    write(root, "vault/a.md", note(1, "Ours."))
+    commit_all(root, "ours")
+    main = git(root, "branch", "--show-current")
+    for number, who in ((2, "Mallory <m@evil.example>"), (3, "Mallory <m@evil.example>"), (4, "A Tester <tester@example.org>")):
+        git(root, "checkout", "--quiet", "-b", f"side{number}", main)
+        write(root, f"vault/{number}.md", note(number, f"Text {number}."))
+        git(root, "add", "--all")
+        git(root, "commit", "--quiet", f"--author={who}", "-m", f"side {number}")
+    git(root, "checkout", "--quiet", main)
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+    git(root, "merge", "--quiet", "-m", "all", "side2", "side3", "side4")
+    assert len(git(root, "log", "-1", "--format=%P").split()) == 3
+    assert [origin(root, clock, number) for number in (1, 2, 3, 4)] == ["owner", MALLORY, MALLORY, "owner"]

@@ -166,6 +166,7 @@ def _problems(vault: Context) -> Iterator[Problem]:
     yield from found
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
+    yield from _no_owner(vault)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)
@@ -248,6 +249,17 @@ def _unknown_authors(vault: Context) -> Iterator[str]:
     """What keeps git from telling whose the texts are."""
     if said := doubts(vault.index.catalog):
         yield said
+    if found := _no_owner(vault):
+        yield f"{found[0].message}: {found[0].hint}"
+
+
+def _no_owner(vault: Context) -> tuple[Problem, ...]:
+    """Nobody is told why every memory that was committed is somebody else's, unless it is said."""
+    if vault.repo is None or vault.owners().addresses:
+        return ()
+    message = "git knows no address of yours, so all that was committed counts as pulled"
+    hint = "`git config user.email you@example.org`, or `vt config --owners you@example.org`"
+    return (note(layout.CONFIG_FILE, 0, "no-owner", f"{message} (`owners` are not set)", hint),)
 
 
 def _waiting(held: int, turns: int) -> Iterator[str]:
