@@ -11,7 +11,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -159,6 +159,7 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
         ("problem", short(one.problem_id) if one.problem_id else ""),
         ("evidence", "; ".join(one.evidence_refs) + (" (moved)" if one.evidence_moved else "")),
         ("caution", one.caution),
+        ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
     )
     yield Body(one.text)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from vault_tool.cli.blocks import Block, Diff, Heading, fields, table
+from vault_tool.cli.blocks import Block, Diff, Heading, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import SHOWN_COMMIT, commit_of, problem_table
@@ -90,7 +90,7 @@ def _history(found: verbs.History, short: Short) -> Iterator[Block]:
     for number, one in enumerate(found.results):
         yield from [""] if number else []
         yield Heading(f"{short(one.id)}  {one.title}{'' if one.active else ' (superseded)'}")
-        origin = ", ".join(filter(None, (one.origin, one.model, one.created)))
+        origin = source(one.origin, one.model, one.created, reviewed=one.reviewed)
         yield fields(("summary", one.summary), ("reason", one.reason), ("from", origin), ("path", one.path))
         yield _commits(one.commits, "not committed")
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.names import SUBJECT
 from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
 from vault_tool.verbs.consolidation import intersections, merging
-from vault_tool.verbs.consolidation.intersections import Intersection, Neighborhood
+from vault_tool.verbs.consolidation.intersections import Intersection, Neighborhood, Relationship, Revision
 from vault_tool.verbs.consolidation.merging import Merged, SimilarSubjects
 
 
@@ -93,19 +93,21 @@ def _intersection(found: Intersection, short: Short) -> Iterator[Block]:
     one = found.relationship_understanding
     if one:
         yield fields(
-            ("understanding", short(one.id)), ("summary", one.summary), ("from", _who(one.origin, one.model_tier, one.created_at))
+            ("understanding", short(one.id)),
+            ("summary", one.summary),
+            ("from", _who(one)),
         )
         yield Body(one.content)
     if found.contested:
         yield f"contested: {', '.join(short(head.id) for head in found.contested)} are all active"
     for other in found.other_understandings:
         yield f"{short(other.id)}  {other.kind}: {other.summary}"
-    rows = [(short(o.id), o.kind, o.observed_at[:10], o.title) for o in found.observations]
-    yield table(("id", "type", "observed", "observation"), rows, empty="no observation is about both")
+    rows = [(short(o.id), o.kind, o.observed_at[:10], source(o.origin, reviewed=o.reviewed), o.title) for o in found.observations]
+    yield table(("id", "type", "observed", "from", "observation"), rows, empty="no observation is about both")
     yield from [f"and {found.more} more"] if found.more else []
     if len(found.provenance) > 1:
         yield Heading("How it came to be, the newest first")
-        chain = [(short(r.id), _who(r.origin, r.model_tier, r.created_at), r.summary, r.reason) for r in found.provenance]
+        chain = [(short(r.id), _who(r), r.summary, r.reason) for r in found.provenance]
         yield table(("id", "from", "summary", "reason"), chain)
 
 
@@ -141,8 +143,8 @@ def _merged(made: Merged, short: Short) -> Iterator[Block]:
         yield f"contested now: {', '.join(map(short, group))}"
 
 
-def _who(origin: str, model: str, created: str) -> str:
-    return ", ".join(part for part in (origin, model, created[:10]) if part)
+def _who(one: Relationship | Revision) -> str:
+    return source(one.origin, one.model_tier, one.created_at[:10], reviewed=one.reviewed)
 
 
 def _score(value: float | None) -> str:

@@ -42,6 +42,7 @@ class Revision:
     summary: str
     created: str
     origin: str
+    reviewed: bool
     model: str
     reason: str
     path: str
@@ -242,6 +243,7 @@ def _revision(vault: Context, entry: Entry) -> Revision:
         summary=entry.text("summary") or entry.preview,
         created=entry.text("created"),
         origin=entry.origin,
+        reviewed=vault.standings.belief_of(entry).reviewed,
         model=entry.text("model"),
         reason=entry.text("reason"),
         path=entry.path,

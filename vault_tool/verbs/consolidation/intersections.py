@@ -37,6 +37,8 @@ class Brief:
     id: str
     summary: str
     kind: str = ""
+    origin: str = ""
+    reviewed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,7 @@ class Relationship:
     generation: int | None
     model_tier: str
     origin: str
+    reviewed: bool
     session_id: str
     created_at: str
     sources: tuple[str, ...]
@@ -89,6 +92,7 @@ class Revision:
     generation: int | None
     model_tier: str
     origin: str
+    reviewed: bool
     session_id: str
     reason: str
     pass_id: str
@@ -107,6 +111,7 @@ class SharedObservation:
     observed_at: str
     session_id: str
     origin: str
+    reviewed: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +147,9 @@ def open_around(vault: Context, subject_name: str, *, limit: int | None = 20) ->
     shown = found[:limit]
     return Neighborhood(
         subject=line_of(own),
-        neighbors=tuple(_neighbor(regions, own, other, size, near.get((own.key, other.key)), least) for other, size in shown),
+        neighbors=tuple(
+            _neighbor(vault, regions, own, other, size, near.get((own.key, other.key)), least) for other, size in shown
+        ),
         more=len(found) - len(shown),
         degraded=lacks,
         freshness=freshness,
@@ -170,8 +177,8 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
         subject_a=line_of(one),
         subject_b=line_of(other),
         relationship_understanding=_relationship(vault, related[0]) if related else None,
-        contested=tuple(map(brief, related)) if len(related) > 1 else (),
-        other_understandings=tuple(map(brief, others)),
+        contested=tuple(brief(vault, e) for e in related) if len(related) > 1 else (),
+        other_understandings=tuple(brief(vault, e) for e in others),
         observations=tuple(_shared(vault, entry) for entry in observations[:limit]),
         more=len(observations) - len(observations[:limit]),
         intersection_size=len(members),
@@ -196,9 +203,15 @@ def line_of(one: Region) -> SubjectLine:
     return SubjectLine(id=entry.id, name=one.name, summary=entry.text("summary") or None, tags=entry.texts("tags"))
 
 
-def brief(entry: Entry) -> Brief:
+def brief(vault: Context, entry: Entry) -> Brief:
     """An understanding by its one line."""
-    return Brief(id=entry.id, summary=entry.text("summary"), kind=entry.type)
+    return Brief(
+        id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=_reviewed(vault, entry)
+    )  # fmt: skip
+
+
+def _reviewed(vault: Context, entry: Entry) -> bool:
+    return vault.standings.belief_of(entry).reviewed
 
 
 def reading(size: int, similarity: float | None, least: float) -> str:
@@ -210,13 +223,15 @@ def reading(size: int, similarity: float | None, least: float) -> str:
     return "worth developing" if similarity >= least else "small"
 
 
-def _neighbor(regions: Regions, own: Region, other: Region, size: int, similarity: float | None, least: float) -> Neighbor:
+def _neighbor(
+    vault: Context, regions: Regions, own: Region, other: Region, size: int, similarity: float | None, least: float
+) -> Neighbor:
     understood = regions.understandings([own, other], "relationship")
     return Neighbor(
         subject=line_of(other),
         intersection_size=size,
         similarity_score=similarity,
-        intersection_understanding=brief(understood[0]) if understood else None,
+        intersection_understanding=brief(vault, understood[0]) if understood else None,
         reading=reading(size, similarity, least),
     )
 
@@ -230,6 +245,7 @@ def _relationship(vault: Context, entry: Entry) -> Relationship:
         generation=entry.generation,
         model_tier=entry.text("model"),
         origin=entry.origin,
+        reviewed=_reviewed(vault, entry),
         session_id=entry.text("session"),
         created_at=entry.text("created"),
         sources=entry.texts("sources"),
@@ -249,6 +265,7 @@ def _chain(vault: Context, present: Entry) -> list[Revision]:
             generation=entry.generation,
             model_tier=entry.text("model"),
             origin=entry.origin,
+            reviewed=_reviewed(vault, entry),
             session_id=entry.text("session"),
             reason=entry.text("reason"),
             pass_id=entry.text("pass"),
@@ -268,6 +285,7 @@ def _shared(vault: Context, entry: Entry) -> SharedObservation:
         observed_at=entry.observed,
         session_id=entry.text("session"),
         origin=entry.origin,
+        reviewed=_reviewed(vault, entry),
     )
 
 

@@ -290,7 +290,7 @@ class _Seen:
 
     def contested(self) -> Iterator[Contested]:
         for group in contested(self.understandings):
-            heads = tuple(map(brief, group))
+            heads = tuple(brief(self.vault, entry) for entry in group)
             yield Contested(kind=group[0].type, subject_names=group[0].subjects, heads=heads)
 
     def untouched(self) -> Iterator[Untouched]:
@@ -354,7 +354,7 @@ class _Seen:
             subject_b=plan.names[1],
             intersection_size=len(self.regions.members(*plan.regions)),
             new_generation_count=len(plan.due.new),
-            existing_understanding=brief(plan.understanding) if plan.understanding else None,
+            existing_understanding=brief(self.vault, plan.understanding) if plan.understanding else None,
             trivial=plan.trivial,
         )
 

@@ -61,6 +61,7 @@ class ReadMemory:
     came_with: str | None
     created: str
     origin: str
+    reviewed: bool
     model: str | None
     path: str
 
@@ -159,7 +160,7 @@ def _result(one: Recalled, moved: bool) -> ReadMemory:
         problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why, title=one.title,
         summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match, weak=one.weak,
         doubtful=one.doubtful, caution=one.caution, evidence_moved=moved, came_with=one.of, created=one.created,
-        origin=one.origin, model=one.model, path=one.path,
+        origin=one.origin, reviewed=one.reviewed, model=one.model, path=one.path,
     )  # fmt: skip
 
 

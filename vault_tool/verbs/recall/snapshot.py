@@ -11,9 +11,10 @@ from vault_tool.belief.gates import doubtful
 from vault_tool.errors import VaultError
 from vault_tool.files import git
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.headline import Headline, headline_of
+from vault_tool.verbs.kept_pages import kept_kinds
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.standing import Weighed
 
@@ -90,13 +91,19 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
     weighed = vault.standings.present()
     valid = [one for one in weighed if not one.entry.expired(now)]
     chains = _Chains(vault, weighed)
-    memories = tuple(_told(vault, valid, chains, progress or _unwatched))
+    memories = (*_told(vault, _served(vault, valid), chains, progress or _unwatched),)
     ids = dict.fromkeys(i for one in memories for i in (one.id, *one.replaces, *(change.id for change in one.changed_by)))
     return PresentState(
         version=PROJECTION_VERSION, as_of=vault.now(), commit=git.head(vault.repo).commit if vault.repo else None,
         generation=vault.index.catalog.generation(), count=len(memories), expired=len(weighed) - len(valid),
         memories=memories, made_from=tuple(ids), freshness=freshness,
     )  # fmt: skip
+
+
+def _served(vault: Context, valid: Sequence[Weighed]) -> list[Weighed]:
+    """The same without a soul, protocol or orientation that is not served; what is served in its place is `orient`'s to give."""
+    good = {(entry.path, entry.hash) for kind in kept_kinds(vault).values() for entry in kind.good}
+    return [one for one in valid if one.entry.type not in KEPT_TYPES or (one.entry.path, one.entry.hash) in good]
 
 
 def _told(vault: Context, weighed: Sequence[Weighed], chains: _Chains, progress: Progress) -> Iterator[PresentMemory]:
