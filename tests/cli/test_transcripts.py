@@ -14,13 +14,16 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.cli.typed import printed_by
 from tests.git_repos import git
+from vault_tool.util.clock import Clock
 
 TRANSCRIPTS = Path(__file__).parent.parent / "transcripts"
 REWRITE = os.environ.get("VAULT_UPDATE_TRANSCRIPTS") == "1"
@@ -61,6 +64,9 @@ class Story:
         vt.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vault_tool "$@"\n')
         vt.chmod(0o755)
         self._path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
+        # Called commands take no second, and what is written in one second has no order: each is given one of its own,
+        # some minutes ago, so that the shell's commands, which go by the real clock, come after it.
+        self._now = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
 
     def types(self, command: str) -> str:
         """What a command prints, with all that changes from run to run named instead."""
@@ -68,13 +74,19 @@ class Story:
         folder = self.root if self.root.exists() else self.folder
         environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat", "VAULT_PROVIDER": "none"}
         if meant.startswith("vt ") and not _SHELL.search(meant):
-            printed, exit_code = printed_by(shlex.split(meant)[1:], folder, environment)
+            self._now += timedelta(seconds=1)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Clock, "now", lambda _: self._now)
+                printed, exit_code = printed_by(shlex.split(meant)[1:], folder, environment)
         else:
+            while self._now > datetime.now(UTC):
+                time.sleep(0.05)
             done = subprocess.run(
                 ["sh", "-c", meant], cwd=folder, env=environment, check=False,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
             )  # fmt: skip
             printed, exit_code = done.stdout, done.returncode
+            self._now = max(self._now, datetime.now(UTC).replace(microsecond=0))
         return self._named(printed) + (f"[exit {exit_code}]\n" if exit_code else "")
 
     def _named(self, printed: str) -> str:

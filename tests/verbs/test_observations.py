@@ -137,3 +137,16 @@ def test_all_names_of_a_large_batch_are_on_the_disk_before_it_is_answered_for(
     monkeypatch.setattr(os, "fsync", watched)
     made = vault.add_observations([{"content": f"Seen for the {number}th time."} for number in range(25)])
     assert {Path(one.path).name for one in made.results} <= waited_for
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "meant"),
+    [
+        ("content", [], "a text"), ("title", 3, "a text"), ("tags", [1], "a list of texts"), ("importance", "high", "a number"),
+        ("confidence", True, "a number"), ("pinned", "yes", "true or false"), ("subject_names", {"a": 1}, "a list of texts"),
+    ],
+)  # fmt: skip
+def test_a_value_of_another_kind_is_named_by_its_field(vault: Vault, field: str, value: object, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"observation 1: `{field}` is {meant}, not"):
+        vault.add_observations([{"content": "Fine.", field: value}])
+    assert vault.search("fine").results == ()

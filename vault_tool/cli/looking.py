@@ -9,7 +9,7 @@ import click
 from vault_tool.belief.fold import Belief
 from vault_tool.cli.blocks import Block, Body, Heading, fields, source, table
 from vault_tool.cli.names import MEMORY
-from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
@@ -18,6 +18,7 @@ from vault_tool.verbs import look
 
 @command("get", "vt get a1b2c3", "vt get a1b2c3 --json")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
+@leans
 def get(call: Call, memory_id: str) -> Exit:
     """Read one memory whole; it counts as used."""
     with call.open_vault() as vault:

@@ -39,6 +39,7 @@ class Call:
 
     vault: str = ""
     json: bool = False
+    lean: bool = False
     origin: str = ""
     session: str = ""
     debug: bool = False
@@ -65,6 +66,8 @@ class Call:
 
     def emit(self, result: Result, render: Render[Result], vault: Context | None = None) -> Exit:
         """Print a verb's result as JSON or as `render` shows it; ids are as short as the `vault` allows."""
+        if self.lean:
+            return output.emit_lean(result, _short_in(vault))
         return output.emit(result, self.json, lambda: render(result, _short_in(vault)))
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
@@ -191,6 +194,12 @@ def writes(function: Decorated) -> Decorated:
     """The option of commands that write a person's or an agent's text: what looks like a secret is meant to be kept."""
     say = "Write it although it looks like a secret."
     return click.option("--allow-secret", is_flag=True, expose_value=False, callback=_note, help=say)(function)
+
+
+def leans(function: Decorated) -> Decorated:
+    """The option of commands that answer agents: the lean form."""
+    say = "Print the lean form for agents: compact JSON, nothing empty, no value twice."
+    return click.option("--lean", is_flag=True, expose_value=False, callback=_note, help=say)(function)
 
 
 class TextInput(click.ParamType[str]):

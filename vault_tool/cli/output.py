@@ -47,6 +47,16 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]]) -
     return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
 
 
+def emit_lean(result: Any, short: Callable[[str], str]) -> Exit:
+    """Print a verb's result in its lean form, on one line."""
+    import orjson  # as for JSON
+
+    write(orjson.dumps(result.lean(short)).decode() + "\n")
+    for remark in remarks(result):
+        warn(remark)
+    return Exit.DONE
+
+
 def remarks(result: object) -> Iterator[str]:
     """What a person should know beside the answer: the verb's own warnings, an uncommitted write, stale indexes."""
     yield from getattr(result, "warnings", ())

@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import TEXT, Call, Short, command
+from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
 from vault_tool.verbs.recall.asked import Recalled
@@ -51,6 +51,7 @@ _LONGEST = 2000
 @click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
 @click.option("--doubtful", is_flag=True, help="Also what is believed to be false.")
 @click.option("--explain", is_flag=True, help="Show every factor of each score.")
+@leans
 def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit:
     """Ask the memory a question, or for a subject.
 

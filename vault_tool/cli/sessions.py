@@ -10,14 +10,19 @@ import click
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import TEXT, Call, Short, command, writes
+from vault_tool.cli.options import TEXT, Call, Short, command, leans, writes
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
 from vault_tool.verbs import seen
+from vault_tool.verbs.lean import titled
 from vault_tool.verbs.sessions import ambient, ending, session_context
 from vault_tool.verbs.sessions.orient import KeptPage, Orientation
 from vault_tool.verbs.sessions.orient import orient as orient_verb
 from vault_tool.verbs.sessions.tries import Attempt
+
+_BRIEF = 200
+_LONGEST = 600
+"""Most characters of one reminder that a person is shown."""
 
 _PARTS = (("Soul", "soul"), ("Protocol", "protocol"), ("Orientation", "orientation"))
 
@@ -50,6 +55,7 @@ def orient(call: Call) -> Exit:
 @click.option("--project", metavar="NAME", help="Only what is about this project or world.")
 @click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
 @click.option("--explain", is_flag=True, help="Every factor of each score (with --json).")
+@leans
 def bring_to_mind(call: Call, **given: Any) -> Exit:
     """Show what bears on the conversation now.
 
@@ -147,26 +153,27 @@ def _activity(found: Orientation) -> Iterator[Block]:
 def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
     if found.compaction_detected:
         yield "the context was cut short since the last call: what had been shown may be shown again"
-    rows = [
-        (
-            short(r.id),
-            r.type,
-            r.title,
-            ", ".join(r.subjects),
-            f"{r.match:.2f}{' weak' if r.weak else ''}",
-            source(r.origin, reviewed=r.reviewed),
-            r.caution or "",
-        )
-        for r in found.results
-    ]
-    yield table(
-        ("id", "type", "title", "subjects", "match", "from", "caution"), rows, right=["match"], empty="nothing comes to mind"
-    )
+    for one in found.results:
+        yield from _reminder(one, short(one.id) if one.scope == "repo" else one.id)
+    if not found.results:
+        yield "nothing comes to mind"
     yield from degraded(found.degraded)
     if found.session:
         yield f"heartbeat token: {found.heartbeat_token}"
     if found.results:
         yield found.notice
+
+
+def _reminder(one: ambient.Reminder, name: str) -> Iterator[Block]:
+    """One memory: what it is and where from, then what it says."""
+    match = f"match {one.match:.2f}{' weak' if one.weak else ''}"
+    about = ", ".join((one.type, *one.subjects))
+    yield one_line(f"{name} ({about}; {match}; from {source(one.origin, reviewed=one.reviewed)})", _BRIEF)
+    said = one.content if len(one.content) <= _LONGEST else f"{one.content[:_LONGEST].rstrip()}… (`vt get {name}`)"
+    lines = titled(one.title, said)
+    yield Body("\n".join(lines.values()))
+    if one.caution:
+        yield f"{name} {one.caution}"
 
 
 def _cleared(found: seen.Cleared, short: Short) -> Iterator[Block]:

@@ -23,10 +23,14 @@ from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
 from vault_tool.verbs.headline import Headline, headline_of
+from vault_tool.verbs.lean import Short, filled, titled, whose
 from vault_tool.verbs.standing import confidence_of
 
 PAGE = "page"
 """The kind of a file that is no record."""
+
+DETAILS = ("steps", "preconditions", "postconditions", "failure_mode", "rationale", "problem", "mood", "expires")
+"""The fields of a memory that say something beside its text."""
 
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
@@ -76,6 +80,18 @@ class Memory(Headline):
     notice: str = EYES_FIRST
     belief: Belief | None = None
     posterior: Mapping[str, Posterior] | None = None
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The memory with what links it; scores and head are for who looks into it."""
+        links = [filled({"relation": one.relation, "direction": one.direction, "id": short(one.id), "title": one.title,
+                         "why": one.why}) for one in self.relations]  # fmt: skip
+        details = {name: self.head.get(name) for name in DETAILS}
+        return filled({
+            **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
+            **titled(self.title, self.content), "subjects": self.subjects, **details,
+            "date": str(self.head.get("observed") or self.created)[:10], "overtaken_by": list(map(short, self.superseded_by)),
+            "links": links, "evidence_moved": self.evidence_moved, "stale": self.stale, **whose(self.origin, self.reviewed),
+        })  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -120,11 +120,32 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
         raise UsageError(f"{where} is not an object", 'write it like {"content": "..."}')
     if unknown := sorted(str(key) for key in given.keys() - FIELDS):
         raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _meant(unknown[0]))
+    for key, value in given.items():
+        if value is not None and not _fits(key, value):
+            raise UsageError(f"{where}: `{key}` is {_MEANT.get(key, 'a text')}, not `{one_line(str(value), 40)}`", "change it")
     values = {key: value for key, value in given.items() if key != "subject_names" and value is not None}
     try:
         return draft_of(vault, **{"content": "", **values})
     except (UsageError, NotFound) as fault:
         raise type(fault)(f"{where}: {fault.message}", fault.hint) from fault
+
+
+_LIST, _NUMBER, _FLAG = "a list of texts", "a number", "true or false"
+_MEANT = {
+    **dict.fromkeys(("subject_names", "tags", "related_to", "change_targets", "evidence"), _LIST),
+    **dict.fromkeys(("steps", "preconditions", "postconditions"), _LIST),
+    **dict.fromkeys(("importance", "confidence"), _NUMBER), "pinned": _FLAG,
+}  # fmt: skip
+
+
+def _fits(key: str, value: object) -> bool:
+    """Whether a field's value is of the kind that the field has; one text stands for a list of one."""
+    meant = _MEANT.get(key)
+    if meant == _LIST:
+        return isinstance(value, str) or (isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value))
+    if meant == _NUMBER:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, bool if meant == _FLAG else str)
 
 
 def _meant(name: str) -> str:

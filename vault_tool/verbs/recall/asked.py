@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from vault_tool.verbs.context import Freshness
 from vault_tool.verbs.headline import Headline
+from vault_tool.verbs.lean import Short, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]
@@ -83,6 +84,18 @@ class Recalled(Headline):
     stale: bool = False
     folded: int = 0
     factors: Mapping[str, float] | None = None
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """What an agent needs of it. An id of another vault is given whole, for no prefix of it means anything here."""
+        # What came along says with what; what was found says by what.
+        why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
+        return filled({
+            "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
+            **titled(self.title, self.content), "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak,
+            "why": why, "date": (self.observed or self.created)[:10], "caution": self.caution,
+            "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
+            **whose(self.origin, self.reviewed),
+        })  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

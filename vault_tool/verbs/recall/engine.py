@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import fusion, question, select
 from vault_tool.recall.candidate import Candidate, Key
@@ -196,7 +199,8 @@ def _within(pools: Sequence[Pool], chosen: Sequence[tuple[_Ranked, int]], asked:
 
 
 def _cost(found: Recalled) -> int:
-    return tokens(found.title) + tokens(found.content)
+    """The tokens that it takes in the lean form, in which agents are given it."""
+    return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 
 def _recalled(each: _Ranked, content: str, folded: int, asked: Asked, weights: Weights) -> Recalled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.index.graph import names_of
@@ -16,6 +16,8 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name, tokens
 from vault_tool.verbs import resolve, screening, seen
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.lean import Short, filled
+from vault_tool.verbs.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
 from vault_tool.verbs.recall.engine import gather
@@ -70,6 +72,10 @@ class Bundle:
     degraded: tuple[str, ...]
     notice: str = EYES_FIRST
 
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The results alone: the best answer and its support are among them, and what is weak says so."""
+        return lean_answer([one.lean(short) for one in self.results], self.degraded)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AboutSubject:
@@ -115,6 +121,21 @@ class SubjectView:
     freshness: Freshness
     degraded: tuple[str, ...] = ()
     notice: str = EYES_FIRST
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The subject, what is understood of it, and what was seen of it last."""
+        understood = (("understanding", self.single_subject_understanding), ("structural", self.structural_understanding))
+        whole = {
+            name: filled({"id": short(one.id), "content": one.content or one.summary, "date": one.updated_at[:10]})
+            for name, one in understood
+            if one is not None
+        }
+        seen = [
+            filled({"id": short(one.id), "type": one.kind, "content": one.content, "date": one.observed_at[:10]})
+            for one in self.recent_observations
+        ]
+        subject = filled({"name": self.subject.name, "summary": self.subject.summary, "tags": self.subject.tags})
+        return lean_answer(seen, self.degraded, subject=subject, **whole)
 
 
 def recall(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import Page
@@ -16,6 +17,7 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.headline import headline_of
+from vault_tool.verbs.lean import Short, answer, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
@@ -53,6 +55,15 @@ class Found:
     doubtful: bool = False
     stale: bool = False
 
+    def lean(self, short: Short) -> dict[str, Any]:
+        """What an agent needs of it; a page has no id but its path."""
+        name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
+        return filled({
+            **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
+            "subjects": self.subjects, "date": self.created[:10], "doubtful": self.doubtful, "stale": self.stale,
+            **whose(self.origin, self.reviewed),
+        })  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResults:
@@ -63,6 +74,10 @@ class SearchResults:
     freshness: Freshness
     degraded: tuple[str, ...] = ()
     notice: str = EYES_FIRST
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The results alone."""
+        return answer([one.lean(short) for one in self.results], self.degraded)
 
 
 def search(

@@ -6,11 +6,13 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.verbs import seen
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.lean import Short, listed
 from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
@@ -56,6 +58,11 @@ class Reminders:
     warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The results, and the token for the next call; what `orient` says once a session is not said at each turn."""
+        results = [one.lean(short) for one in self.results]
+        return listed(results, heartbeat_token=self.heartbeat_token, compaction_detected=self.compaction_detected)
+
 
 def bring_to_mind(
     vault: Context,
@@ -95,20 +102,20 @@ def bring_to_mind(
         exclude=frozenset() if include_seen or before is None else frozenset(before.seen),
         explain=explain,
     )
-    answer = gather(vault, asked)
+    found = gather(vault, asked)
     token = _new_token(before)
-    kept = _put_down(vault, [one.id for one in answer.results], token, moment, compacted)
+    kept = _put_down(vault, [one.id for one in found.results], token, moment, compacted)
     return Reminders(
         compaction_note=COMPACTION_NOTE,
         heartbeat_token=token,
         compaction_detected=compacted,
         topic_or_context=topic_or_context,
         session=vault.who.session or None,
-        results=tuple(map(_reminder, answer.results)),
-        freshness=answer.freshness,
-        degraded=answer.degraded,
+        results=tuple(map(_reminder, found.results)),
+        freshness=found.freshness,
+        degraded=found.degraded,
         warnings=kept,
-        notice=answer.notice,
+        notice=found.notice,
     )
 
 

@@ -1,0 +1,47 @@
+"""The lean form of answers, which agents are given: what they need of each memory, no value twice and nothing that is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vault_tool.model.snapshot import is_pulled
+
+NOTICE = "check against what you see now"
+
+Short = Callable[[str], str]
+"""From a whole id to a prefix that means it alone."""
+
+
+def filled(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values` without those that say nothing: None, False, and empty texts and lists."""
+    return {
+        name: value for name, value in values.items() if value is not None and value is not False and value not in ("", (), [])
+    }
+
+
+def titled(title: str, text: str) -> dict[str, str]:
+    """A memory's title and text; no title where the text begins with it, for it was made of that beginning."""
+    beginning = title.removesuffix("…").rstrip(" .:").casefold()
+    return filled({"title": "" if text.casefold().startswith(beginning) else title, "content": text})
+
+
+def whose(origin: str, reviewed: bool) -> dict[str, Any]:
+    """Who wrote it, where that is not its owner, and that no person vouches for it."""
+    if reviewed or origin in ("", "owner"):
+        return {}
+    return {"not_reviewed": origin} if is_pulled(origin) else {"not_reviewed": True}
+
+
+def answer(results: list[dict[str, Any]], degraded: tuple[str, ...], **more: Any) -> dict[str, Any]:
+    """An answer: its results, what it had to do without, and where there is something to check, that it is to be checked."""
+    return listed(results, **more, degraded=degraded, notice=NOTICE if results else "")
+
+
+def listed(results: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """Results beside other values; that no person vouches for any of them is said once, before them all."""
+    trust = [one.get("not_reviewed") for one in results]
+    if len(results) > 1 and trust[0] is not None and all(one == trust[0] for one in trust):
+        more["not_reviewed"] = trust[0]
+        results = [{name: value for name, value in one.items() if name != "not_reviewed"} for one in results]
+    return {**filled(more), "results": results}
