@@ -11,7 +11,7 @@ from typing import Any
 
 from vault_tool.files.layout import LOCAL, ignored_name
 from vault_tool.model.ids import canonical
-from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
 
@@ -116,9 +116,7 @@ class Inbox:
 
     def _write(self, name: str, data: bytes, *below: str) -> None:
         with self._folder(*below) as folder:
-            temporary = write_temporary(folder, name, data, mode=_PRIVATE_FILE)
-            folder.rename(temporary, name)
-            folder.sync()
+            write_in(folder, name, data, mode=_PRIVATE_FILE)
 
 
 def _about_name(identity: str) -> str:

@@ -17,7 +17,7 @@ from vault_tool.files.layout import LOCAL
 from vault_tool.files.signal_lines import read_signals, signal_line
 from vault_tool.model.ids import canonical
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use
-from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
@@ -238,10 +238,7 @@ class Local:
 
     def _write(self, name: str, data: bytes, *below: str, durable: bool = True) -> None:
         with self._folder(*below) as folder:
-            temporary = write_temporary(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
-            folder.rename(temporary, name)
-            if durable:
-                folder.sync()
+            write_in(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
 
 
 def _uses_in(data: bytes) -> Iterator[Use]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.files.layout import LOCAL
-from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
 
@@ -90,7 +90,7 @@ def say(root: Path, record: Owner | Watch) -> None:
     name = OWNER_FILE if isinstance(record, Owner) else WATCH_FILE
     with _local(root) as folder:
         data = json.dumps(asdict(record)).encode()
-        folder.rename(write_temporary(folder, name, data, durable=False, mode=_PRIVATE_FILE), name)
+        write_in(folder, name, data, durable=False, mode=_PRIVATE_FILE)
 
 
 def unsay(root: Path, name: str) -> None:

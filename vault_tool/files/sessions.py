@@ -13,7 +13,7 @@ from typing import Any
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
-from vault_tool.util.atomic import storage, temporary_hashes, write_temporary
+from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
@@ -184,14 +184,7 @@ def _name(session: str) -> str:
 
 
 def _write(folder: Folder, name: str, data: bytes, *, durable: bool) -> None:
-    temporary = write_temporary(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
-    try:
-        folder.rename(temporary, name)
-    except OSError:
-        folder.discard(temporary)
-        raise
-    if durable:
-        folder.sync()
+    write_in(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
 
 
 def _living(data: bytes | None, session: str, moment: datetime) -> AgentSession | None:

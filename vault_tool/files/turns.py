@@ -13,7 +13,7 @@ from typing import Any
 from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
 from vault_tool.model.types import is_type_name
-from vault_tool.util.atomic import storage, write_temporary
+from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
@@ -78,7 +78,7 @@ class Turns:
             name = known or _entry_name(turn)
             if not known:
                 data = json.dumps(asdict(turn), ensure_ascii=True).encode()
-                folder.rename(write_temporary(folder, name, data, durable=False, mode=_PRIVATE_FILE), name)
+                write_in(folder, name, data, durable=False, mode=_PRIVATE_FILE)
             # Bytes and name wait for the disk together, which is half the time of one after the other. What a power cut
             # tears in between was not acknowledged.
             try:

@@ -158,10 +158,10 @@ def _begin(path: Path, wait: float) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
     try:
         connection.execute("BEGIN EXCLUSIVE")
-    except sqlite3.DatabaseError:
+        return connection
+    except BaseException:  # an interrupt keeps the frame, and with it the lock, until the collector comes by
         connection.close()
         raise
-    return connection
 
 
 def make_way(path: Path, *, folder: bool = False) -> None:

@@ -33,14 +33,20 @@ def write(path: Path, data: bytes, *, durable: bool = True, mode: int | None = N
     old file. A link at `path` is replaced, not followed. Raises StorageError; the old text is then still there.
     """
     with storage(path.name, len(data)), opened(path.parent) as folder:
-        temporary = write_temporary(folder, path.name, data, durable=durable, mode=mode)
-        try:
-            folder.rename(temporary, path.name)
-        except OSError:
-            folder.discard(temporary)
-            raise
-        if durable:
-            folder.sync()
+        write_in(folder, path.name, data, durable=durable, mode=mode)
+
+
+def write_in(folder: Folder, name: str, data: bytes, *, durable: bool = True, mode: int | None = None) -> None:
+    """The same in an open folder."""
+    temporary = temporary_name(name)
+    try:
+        folder.write_new(temporary, data, mode=folder.mode(name) if mode is None else mode, durable=durable)
+        folder.rename(temporary, name)
+    except BaseException:  # an interrupt leaves no temporary file either
+        folder.discard(temporary)
+        raise
+    if durable:
+        folder.sync()
 
 
 def write_temporary(folder: Folder, name: str, data: bytes, *, durable: bool = True, mode: int | None = None) -> str:
