@@ -39,6 +39,8 @@ _MOST_VALUES = 200
 _MOST_PLACES = 1_000
 _MOST_KEPT = 20_000
 _FIELD = "text"
+_MOST_SPLIT = 4_000
+_MOST_READ = 16
 _GROUPS = "\x1e"
 # Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.
 _ONE_WRITER = 15_000_000
@@ -62,6 +64,18 @@ class Called(NamedTuple):
     handle: float = 0.0
     heading: float = 0.0
     tag: bool = False
+
+
+class _Names(NamedTuple):
+    """What a file may be called, each name as the set of its words; `words` are those of all names and headings."""
+
+    words: frozenset[str]
+    handles: tuple[frozenset[str], ...]
+    headings: tuple[frozenset[str], ...]
+    tags: tuple[frozenset[str], ...]
+
+
+NOT_CALLED = Called()
 
 
 class Analyzer:
@@ -130,7 +144,9 @@ class Lexical:
         self._searcher = self._index.searcher()
         self._stored: dict[tuple[int, int], str] = {}
         self._called: dict[str, str] = {}
+        self._names: dict[str, _Names] = {}
         self._rarities: dict[str, float] = {}
+        self._read: dict[str, tuple[Clause, ...]] = {}
 
     @property
     def count(self) -> int:
@@ -141,7 +157,7 @@ class Lexical:
         """See what was committed since."""
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._stored, self._called, self._rarities = {}, {}, {}
+        self._stored, self._called, self._names, self._rarities = {}, {}, {}, {}
 
     def apply(self, changes: Mapping[str, Text | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
@@ -212,18 +228,18 @@ class Lexical:
         total = sum(weights.values())
         if not total:
             return {}
-        framing = {token for clause in read_query(whole, self._analyze) for token in clause.tokens}.difference(weights)
         hidden = pending or {}
+        words = frozenset(weights)
+        framing = frozenset(self._analyze(searchable(whole.encode("utf-8", "replace").decode()))) - words
         found = {}
         for path in paths:
             waiting = hidden.get(path)
-            groups = self._called.get(path, "") if waiting is None else _called_by(waiting, self._analyze)
-            handles, headings, tags = groups.split(_GROUPS) if groups else ("", "", "")
-            found[path] = Called(
-                max((self._likeness(name, weights, total, framing) for name in handles.split("\n")), default=0.0),
-                max((self._likeness(name, weights, total, framing) for name in headings.split("\n")), default=0.0),
-                any(tag and all(token in weights for token in tag.split()) for tag in tags.split("\n")),
-            )
+            names = self._named(path, words) if waiting is None else _split(_called_by(waiting, self._analyze))
+            tag = any(not words.isdisjoint(tag) and tag <= words for tag in names.tags)
+            if tag or not words.isdisjoint(names.words):
+                handle = self._nearest(names.handles, words, weights, total, framing)
+                heading = self._nearest(names.headings, words, weights, total, framing)
+                found[path] = Called(handle, heading, tag)
         return found
 
     def coverage(
@@ -261,15 +277,50 @@ class Lexical:
         return tuple(telling) or clauses
 
     def _query_of(self, text: str) -> tuple[Clause, ...]:
-        return read_query(text, self._analyze, self._analyze.tells)
+        """A question as it is read; kept for a moment, for one answer asks for it several times."""
+        found = self._read.get(text)
+        if found is None:
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            found = self._read[text] = read_query(text, self._analyze, self._analyze.tells)
+        return found
 
-    def _likeness(self, name: str, weights: Mapping[str, float], total: float, framing: Collection[str]) -> float:
-        """How nearly a name is the question: the part of the question that it has, squared, times the part of it asked for."""
-        tokens = set(name.split()).difference(framing)
-        if tokens.isdisjoint(weights):
-            return 0.0
-        asked = sum(weights.get(token, 0.0) for token in tokens)
-        return (asked / total) ** 2 * asked / sum(map(self._rarity, tokens)) if asked else 0.0
+    def _named(self, path: str, words: Iterable[str]) -> _Names:
+        """What a file found by the last search may be called, where it has one of these words; kept, for splitting takes
+        longer than comparing.
+        """
+        found = self._names.get(path)
+        if found is None:
+            called = self._called.get(path, "")
+            if not any(map(called.__contains__, words)):
+                return _NAMELESS
+            if len(self._names) >= _MOST_SPLIT:
+                self._names.clear()
+            found = self._names[path] = _split(called)
+        return found
+
+    def _nearest(
+        self,
+        names: Iterable[frozenset[str]],
+        words: frozenset[str],
+        weights: Mapping[str, float],
+        total: float,
+        framing: frozenset[str],
+    ) -> float:
+        """How nearly the nearest of some names is the question: the part of the question that it has, squared, times the part
+        of it that is asked for.
+        """
+        best = 0.0
+        for name in names:
+            shared = name.intersection(words)
+            if not shared:
+                continue
+            asked = sum(map(weights.__getitem__, shared))
+            share = (asked / total) ** 2
+            # It is no nearer than the share; where that is not enough, how rare all its words are need not be asked.
+            if share > best:
+                best = max(best, share * asked / sum(map(self._rarity, name.difference(framing))))
+        return best
 
     def _tokens(self, text: Text) -> list[str]:
         return [token for part in _parts(text) for token in self._analyze(searchable(part))]
@@ -463,3 +514,16 @@ def _called_by(text: Text, analyze: Analyzer) -> str:
         return ""
     groups = (text.handles, text.headings, text.tags)
     return _GROUPS.join("\n".join(" ".join(analyze(searchable(name))) for name in group.split("\n")) for group in groups)
+
+
+def _split(groups: str) -> _Names:
+    """What `_called_by` wrote."""
+    if not groups:
+        return _NAMELESS
+    handles, headings, tags = (
+        tuple(frozenset(name.split()) for name in group.split("\n") if name) for group in groups.split(_GROUPS)
+    )
+    return _Names(frozenset().union(*handles, *headings), handles, headings, tags)
+
+
+_NAMELESS = _Names(frozenset(), (), (), ())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.lexical import Called, Lexical, LexicalHit
+from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import Part, State, discard
 from vault_tool.index.shelf import Replaced, Shelf
@@ -93,7 +93,7 @@ class Search:
             telling = [path for path, share in shares.items() if share >= _TELLING][:_COVERED]
             covered = index.coverage(weights, telling, beside)
             called = index.called(text, whole, list(shares)[:_COVERED], beside)
-        return {path: Wording(share, covered.get(path), called.get(path, Called())) for path, share in shares.items()}
+        return {path: Wording(share, covered.get(path), called.get(path, NOT_CALLED)) for path, share in shares.items()}
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""

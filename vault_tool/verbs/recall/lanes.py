@@ -284,7 +284,9 @@ def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...
 def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
     """Note how many notes link to each, by whatever name."""
     names = {one.key: {normal_name(name) for name in handles(one.entry)} for one in some}
-    linked = pool.catalog.link_counts({name for several in names.values() for name in several})
+    linked = pool.catalog.link_counts(set().union(*names.values()))
+    if not linked:
+        return
     for key, several in names.items():
         pool.candidates[key].links = sum(linked.get(name, 0) for name in several)
 
