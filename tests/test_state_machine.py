@@ -102,6 +102,8 @@ class Histories(RuleBasedStateMachine):
     def update_understanding(self, which: int, join: bool) -> None:
         vault = self.vault(which)
         known = self.ids(vault, "understanding")
+        if not known:  # a hand may have taken all of them out
+            return
         with self.refused_text(self.new_text()) as text:
             vault.update_understanding(known[which % len(known)], text, "Another summary", join=join)
 
