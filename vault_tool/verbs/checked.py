@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
 from pathlib import Path
 from types import FunctionType, MappingProxyType
@@ -33,7 +33,7 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
     }
 )
 
-_TEXTS = ("Sequence[str]",)
+TEXTS = ("Sequence[str]",)
 
 
 def checked_parameters(vault: Checked) -> Checked:
@@ -65,10 +65,9 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
             return verb(*given, **named)  # Python's own words for too many, too few and unknown ones
         for name, value in bound.arguments.items():
             kind = kinds.get(name)
-            if kind == _TEXTS and isinstance(value, str):
+            if kind == TEXTS and isinstance(value, str):
                 bound.arguments[name] = (value,)
-            elif kind and not any(_KINDS[one][0](value) for one in kind):
-                wanted = " or ".join(_KINDS[one][1] for one in kind if one != "None")
+            elif wanted := misfit(kind, value):
                 raise UsageError(f"{name} must be {wanted}, not {_called(value)}", f"see help(Vault.{verb.__name__})")
             if name not in unchecked and (flaw := flaw_in(value)) is not None:
                 raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
@@ -80,17 +79,36 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
     return with_checks
 
 
+def kinds_of(function: Callable[..., Any]) -> dict[str, tuple[str, ...]]:
+    """What each parameter of a function may be, by its annotation, for those that can be checked (see `misfit`)."""
+    return {
+        name: kinds for name, kinds in _annotated(inspect.signature(function)).items() if all(map(_KINDS.__contains__, kinds))
+    }
+
+
+def misfit(kinds: Sequence[str] | None, value: object) -> str:
+    """What a value must be where it is of none of these kinds; empty where it fits, or where no kinds are known."""
+    if not kinds or any(_KINDS[one][0](value) for one in kinds):
+        return ""
+    return " or ".join(_KINDS[one][1] for one in kinds if one != "None")
+
+
 @cache
 def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[str, ...]], frozenset[str]]:
     """A verb's signature, for each parameter that can be checked what it may be, and those whose faults are answers."""
     signature = inspect.signature(verb)
-    found = {name: tuple(str(one.annotation).split(" | ")) for name, one in signature.parameters.items()}
-    checked = {name: kinds for name, kinds in found.items() if all(kind in _KINDS for kind in kinds)}
-    return signature, checked, frozenset(name for name, kinds in found.items() if kinds in (("object",), ("Context",)))
+    unchecked = (name for name, kinds in _annotated(signature).items() if kinds in (("object",), ("Context",)))
+    return signature, kinds_of(verb), frozenset(unchecked)
+
+
+def _annotated(signature: inspect.Signature) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(str(one.annotation).split(" | ")) for name, one in signature.parameters.items()}
 
 
 def _is_texts(value: object) -> bool:
-    return isinstance(value, Collection) and not isinstance(value, (str, bytes)) and all(isinstance(one, str) for one in value)
+    if not isinstance(value, Collection) or isinstance(value, (str, bytes, Mapping)):
+        return False
+    return all(isinstance(one, str) for one in value)
 
 
 def _called(value: object) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.verbs import consent, resolve
+from vault_tool.verbs.checked import TEXTS, kinds_of, misfit
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -23,8 +23,9 @@ from vault_tool.verbs.remember import draft_of, not_tagged, remarks_on, tag, twi
 DELETED = "vault-delete"
 """The type of a deletion's entry in the day's log: with its hyphen no memory can have it."""
 
-FIELDS = frozenset(inspect.signature(draft_of).parameters) - {"vault"} | {"subject_names"}
-"""What a mapping given to `add_observations` may have: the parameters of `remember`."""
+KINDS = {**kinds_of(draft_of), "subject_names": TEXTS}
+"""What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be."""
+FIELDS = frozenset(KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,31 +122,14 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
     if unknown := sorted(str(key) for key in given.keys() - FIELDS):
         raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _meant(unknown[0]))
     for key, value in given.items():
-        if value is not None and not _fits(key, value):
-            raise UsageError(f"{where}: `{key}` is {_MEANT.get(key, 'a text')}, not `{one_line(str(value), 40)}`", "change it")
+        one_text = KINDS[key] == TEXTS and isinstance(value, str)  # it stands for a list of one
+        if value is not None and not one_text and (wanted := misfit(KINDS[key], value)):
+            raise UsageError(f"{where}: `{key}` is {wanted}, not `{one_line(str(value), 40)}`", "change it")
     values = {key: value for key, value in given.items() if key != "subject_names" and value is not None}
     try:
         return draft_of(vault, **{"content": "", **values})
     except (UsageError, NotFound) as fault:
         raise type(fault)(f"{where}: {fault.message}", fault.hint) from fault
-
-
-_LIST, _NUMBER, _FLAG = "a list of texts", "a number", "true or false"
-_MEANT = {
-    **dict.fromkeys(("subject_names", "tags", "related_to", "change_targets", "evidence"), _LIST),
-    **dict.fromkeys(("steps", "preconditions", "postconditions"), _LIST),
-    **dict.fromkeys(("importance", "confidence"), _NUMBER), "pinned": _FLAG,
-}  # fmt: skip
-
-
-def _fits(key: str, value: object) -> bool:
-    """Whether a field's value is of the kind that the field has; one text stands for a list of one."""
-    meant = _MEANT.get(key)
-    if meant == _LIST:
-        return isinstance(value, str) or (isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value))
-    if meant == _NUMBER:
-        return isinstance(value, (int, float)) and not isinstance(value, bool)
-    return isinstance(value, bool if meant == _FLAG else str)
 
 
 def _meant(name: str) -> str:
