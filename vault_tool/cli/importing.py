@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -78,7 +78,7 @@ def _imported(done: Imported, short: Short) -> Iterator[Block]:
         ("updated", done.updated or None),
         ("moved", done.moved or None),
         ("unchanged", done.unchanged or None),
-        ("gone", _gone(done)),
+        ("gone", _first_of(done.gone, f"{done.pruned} removed" if done.pruned else "--prune removes their copies")),
         ("left as pages", done.pages or None),
         ("edges", done.edges or None),
         ("logs", done.episodes or None),
@@ -86,7 +86,7 @@ def _imported(done: Imported, short: Short) -> Iterator[Block]:
         ("changed on both sides", done.changed_on_both_sides),
         ("left out", [f"{reason} {count}" for reason, count in sorted(done.skipped.items())]),
         ("new subjects", done.subjects_created),
-        ("attachments", _attachments(done)),
+        ("attachments", _first_of(done.attachments, f"{done.attachments_copied} copied now")),
         ("commits", len(done.commits) or None),
         ("last commit", commit_of(done)),
         ("seconds", done.seconds),
@@ -97,17 +97,6 @@ def _imported(done: Imported, short: Short) -> Iterator[Block]:
         yield f"and {len(done.problems) - SHOWN} more: --json lists them all"
 
 
-def _gone(done: Imported) -> str:
-    count = len(done.gone)
-    if not count:
-        return ""
-    names = ", ".join(done.gone[:3]) + (", ..." if count > 3 else "")
-    return f"{count} ({f'{done.pruned} removed' if done.pruned else '--prune removes their copies'}): {names}"
-
-
-def _attachments(done: Imported) -> str:
-    count = len(done.attachments)
-    if not count:
-        return ""
-    names = ", ".join(done.attachments[:3]) + (", ..." if count > 3 else "")
-    return f"{count} ({done.attachments_copied} copied now): {names}"
+def _first_of(names: Sequence[str], said: str) -> str:
+    """How many there are, what is said of them, and the first three; nothing where there are none."""
+    return f"{len(names)} ({said}): {', '.join(names[:3])}{', ...' if len(names) > 3 else ''}" if names else ""

@@ -42,14 +42,16 @@ def tags(entry: Entry) -> str:
 
 def trust(entry: Entry, reviewed: bool) -> str:
     """`agent claude-opus, not reviewed`: origin, model, and the mark of what no person vouches for."""
-    who = " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
-    return who if vouched(entry, reviewed) else f"{who}, not reviewed"
+    return _writer(entry) if vouched(entry, reviewed) else f"{_writer(entry)}, not reviewed"
 
 
 def provenance(entry: Entry, reviewed: bool) -> str:
     """`agent claude-opus, 2026-11-20 (not reviewed)`: as `trust`, with the day on which it was observed."""
-    who = " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
-    return f"{who}, {_day(entry)}{'' if vouched(entry, reviewed) else ' (not reviewed)'}"
+    return f"{_writer(entry)}, {_day(entry)}{'' if vouched(entry, reviewed) else ' (not reviewed)'}"
+
+
+def _writer(entry: Entry) -> str:
+    return " ".join(part for part in (origin(entry), words(entry.text("model"), MODEL_LENGTH)) if part)
 
 
 def _day(entry: Entry) -> str:

@@ -21,7 +21,7 @@ from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.generate.starter import starters
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
-from vault_tool.index.schema import links_of, titles_of
+from vault_tool.index.schema import titles_of
 from vault_tool.index.state import Standing as Row
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -234,11 +234,12 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     kept = _weighed_again(vault, seen, [entry for kind in kinds.values() for entry in kind.good])
     solved = _solved(seen)
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
-    imports, told = _import_maps(seen, listed)
+    imports, told = _import_maps(vault, listed)
+    unwritten = {starter.type: starter.body.strip() for starter in starters()}
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
         [_core_item(one, solved) for one in listed if one.entry.path not in told],
-        [_kept(one, kinds[one.entry.type].body(vault, one.entry)) for one in newest],
+        [_kept(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
         budget=budget,
         section_limit=vault.settings.core_section_limit,
         registry=vault.settings.types,
@@ -252,9 +253,8 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     )
 
 
-def _kept(one: Weighed, text: str) -> Kept:
-    untouched = any(text.strip() == starter.body.strip() for starter in starters() if starter.type == one.entry.type)
-    return Kept(one.entry, text, one.belief.reviewed, untouched)
+def _kept(one: Weighed, text: str, unwritten: Mapping[str, str]) -> Kept:
+    return Kept(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
 
 
 def _solved(seen: _Seen) -> frozenset[str]:
@@ -265,7 +265,7 @@ def _solved(seen: _Seen) -> frozenset[str]:
     return frozenset(by_field | {edge.text("to_id") for edge in edges if edge.text("from_id") in active}) - {""}
 
 
-def _import_maps(seen: _Seen, listed: Sequence[Weighed]) -> tuple[list[ImportMap], set[str]]:
+def _import_maps(vault: Context, listed: Sequence[Weighed]) -> tuple[list[ImportMap], set[str]]:
     """A map of each large import, and the paths of its notes that nobody used, reviewed or pinned: they are told by the map."""
     by_import: dict[str, list[Entry]] = defaultdict(list)
     for one in listed:
@@ -273,23 +273,19 @@ def _import_maps(seen: _Seen, listed: Sequence[Weighed]) -> tuple[list[ImportMap
         unused = not (one.belief.access_count or one.belief.reviewed or one.entry.pinned)
         if place and unused and one.entry.origin == "import":
             by_import[name].append(one.entry)
-    large = {name: entries for name, entries in by_import.items() if len(entries) >= MAPPED_FROM}
-    links = _link_counts(seen.snapshot) if large else Counter()
-    maps = [_import_map(name, entries, links) for name, entries in sorted(large.items())]
+    large = {name: entries for name, entries in sorted(by_import.items()) if len(entries) >= MAPPED_FROM}
+    maps = [_import_map(vault, name, entries) for name, entries in large.items()]
     return maps, {entry.path for entries in large.values() for entry in entries}
 
 
-def _import_map(name: str, entries: Sequence[Entry], links: Mapping[str, int]) -> ImportMap:
+def _import_map(vault: Context, name: str, entries: Sequence[Entry]) -> ImportMap:
     folders = Counter(entry.text(IMPORTED_FROM).split("/")[1] for entry in entries if entry.text(IMPORTED_FROM).count("/") > 1)
-    counted = [(max((links.get(title, 0) for title in titles_of(entry)), default=0), entry) for entry in entries]
+    titles = {entry.path: titles_of(entry) for entry in entries}
+    links = vault.index.catalog.link_counts(set().union(*titles.values()))
+    counted = [(max((links.get(title, 0) for title in titles[entry.path]), default=0), entry) for entry in entries]
     linked = sorted((pair for pair in counted if pair[0] > 1), key=lambda pair: (-pair[0], pair[1].path))
     shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
     return ImportMap(name, len(entries), shown, tuple(entry for _, entry in linked[:MAP_LINKED]))
-
-
-def _link_counts(snapshot: Snapshot) -> Counter[str]:
-    """How many memories link to each name, as links have it."""
-    return Counter(link for entry in snapshot.entries for link in links_of(entry))
 
 
 def _weighed_again(vault: Context, seen: _Seen, served: Sequence[Entry]) -> list[Weighed]:
