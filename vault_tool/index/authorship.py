@@ -217,6 +217,13 @@ def _of(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
     return texts.get(blob) or texts.get("") if blob else max(texts.values(), key=lambda one: one.at)
 
 
+def brought_to(catalog: Catalog, files: str) -> list[tuple[str, str]]:
+    """The files, by a pattern of paths, to which others' commits brought a text, each with who did, the first of them first."""
+    return [
+        (row[0], row[1]) for row in catalog.rows("SELECT path, author FROM foreign_texts WHERE path GLOB ? ORDER BY at", (files,))
+    ]
+
+
 def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collection[str]) -> dict[str, list[bytes]]:
     """The texts that the owner put at each path, the newest first, by the commits that HEAD has; raises `GitError`."""
     ends = tips(repo, catalog.meta("head"))

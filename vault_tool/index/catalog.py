@@ -192,6 +192,26 @@ class Catalog:
             found[normal] = (*found.get(normal, ()), record_id)
         return found
 
+    def known_names(self, names: Collection[str]) -> set[str]:
+        """Which of these normalised names a subject answers to, or some record is tagged with."""
+        found: set[str] = set()
+        for some in _batches(names):
+            for table in ("names", "memberships"):
+                found.update(
+                    row[0] for row in self.rows(f"SELECT DISTINCT normal FROM {table} WHERE normal IN ({_marks(some)})", some)
+                )
+        return found
+
+    def newest_tagged(self, names: Collection[str], limit: int, type: str = "") -> list[str]:
+        """The paths of the newest that are tagged with any of these normalised names, of one type where it is given."""
+        # Numbers grow as files are taken in: the highest are the newest, without sorting all that is tagged.
+        only = "AND e.type = ? " if type else ""
+        query = (
+            f"SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n WHERE m.normal IN ({_marks(names)}) {only}"
+            "ORDER BY m.n DESC LIMIT ?"
+        )
+        return [row[0] for row in self.rows(query, [*sorted(names), *([type] if type else ()), limit])]
+
     def tagged(self, subjects: Sequence[str | Collection[str]]) -> tuple[Entry, ...]:
         """The records tagged with all of the subjects, in the order of their paths.
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from vault_tool.errors import GitError
 from vault_tool.files import frontmatter, tombstones
 from vault_tool.files.layout import VAULT
-from vault_tool.index.authorship import owners_texts
+from vault_tool.index.authorship import brought_to, owners_texts
 from vault_tool.index.reading import UNREADABLE, Seen, understand
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
@@ -99,7 +99,7 @@ def _made_over(vault: Context) -> dict[str, str]:
     """The files that may have held such a page before somebody else's commit, and what is wrong with them now."""
     catalog = vault.index.catalog
     found = {path: "because its head cannot be read" for path in catalog.of_kind(UNREADABLE) if catalog.by_path(path) is None}
-    for path, author in catalog.rows("SELECT path, author FROM foreign_texts WHERE path GLOB ? ORDER BY at", (_USUAL,)):
+    for path, author in brought_to(catalog, _USUAL):
         entry = catalog.by_path(path)
         if entry is None or entry.pulled:
             found.setdefault(path, f"because its origin is {author}")

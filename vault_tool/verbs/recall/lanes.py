@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
@@ -166,8 +166,8 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
             *called,
             *list(words)[:reach],
             *near,
-            *_tagged(catalog, names or filters.subjects),
-            *_understandings(catalog, names if whole else ()),
+            *(path for group in names or filters.subjects for path in catalog.newest_tagged(group, _TAGGED)),
+            *(path for group in (names if whole else ()) for path in catalog.newest_tagged(group, _TAGGED, _OF_ONE)),
             *_in_session(pool, asked),
         ]
     )
@@ -297,7 +297,7 @@ def named_subjects(catalog: Catalog, question: Question) -> list[frozenset[str]]
     Where it names none and speaks of `I` and `my`, the asker's own.
     """
     found: dict[str, frozenset[str]] = {}
-    for name in sorted(_known(catalog, question.names), key=lambda name: -len(name)):
+    for name in sorted(catalog.known_names(question.names), key=lambda name: -len(name)):
         if any(f" {name} " in f" {longer} " for longer in found):
             continue
         subjects = catalog.subject_named(name)
@@ -305,39 +305,6 @@ def named_subjects(catalog: Catalog, question: Question) -> list[frozenset[str]]
     if not found and question.own:
         return [frozenset(SELF)]
     return list(dict.fromkeys(found.values()))
-
-
-def _known(catalog: Catalog, names: Sequence[str]) -> set[str]:
-    found: set[str] = set()
-    for start in range(0, len(names), 400):
-        some = names[start : start + 400]
-        marks = ",".join("?" * len(some))
-        for table in ("names", "memberships"):
-            rows = catalog.rows(f"SELECT DISTINCT normal FROM {table} WHERE normal IN ({marks})", some)
-            found.update(row[0] for row in rows)
-    return found
-
-
-def _tagged(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
-    """The newest that are tagged with what the question names."""
-    # Numbers grow as files are taken in: the highest are the newest, without sorting all that is tagged.
-    for group in names:
-        marks = ",".join("?" * len(group))
-        query = (
-            f"SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n WHERE m.normal IN ({marks}) ORDER BY m.n DESC LIMIT ?"
-        )
-        yield from (row[0] for row in catalog.rows(query, (*sorted(group), _TAGGED)))
-
-
-def _understandings(catalog: Catalog, names: Sequence[frozenset[str]]) -> Iterator[str]:
-    """The newest understandings of each subject that the question names and asks nothing else about."""
-    for group in names:
-        marks = ",".join("?" * len(group))
-        query = (
-            "SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n "
-            f"WHERE m.normal IN ({marks}) AND e.type = ? ORDER BY m.n DESC LIMIT ?"
-        )
-        yield from (row[0] for row in catalog.rows(query, (*sorted(group), _OF_ONE, _TAGGED)))
 
 
 def _understands(entry: Entry, names: Sequence[frozenset[str]]) -> bool:
