@@ -15,7 +15,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
-from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.clock import stamped
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
 
 if TYPE_CHECKING:
@@ -227,8 +227,8 @@ def _read_flag(raw: Raw) -> Any:
 
 
 def _read_time(raw: Raw) -> Any:
-    moment = parse_time(raw) if isinstance(raw, str) else None
-    return stamp(moment) if moment else _WRONG
+    named = stamped(raw) if isinstance(raw, str) else None
+    return str(named) if named else _WRONG
 
 
 def _read_id(raw: Raw) -> Any:

@@ -281,6 +281,8 @@ class _Fold:
         """The texts that the commits add to those that are known."""
         for commit in commits:
             own = self._owners.wrote(commit)
+            if own and self._catalog is None and not self._found:
+                continue  # nobody else's text is known that it could have moved or copied
             author = "" if own else _author(commit)
             for one in commit.files:
                 self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own)

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +42,7 @@ _MOST_KEPT = 20_000
 _FIELD = "text"
 _MOST_SPLIT = 4_000
 _MOST_READ = 16
+_MOST_NAMES = 4_096
 _GROUPS = "\x1e"
 # Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.
 _ONE_WRITER = 15_000_000
@@ -84,6 +86,11 @@ class Analyzer:
     def __init__(self, language: str) -> None:
         self.built = _analyzer(language)
         self._telling = _analyzer(language, telling=True)
+        # The same few tags and headings stand in many notes.
+        self.name = lru_cache(_MOST_NAMES)(self._name)
+
+    def _name(self, name: str) -> str:
+        return " ".join(self(searchable(name)))
 
     def __call__(self, text: str) -> tuple[str, ...]:
         return tuple(self.built.analyze(text))
@@ -323,7 +330,7 @@ class Lexical:
         return best
 
     def _tokens(self, text: Text) -> list[str]:
-        return [token for part in _parts(text) for token in self._analyze(searchable(part))]
+        return [token for part, times in _parts(text) for token in self._analyze(part) * times]
 
     def _found(
         self,
@@ -489,15 +496,16 @@ def _document(text: Text, analyze: Analyzer) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("path", text.path)
     document.add_bytes("called", _called_by(text, analyze).encode())
-    for part in _parts(text):
-        document.add_text(_FIELD, searchable(part))
+    for part, times in _parts(text):
+        for _ in range(times):
+            document.add_text(_FIELD, part)
     document.add_text("class", text.record_class)
     document.add_text("type", text.type)
     return document
 
 
-def _parts(text: Text) -> Iterable[str]:
-    """All that is searched of a document, as often as it counts."""
+def _parts(text: Text) -> Iterable[tuple[str, int]]:
+    """All that is searched of a document, and how often it counts."""
     weighed = (
         (text.title, TITLE),
         (text.names, NAMES),
@@ -505,15 +513,14 @@ def _parts(text: Text) -> Iterable[str]:
         (first_passage(text.body), FIRST),
         (text.body, 1),
     )
-    return (part for part, times in weighed if part for _ in range(times))
+    return ((searchable(part), times) for part, times in weighed if part)
 
 
 def _called_by(text: Text, analyze: Analyzer) -> str:
     """What a file may be called, as tokens: names by lines, in three groups."""
     if not (text.handles or text.headings or text.tags):
         return ""
-    groups = (text.handles, text.headings, text.tags)
-    return _GROUPS.join("\n".join(" ".join(analyze(searchable(name))) for name in group.split("\n")) for group in groups)
+    return _GROUPS.join("\n".join(map(analyze.name, group.split("\n"))) for group in (text.handles, text.headings, text.tags))
 
 
 def _split(groups: str) -> _Names:

@@ -26,7 +26,9 @@ _SEAMLESS = (
 )
 _RUN = re.compile(f"[{_SEAMLESS}々ー]+")
 _PART = re.compile(r'"([^"]*)"|(\S+)')
-_DOTTED = re.compile(r"\w+(?:\.\w+)+")
+_JOINED = re.compile(r"\.(?<=\w\.)\w++(?:\.\w++)*")
+"""From the first dot of what is joined by dots. It begins with the dot, so that text without any costs nothing."""
+
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -129,11 +131,32 @@ def searchable(text: str) -> str:
     """`text` as the tokenizer takes it: composed, runs of scripts without spaces cut into overlapping pairs, and what is joined
     by dots (`v1.7`, `node.js`) as one word beside its parts.
     """
-    if "." in text:
-        text = _DOTTED.sub(lambda match: f"{one_word(match.group())} {match.group()}", text)
+    text = _with_joined(text)
     if text.isascii():
         return text
     return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))
+
+
+def _with_joined(text: str) -> str:
+    if _JOINED.search(text) is None:
+        return text
+    parts: list[str] = []
+    done = 0
+    for start, end in _dotted(text):
+        parts += text[done:start], one_word(text[start:end]), " ", text[start:end]
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _dotted(text: str) -> Iterator[tuple[int, int]]:
+    """Where what is joined by dots begins and ends."""
+    done = 0
+    for match in _JOINED.finditer(text):
+        start = match.start()
+        while start > done and (text[start - 1].isalnum() or text[start - 1] == "_"):
+            start -= 1
+        done = match.end()
+        yield start, done
 
 
 def one_word(dotted: str) -> str:
@@ -173,8 +196,8 @@ def _clauses(text: str, analyze: Callable[[str], Sequence[str]], tells: Callable
         tokens = tuple(_unpaired(word, analyze))[:MOST_CLAUSES]
         if not tokens or not (prefix or tells(word)):
             continue
-        for dotted in _DOTTED.findall(word) if "." in word else ():
-            yield Clause(tuple(analyze(one_word(dotted))))
+        for start, end in _dotted(word):
+            yield Clause(tuple(analyze(one_word(word[start:end]))))
         yield Clause(tokens, prefix=prefix or _open_ended(word), together=len(tokens) > 1)
 
 

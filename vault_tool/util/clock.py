@@ -6,6 +6,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00", re.ASCII)
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
@@ -51,6 +52,19 @@ def parse_time(text: str) -> datetime | None:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def stamped(text: str) -> str | None:
+    """`text` as `stamp` writes the moment that it names, or None."""
+    if _STAMP.fullmatch(text):
+        # What we wrote ourselves, and so nearly all: read only for whether there is such a day and hour.
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            return None
+        return text
+    named = parse_time(text)
+    return stamp(named) if named else None
 
 
 def moment(text: str) -> datetime:
