@@ -12,7 +12,7 @@ import click
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, SUBJECT, narrows
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
 from vault_tool.errors import Exit, UsageError
@@ -55,7 +55,7 @@ def op(call: Call, source: str, named: str | None) -> Exit:
 @click.option("--kind", "-k", "kinds", type=KINDS, multiple=True, help="Only this kind.")
 @click.option("--limit", "-n", type=click.IntRange(1, 100), default=20, show_default=True, help="Most results.")
 @click.option("--problem", "context_problem_id", type=MEMORY, default="", help="The problem that it is to serve.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
+@narrows
 @click.option("--hops", "semantic_hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far chains go.")
 @click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="This vault alone.")
 @click.option("--doubtful", "include_doubtful", is_flag=True, help="What is believed to be false too.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from vault_tool.cli.options import Call
+from vault_tool.cli.options import Call, Decorated
 from vault_tool.errors import VaultError
 from vault_tool.model.ids import as_prefix
 from vault_tool.model.types import RecordClass
@@ -59,6 +59,20 @@ def _subjects(vault: Context, typed: str) -> Iterable[tuple[str, str]]:
     wanted = normal_name(typed)
     found = [entry for entry in vault.index.catalog.of_class(RecordClass.SUBJECT) if normal_name(entry.title).startswith(wanted)]
     return sorted((one_line(entry.title), one_line(entry.text("summary"), 60)) for entry in found)[:MOST_OFFERED]
+
+
+def narrows(function: Decorated) -> Decorated:
+    """The options of commands that can answer from part of the memories only, beside `--kind`."""
+    for option in (
+        click.option("--until", metavar="TIME", help="Only what was observed until then."),
+        click.option("--since", metavar="TIME", help="Only what was observed from then on: 2026-11-20, 2026-11, 7d."),
+        click.option("--project", metavar="NAME", help="Only what is about this project or world."),
+        click.option("--not-tag", "not_tags", multiple=True, metavar="TAG", help="Only what has none of these tags."),
+        click.option("--tag", "-t", "tags", multiple=True, metavar="TAG", help="Only what has all of these tags."),
+        click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it."),
+    ):
+        function = option(function)
+    return function
 
 
 MEMORY = Name("memory", _memories)

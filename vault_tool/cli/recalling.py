@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
@@ -38,11 +38,7 @@ _LONGEST = 2000
     help="How strict: asked, unprompted, always loaded.",
 )
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only what has one of these tags.")
-@click.option("--project", metavar="NAME", help="Only what is about this project or world.")
-@click.option("--since", metavar="TIME", help="Only what was observed from then on.")
-@click.option("--until", metavar="TIME", help="Only what was observed until then.")
+@narrows
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
 @click.option("--user", metavar="ID", help="Only what is about this person, or nobody in particular.")
 @click.option("--hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far associations are followed.")

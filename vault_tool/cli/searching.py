@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from vault_tool.cli.blocks import Block, degraded, source, table
-from vault_tool.cli.names import SUBJECT
+from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
 from vault_tool.verbs.recall.search import MODES, Found, SearchResults
@@ -19,18 +19,21 @@ from vault_tool.verbs.recall.search import search as search_verb
 @click.argument("words", nargs=-1, required=True, help='Words; "a phrase" in quotes and begin* are understood.')
 @click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
+@narrows
+@click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
+@click.option("--user", metavar="ID", help="Only what is about this person, or nobody in particular.")
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
 @click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
 @click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")
 @leans
-def search(call: Call, words: tuple[str, ...], **given: Any) -> Exit:
+def search(call: Call, words: tuple[str, ...], of_session: str | None, **given: Any) -> Exit:
     """Find memories, subjects and pages.
 
     Memories by meaning and words, subjects and pages by their words; superseded and expired ones only with --everything.
+    `--kind page` finds pages alone; any other filter leaves them out, for a page has no tags, project or date.
     """
     with call.open_vault() as vault:
-        return call.emit(search_verb(vault, " ".join(words), **given), _found, vault)
+        return call.emit(search_verb(vault, " ".join(words), session=of_session, **given), _found, vault)
 
 
 def _found(found: SearchResults, short: Short) -> Iterator[Block]:

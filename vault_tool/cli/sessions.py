@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
 from vault_tool.cli.json_input import objects
-from vault_tool.cli.names import MEMORY, SUBJECT
+from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans, writes
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
@@ -51,8 +51,7 @@ def orient(call: Call) -> Exit:
     "--budget", type=click.IntRange(1), default=ambient.BUDGET, show_default=True, help="Most tokens that they may take."
 )
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
-@click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="Only what is tagged with it.")
-@click.option("--project", metavar="NAME", help="Only what is about this project or world.")
+@narrows
 @click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
 @click.option("--explain", is_flag=True, help="Every factor of each score (with --json).")
 @leans

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 
 from vault_tool.errors import UsageError
@@ -9,6 +10,10 @@ from vault_tool.model.types import UNKNOWN_WEIGHT, Registry
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
 
+_SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
+_HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
+_PART = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
+_DAYS_AGO = {"today": 0, "yesterday": 1}
 _DATE_LENGTH = 10
 
 
@@ -25,12 +30,34 @@ def require_limit(limit: int | None) -> None:
         raise UsageError(f"limit must be 1 or more, not {limit}", "for example --limit 5")
 
 
-def require_moment(text: str, *, ends: bool = False) -> datetime:
-    """The moment that a text names; a date that `ends` something is the end of its day. UsageError for what is no time."""
-    moment = parse_time(text)
+def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:
+    """The moment that a text names: a date or time, a month, a year, `today`, `yesterday`, or a span back from `now` (`7d`).
+
+    A day, month or year that `ends` something is the end of it. UsageError for what is no time.
+    """
+    try:
+        moment = _moment(text.strip(), now, ends)
+    except OverflowError:
+        moment = None
     if moment is None:
-        raise UsageError(f"`{one_line(text, 40)}` is not a time", "write it like 2026-11-20 or 2026-11-20T10:00:00+00:00")
-    return moment + timedelta(days=1, microseconds=-1) if ends and len(text.strip()) == _DATE_LENGTH else moment
+        hint = "write it like 2026-11-20, 2026-11, 7d (h, d, w, m, y), yesterday or 2026-11-20T10:00:00+00:00"
+        raise UsageError(f"`{one_line(text, 40)}` is not a time", hint)
+    return moment
+
+
+def _moment(said: str, now: datetime, ends: bool) -> datetime | None:
+    if span := _SPAN.fullmatch(said):
+        return now - timedelta(hours=int(span[1]) * _HOURS[span[2].lower()])
+    if said.casefold() in _DAYS_AGO:
+        said = (now - timedelta(days=_DAYS_AGO[said.casefold()])).date().isoformat()
+    part = _PART.fullmatch(said)
+    begins = parse_time(f"{part[1]}-{part[2] or '01'}-01" if part else said)
+    if begins is None or not ends or not (part or len(said) == _DATE_LENGTH):
+        return begins
+    if part is None:
+        return begins + timedelta(days=1, microseconds=-1)
+    # Some day of the next month, or year, and back to its first.
+    return (begins + timedelta(days=31 if part[2] else 366)).replace(day=1) - timedelta(microseconds=1)
 
 
 def unknown_type(types: Registry, type: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from vault_tool.errors import VaultError
+from vault_tool.errors import UsageError, VaultError
 from vault_tool.model.evidence import FORMS, EvidenceKind, fault_in, read_reference
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -13,6 +13,7 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, global_root
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
+from vault_tool.verbs.parameters import require_moment
 
 NEEDS_PROBLEM = ("solution", "failed_tactic")
 
@@ -47,6 +48,14 @@ class Meaning:
                 f"this vault is {known}; `repo_ids` in vault.toml adds names" if known else "add it to `repo_ids` in vault.toml"
             )
             self.add("/repo_id", f"`{one_line(repo_id, 60)}` is not this vault", hint)
+
+    def moment(self, place: str, text: str) -> None:
+        """A text that bounds when something was observed must name a time; an empty one bounds nothing."""
+        try:
+            if text:
+                require_moment(text, self.vault.clock.now())
+        except UsageError as fault:
+            self.add(place, fault.message, fault.hint)
 
     def home(self, scope: str) -> Context:
         """The vault that a scope means, as who is asking; this one where that is a fault."""

@@ -93,6 +93,11 @@ def read(
     include_update_links: bool = True,
     context_problem_id: str = "",
     subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
+    project: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
     include_doubtful: bool = False,
     repo_id: str | None = None,
 ) -> Read:
@@ -103,7 +108,8 @@ def read(
     request: dict[str, Any] = {
         "op": "read", "repo_id": repo_id or "", "mode": mode, "query": query, "include_global": include_global,
         "limit": limit, "context_problem_id": context_problem_id, "subject_names": list(subject_names),
-        "include_doubtful": include_doubtful,
+        "tags": list(tags), "not_tags": list(not_tags), "project": project or "",
+        "since": since or "", "until": until or "", "include_doubtful": include_doubtful,
         "expand": {
             "semantic_hops": semantic_hops, "include_problem_links": include_problem_links,
             "include_update_links": include_update_links,
@@ -121,6 +127,8 @@ def answered(vault: Context, request: Mapping[str, Any]) -> Read:
     meaning.repo(request["repo_id"])
     if not request["query"].strip():
         meaning.add("/query", "it is only white space")
+    for name in ("since", "until"):
+        meaning.moment(f"/{name}", request.get(name) or "")
     problem = _problem(meaning, request.get("context_problem_id", "").strip())
     meaning.require()
     found = gather(vault, _asked(request, problem))
@@ -143,7 +151,9 @@ def _asked(request: Mapping[str, Any], problem: str | None) -> Asked:
         limit=int(request.get("limit", _LIMIT)), include_global=request.get("include_global", True),
         hops=int(expand.get("semantic_hops", _HOPS)), problem_links=expand.get("include_problem_links", True),
         update_links=expand.get("include_update_links", True), problem=problem,
-        subject_names=tuple(request.get("subject_names", ())), doubtful=request.get("include_doubtful", False),
+        subject_names=tuple(request.get("subject_names", ())), tags=tuple(request.get("tags", ())),
+        not_tags=tuple(request.get("not_tags", ())), project=request.get("project") or None, since=request.get("since") or None,
+        until=request.get("until") or None, doubtful=request.get("include_doubtful", False),
     )  # fmt: skip
 
 

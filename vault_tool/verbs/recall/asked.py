@@ -21,7 +21,8 @@ class Asked:
     """One question to the vault's memory, with everything that narrows it.
 
     `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or
-    classes, `since` and `until` times (ISO 8601) of what was observed, `budget` a bound on the answer in tokens,
+    classes of which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `since` and
+    `until` bounds on when it was observed (as `require_moment` reads them), `budget` a bound on the answer in tokens,
     `hops` how far implicit chains go (0 to 3), `exclude` ids that are not wanted again, `doubtful` whether what is
     believed to be false is shown too, `problem` the id of a problem that the answer is to serve.
     """
@@ -31,6 +32,7 @@ class Asked:
     kinds: tuple[str, ...] = ()
     subject_names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    not_tags: tuple[str, ...] = ()
     project: str | None = None
     since: str | None = None
     until: str | None = None

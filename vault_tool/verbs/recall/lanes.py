@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from operator import attrgetter
 from typing import Literal
 
@@ -15,22 +14,18 @@ from vault_tool.index.graph import names_of
 from vault_tool.index.lexical_text import handles
 from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.question import SELF, Question, asks_of, without, word_count
 from vault_tool.recall.weights import Weights
-from vault_tool.util.clock import parse_time
-from vault_tool.util.text import normal_name, unwrap_link
-from vault_tool.verbs import resolve
+from vault_tool.util.text import normal_name
 from vault_tool.verbs.context import Context
-from vault_tool.verbs.parameters import require_moment
 from vault_tool.verbs.recall import meaning
 from vault_tool.verbs.recall.asked import Asked
+from vault_tool.verbs.recall.filters import MEMORIES, Filters
 from vault_tool.verbs.recall.meaning import Meaning
 
 Scope = Literal["repo", "global"]
 
-_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 _LANE = 64
 """So many of each lane are weighed; 96 answer nothing more of the questions measured."""
 
@@ -49,77 +44,9 @@ _REACH = 2
 _LETTERS_A_WORD = 6
 _HEAD_LETTERS = 320
 _WHOLE_PREVIEW = 190
-_ANYWHERE = ("", "global")
 _SPEAKER = re.compile(r'[*_]{0,2}([^:\n"*_]{1,60})[*_]{0,2}(?::[*_]{0,2} | said, ["“])')
 _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system"))
 """Who speaks in the log of a conversation with a machine, tagged or not."""
-
-
-class Filters:
-    """What a memory must be to answer: the asker's own filters, and nothing superseded or expired."""
-
-    def __init__(self, vault: Context, asked: Asked) -> None:
-        self._superseded = vault.superseded()
-        self._asked = asked
-        self._now = vault.clock.now()
-        self._kinds = {kind.casefold() for kind in asked.kinds}
-        self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
-        self._tags = {tag.casefold() for tag in asked.tags}
-        self._since, self._until = _moment(asked.since), _moment(asked.until, ends=True)
-        self._anything = not self.narrow and not asked.exclude
-
-    def replaced_by(self, identity: str) -> tuple[str, ...]:
-        """The ids of what replaces an understanding; nothing for one that is active."""
-        return self._superseded.get(identity, ())
-
-    @property
-    def narrow(self) -> bool:
-        """Whether much of what is found may be refused."""
-        asked = self._asked
-        return any((self._kinds, self._subjects, self._tags, asked.project, asked.since, asked.until, asked.session, asked.user))
-
-    @property
-    def subjects(self) -> list[frozenset[str]]:
-        """The names of each subject that a memory must be tagged with."""
-        return self._subjects
-
-    def admits(self, entry: Entry) -> bool:
-        """Whether a memory may answer."""
-        return self.current(entry) and (self._anything or self._wanted(entry))
-
-    def current(self, entry: Entry) -> bool:
-        """Whether it is a memory that nothing replaces and that has not expired; what every session reads anyway is none."""
-        if entry.record_class not in _MEMORIES or entry.id in self._superseded:
-            return False
-        if entry.type in KEPT_TYPES and entry.type not in self._kinds:
-            return False
-        return not entry.expired(self._now)
-
-    def _wanted(self, entry: Entry) -> bool:
-        asked = self._asked
-        if entry.id in asked.exclude or (
-            self._kinds and self._kinds.isdisjoint((entry.type.casefold(), entry.record_class.value))
-        ):
-            return False
-        if self._subjects:
-            tagged = {normal_name(name) for name in entry.subjects}
-            if any(tagged.isdisjoint(names) for names in self._subjects):
-                return False
-        if self._tags and self._tags.isdisjoint(tag.casefold() for tag in entry.texts("tags")):
-            return False
-        if asked.project and entry.text("project") not in (asked.project, *_ANYWHERE):
-            return False
-        if asked.user and entry.text("user") not in (asked.user, ""):
-            return False
-        return (not asked.session or entry.text("session") == asked.session) and self._in_time(entry)
-
-    def _in_time(self, entry: Entry) -> bool:
-        if self._since is None and self._until is None:
-            return True
-        at = parse_time(entry.observed)
-        if at is None:
-            return False
-        return (self._since is None or at >= self._since) and (self._until is None or at <= self._until)
 
 
 @dataclass(slots=True)
@@ -151,27 +78,31 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
     reach = _LANE * (_FILTERED if filters.narrow else 1)
-    classes = [record_class.value for record_class in _MEMORIES]
+    classes = [record_class.value for record_class in MEMORIES]
     names = named_subjects(catalog, question)
     pool.meaning, lacks = meaning.ask(vault, _ways(question, names), weights, until)
     pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()
     whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
-    words = vault.index.wording(question.words, _SCORED * reach, classes, question.text)
-    near = pool.meaning.top(reach) if pool.meaning else []
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
-    paths = dict.fromkeys(
+    others = dict.fromkeys(
         [
             *called,
-            *list(words)[:reach],
-            *near,
             *(path for group in names or filters.subjects for path in catalog.newest_tagged(group, _TAGGED)),
             *(path for group in (names if whole else ()) for path in catalog.newest_tagged(group, _TAGGED, _OF_ONE)),
             *_in_session(pool, asked),
         ]
     )
-    _take(pool, catalog.by_paths_kept(paths).values(), words, near)
+    while True:
+        words = vault.index.wording(question.words, _SCORED * reach, classes, question.text)
+        near = pool.meaning.top(reach) if pool.meaning else []
+        paths = dict.fromkeys([*list(words)[:reach], *near, *others])
+        _take(pool, catalog.by_paths_kept(paths).values(), words, near)
+        # Filters may refuse all of the best: what they want can stand far below.
+        if not filters.narrow or len(pool.candidates) >= asked.limit or len(words) <= reach:
+            break
+        reach *= _FILTERED
     for path in called:
         if (pool.scope, path) in pool.candidates:
             pool.candidates[pool.scope, path].exact = True
@@ -338,7 +269,3 @@ def _length(entry: Entry) -> int:
     if len(entry.preview) < _WHOLE_PREVIEW:
         return word_count(entry.preview)
     return max(len(entry.preview), entry.size - _HEAD_LETTERS - len(entry.title)) // _LETTERS_A_WORD
-
-
-def _moment(text: str | None, ends: bool = False) -> datetime | None:
-    return require_moment(text, ends=ends) if text else None

@@ -147,6 +147,7 @@ def recall(
     kinds: Sequence[str] = (),
     subject_names: Sequence[str] = (),
     tags: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
     project: str | None = None,
     since: str | None = None,
     until: str | None = None,
@@ -161,14 +162,15 @@ def recall(
 ) -> Bundle | SubjectView:
     """What the vault knows of a question, best first; of an exact subject name or alias, what is understood of it.
 
-    `kinds` are types or classes, `since` and `until` bound when it was observed, `session` and `user` whose it is,
-    `hops` (0..3) how far associations are followed, `problem` the problem that it is to help with, `budget` a bound
-    in tokens, `doubtful` shows what is believed to be false too, `explain` gives every factor of every score.
+    `kinds` are types or classes, `tags` all of which it has and `not_tags` none, `project` the only one that it may be of,
+    `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` and `user` whose it is,
+    `hops` (0..3) how far associations are followed, `problem` the problem that it is to help with, `budget` a bound in
+    tokens, `doubtful` shows what is believed to be false too, `explain` gives every factor of every score.
     """
     asked = Asked(
-        query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), project=project,
-        since=since, until=until, session=session, user=user, limit=limit, hops=hops, budget=budget,
-        include_global=include_global, doubtful=doubtful, explain=explain,
+        query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
+        not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, user=user, limit=limit,
+        hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
     )  # fmt: skip
     freshness = vault.fresh()
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
@@ -187,8 +189,8 @@ def recall(
 
 def _narrowed(asked: Asked) -> bool:
     """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
-    filters = (asked.kinds, asked.subject_names, asked.tags, asked.project, asked.since, asked.until, asked.session, asked.user)
-    return any(filters)
+    named = (asked.kinds, asked.subject_names, asked.tags, asked.not_tags, asked.project, asked.since, asked.until)
+    return any((*named, asked.session, asked.user))
 
 
 def _bundle(answer: Answer) -> Bundle:

@@ -13,7 +13,7 @@ from vault_tool.index.catalog import Page
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.headline import headline_of
@@ -21,6 +21,7 @@ from vault_tool.verbs.lean import Short, answer, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
+from vault_tool.verbs.recall.filters import Filters
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
@@ -87,6 +88,13 @@ def search(
     *,
     kinds: Sequence[str] = (),
     subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
+    project: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    session: str | None = None,
+    user: str | None = None,
     mode: str = "auto",
     everything: bool = False,
     include_global: bool = True,
@@ -94,8 +102,9 @@ def search(
     """What fits `query`, best first: memories by meaning and words, with understandings before what they cover.
 
     Subjects and pages are found by their words. `"in quotes"` (an exact phrase), `begin*` (a prefix) and `mode` `text`
-    search by words alone. `kinds` keeps some types or classes (`page` for pages), `subject_names` what is tagged with
-    all of them. Superseded and expired memories are history, not answers: `everything` shows them too, by words.
+    search by words alone. The filters are those of `recall`, and `kinds` has `page` for pages; a page has no tags, project
+    or date, so any filter but `kinds` leaves it out. Superseded and expired memories are history, not answers:
+    `everything` shows them too, by words.
     """
     require_limit(limit)
     if mode not in MODES:
@@ -105,7 +114,8 @@ def search(
     for name in subject_names:
         resolve.require_tagged(vault, name)
     asked = Asked(
-        query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), limit=limit, include_global=include_global,
+        query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
+        project=project, since=since, until=until, session=session, user=user, limit=limit, include_global=include_global,
         hops=0, problem_links=False, update_links=False,
     )  # fmt: skip
     by_words = _by_words(vault, asked, everything)
@@ -135,12 +145,11 @@ def _merged(memories: tuple[Found, ...], by_words: Sequence[Found]) -> tuple[Fou
 
 def _by_words(vault: Context, asked: Asked, everything: bool) -> tuple[Found, ...]:
     """What the full text finds. Filters are applied to what it ranks: reach further until enough pass, or nothing is left."""
-    wanted = {kind.casefold() for kind in asked.kinds}
-    subjects = [frozenset(resolve.names_for(vault, name)) for name in asked.subject_names]
+    filters = Filters(vault, asked)
     reach = asked.limit * 2 + 10
     while True:
         hits = vault.index.search(asked.query, reach)
-        found = list(islice(_kept(vault, hits, wanted, subjects, everything), asked.limit))
+        found = list(islice(_kept(vault, hits, filters, asked, everything), asked.limit))
         if len(found) >= asked.limit or len(hits) < reach:
             return tuple(found)
         reach *= 4
@@ -162,26 +171,20 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
-def _kept(
-    vault: Context, hits: Sequence[LexicalHit], wanted: set[str], subjects: Sequence[frozenset[str]], everything: bool
-) -> Iterator[Found]:
+def _kept(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: Asked, everything: bool) -> Iterator[Found]:
     catalog = vault.index.catalog
+    kinds = {kind.casefold() for kind in asked.kinds}
     now = vault.clock.now()
     for hit in hits:
         path, score = hit.path, hit.score
         entry = catalog.by_path(path)
         if entry is None:
-            if (not wanted or "page" in wanted) and not subjects:
+            if (not kinds or PAGE in kinds) and not filters.of_heads:
                 yield from (_page(page, score) for page in [catalog.page(path)] if page)
             continue
-        if entry.record_class not in SEARCHED and not wanted & {entry.type.casefold(), entry.record_class.value}:
+        if (entry.record_class not in SEARCHED and not kinds) or not filters.wants(entry):
             continue
-        if wanted and not wanted & {entry.type.casefold(), entry.record_class.value}:
-            continue
-        tagged = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}
-        if any(tagged.isdisjoint(names) for names in subjects):
-            continue
-        if not everything and (entry.expired(now) or vault.superseded_by(entry.id)):
+        if not everything and (entry.expired(now) or filters.replaced_by(entry.id)):
             continue
         yield _found(vault, entry, score)
 

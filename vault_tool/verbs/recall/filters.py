@@ -1,0 +1,106 @@
+"""Which memories may answer: the asker's own filters, and nothing superseded or expired."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import normal_name, unwrap_link
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.parameters import require_moment
+from vault_tool.verbs.recall.asked import Asked
+
+MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+
+
+class Filters:
+    """What a memory must be to answer one question."""
+
+    def __init__(self, vault: Context, asked: Asked) -> None:
+        self._superseded = vault.superseded()
+        self._asked = asked
+        self._now = vault.clock.now()
+        self._kinds = {kind.casefold() for kind in asked.kinds}
+        self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
+        self._tags, self._not_tags = _tags(asked.tags), _tags(asked.not_tags)
+        self._project = normal_name(asked.project or "")
+        self._since, self._until = self._moment(asked.since), self._moment(asked.until, ends=True)
+        self._anything = not self.narrow and not asked.exclude
+
+    def replaced_by(self, identity: str) -> tuple[str, ...]:
+        """The ids of what replaces an understanding; nothing for one that is active."""
+        return self._superseded.get(identity, ())
+
+    @property
+    def narrow(self) -> bool:
+        """Whether much of what is found may be refused."""
+        return bool(self._kinds) or self.of_heads
+
+    @property
+    def of_heads(self) -> bool:
+        """Whether something is asked for that a head alone can say, so that no page without one fits."""
+        asked = self._asked
+        named = (self._subjects, self._tags, self._not_tags, self._project, asked.since, asked.until, asked.session, asked.user)
+        return any(named)
+
+    @property
+    def subjects(self) -> list[frozenset[str]]:
+        """The names of each subject that a memory must be tagged with."""
+        return self._subjects
+
+    def admits(self, entry: Entry) -> bool:
+        """Whether a memory may answer."""
+        return self.current(entry) and (self._anything or self.wants(entry))
+
+    def current(self, entry: Entry) -> bool:
+        """Whether it is a memory that nothing replaces and that has not expired; what every session reads anyway is none."""
+        if entry.record_class not in MEMORIES or entry.id in self._superseded:
+            return False
+        if entry.type in KEPT_TYPES and entry.type not in self._kinds:
+            return False
+        return not entry.expired(self._now)
+
+    def wants(self, entry: Entry) -> bool:
+        """Whether a record is what the asker's own filters ask for."""
+        asked = self._asked
+        if entry.id in asked.exclude or (
+            self._kinds and self._kinds.isdisjoint((entry.type.casefold(), entry.record_class.value))
+        ):
+            return False
+        if self._subjects:
+            # A subject is about itself.
+            named = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}
+            if any(named.isdisjoint(names) for names in self._subjects):
+                return False
+        if self._tags or self._not_tags:
+            tags = _tags(entry.texts("tags"))
+            if not all(_has(tags, tag) for tag in self._tags) or any(_has(tags, tag) for tag in self._not_tags):
+                return False
+        if self._project and normal_name(entry.text("project")) != self._project:
+            return False
+        if asked.user and entry.text("user") not in (asked.user, ""):
+            return False
+        return (not asked.session or entry.text("session") == asked.session) and self._in_time(entry)
+
+    def _in_time(self, entry: Entry) -> bool:
+        if self._since is None and self._until is None:
+            return True
+        at = parse_time(entry.observed)
+        if at is None:
+            return False
+        return (self._since is None or at >= self._since) and (self._until is None or at <= self._until)
+
+    def _moment(self, text: str | None, ends: bool = False) -> datetime | None:
+        return require_moment(text, self._now, ends=ends) if text else None
+
+
+def _tags(names: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(normal_name(name.strip().removeprefix("#")) for name in names) - {""}
+
+
+def _has(tags: frozenset[str], wanted: str) -> bool:
+    """Whether a memory has a tag, or one below it: `work/lab` is a kind of `work`."""
+    return wanted in tags or any(tag.startswith(f"{wanted}/") for tag in tags)
