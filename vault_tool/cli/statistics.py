@@ -1,12 +1,15 @@
-"""The command that counts."""
+"""The commands that count."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vault_tool.cli.blocks import Block, Heading, fields
+import click
+
+from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
+from vault_tool.util.text import counted
 from vault_tool.verbs import statistics
 
 
@@ -15,6 +18,27 @@ def get_stats(call: Call) -> Exit:
     """Count what the vault holds."""
     with call.open_vault() as vault:
         return call.emit(statistics.get_stats(vault), _stats, vault)
+
+
+@command("tags", "vt tags", "vt tags work --limit 10")
+@click.argument("prefix", default="", metavar="[BEGINNING]", help="Only tags that begin so.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most tags.")
+def tags(call: Call, prefix: str, limit: int) -> Exit:
+    """List the tags, and which stand together.
+
+    The most frequent first, each with how many memories have it, and with the tags that stand beside it most often.
+    `--tag` of recall and search takes any of them.
+    """
+    with call.open_vault() as vault:
+        return call.emit(statistics.tags(vault, prefix, limit), _tags, vault)
+
+
+def _tags(found: statistics.Tags, short: Short) -> Iterator[Block]:
+    rows = [(one.tag, str(one.count), ", ".join(f"{other.tag} {other.count}" for other in one.beside)) for one in found.results]
+    empty = "no tag begins so" if found.tagged else "nothing is tagged yet: `vt remember --tag TAG` does"
+    yield table(("tag", "memories", "beside it"), rows, right=["memories"], empty=empty)
+    if len(found.results) < found.total:
+        yield f"{len(found.results)} of {counted(found.total, 'tag')}: --limit shows more, a beginning fewer"
 
 
 def _stats(found: statistics.Stats, short: Short) -> Iterator[Block]:

@@ -57,6 +57,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("search-observations", "observing", "Search within the evidence on subjects."),
         Listed("get", "looking", "Read one memory whole; it counts as used."),
         Listed("show", "looking", "Look at a memory without counting it as used."),
+        Listed("tags", "statistics", "List the tags, and which stand together."),
         Listed("related", "looking", "Show what a memory is linked to."),
         Listed("open-around", "intersections", "Show a subject's neighbours."),
         Listed("open-intersection", "intersections", "Show all that two subjects share."),

@@ -41,6 +41,11 @@ def normal_name(text: str) -> str:
     return _SEPARATORS.sub(" ", folded).strip()
 
 
+def tag_name(tag: str) -> str:
+    """The form in which tags are compared: that of names, with or without the `#` before it."""
+    return normal_name(tag.strip().removeprefix("#"))
+
+
 def counted(count: int, what: str, many: str = "") -> str:
     """`1 error`, `2 errors`: a number with its noun; `many` is the plural of one that does not form it with an s."""
     return f"{count:,} {what if count == 1 else many or f'{what}s'}"

@@ -1,16 +1,22 @@
-"""`get_stats`: how much a vault holds, and how much of it can be found by meaning."""
+"""`get_stats` and `tags`: how much a vault holds, how much of it can be found by meaning, and which tags it has."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
 
 from vault_tool.index.vectors import texts
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
+from vault_tool.util.text import tag_name
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.parameters import require_limit
+
+_BESIDE = 5
+"""So many tags are named beside each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +57,80 @@ class Stats:
     current_generation: int
     last_consolidated_at: str | None
     freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BesideTag:
+    """A tag that stands beside another, and on how many memories both stand."""
+
+    tag: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagCount:
+    """A tag as it is written most often, how many memories have it, and what stands beside it, most often first."""
+
+    tag: str
+    count: int
+    beside: tuple[BesideTag, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tags:
+    """The answer of `tags`, the most frequent first: `total` is how many there are, `tagged` how many memories have any."""
+
+    total: int
+    tagged: int
+    results: tuple[TagCount, ...]
+    freshness: Freshness
+
+
+def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
+    """The tags of the memories with how many have each, and which stand together; of all, or of those that begin with `prefix`.
+
+    Tags are one whatever their case, and with `-`, `_` or a space. What a newer understanding replaced, and what has expired,
+    does not count.
+    """
+    require_limit(limit)
+    freshness = vault.fresh()
+    begins = tag_name(prefix)
+    spelt: Counter[tuple[str, str]] = Counter()
+    sets: list[frozenset[str]] = []
+    for written in _tags_in_force(vault):
+        said = {tag_name(tag): tag.strip().removeprefix("#") for tag in written}
+        said.pop("", None)
+        spelt.update(said.items())
+        sets.append(frozenset(said))
+    counts = Counter(name for names in sets for name in names)
+    wanted = [(name, count) for name, count in counts.items() if name.startswith(begins)]
+    best = nsmallest(limit, wanted, key=lambda one: (-one[1], one[0]))
+    around: dict[str, Counter[str]] = {name: Counter() for name, _ in best}
+    for names in sets:
+        for name in names & around.keys():
+            around[name].update(names - {name})
+    usual = {name: tag for (name, tag), _ in sorted(spelt.items(), key=lambda one: (one[1], one[0]))}
+    results = (
+        TagCount(
+            tag=usual[name],
+            count=count,
+            beside=tuple(
+                BesideTag(tag=usual[other], count=shared)
+                for other, shared in nsmallest(_BESIDE, around[name].items(), key=lambda one: (-one[1], one[0]))
+            ),
+        )
+        for name, count in best
+    )
+    return Tags(total=len(wanted), tagged=sum(map(bool, sets)), results=tuple(results), freshness=freshness)
+
+
+def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
+    """The tags of each memory that is still told."""
+    now, replaced = vault.clock.now(), vault.superseded()
+    for record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING):
+        for entry in vault.index.catalog.of_class(record_class):
+            if entry.id not in replaced and not entry.expired(now):
+                yield entry.texts("tags")
 
 
 def get_stats(vault: Context) -> Stats:

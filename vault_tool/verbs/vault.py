@@ -59,6 +59,7 @@ class Vault(Context):
     delete_observations = observations.delete_observations
     search_observations = searching_observations.search_observations
     get_stats = statistics.get_stats
+    tags = statistics.tags
     get_understandings = syntheses.get_understandings
     get_understanding_history = syntheses.get_understanding_history
     create_understanding = understandings.create_understanding

@@ -7,7 +7,7 @@ from datetime import datetime
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import parse_time
-from vault_tool.util.text import normal_name, unwrap_link
+from vault_tool.util.text import normal_name, tag_name, unwrap_link
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.parameters import require_moment
@@ -98,7 +98,7 @@ class Filters:
 
 
 def _tags(names: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(normal_name(name.strip().removeprefix("#")) for name in names) - {""}
+    return frozenset(map(tag_name, names)) - {""}
 
 
 def _has(tags: frozenset[str], wanted: str) -> bool:
