@@ -318,10 +318,10 @@ def test_what_is_missing_is_remarked_and_stored_all_the_same(vault: Vault, root:
     assert says in made.warnings[0]
 
 
-def test_a_type_in_other_letters_is_the_type_and_a_slip_is_asked_about(vault: Vault) -> None:
+def test_a_type_in_other_letters_is_the_type_and_a_strange_one_is_remarked_upon(vault: Vault) -> None:
     assert [vault.remember(text, kind=text).type for text in ("Fact", "DECISION")] == ["fact", "decision"]
-    (said,) = vault.remember("Text.", kind="desicion").warnings
-    assert said.endswith("weight 0.8; did you mean decision?")
+    (said,) = vault.remember("Text.", kind="recipe").warnings
+    assert said == "`recipe` is not a type of this vault: it is kept as an observation of weight 0.8"
 
 
 def test_a_type_of_the_vaults_own_is_no_surprise(root: Path) -> None:
@@ -360,3 +360,22 @@ def test_origin_is_an_agents_unless_it_is_said(root: Path) -> None:
     with Vault.open(root, origin="owner", environ={"VAULT_SESSION": "s9", "VAULT_MODEL": "m9"}) as vault:
         shown = vault.show(vault.remember("Text.").id)
     assert (shown.origin, shown.head["session"], shown.head["model"]) == ("owner", "s9", "m9")
+
+
+def test_a_type_that_is_nearly_another_is_asked_about(vault: Vault, root: Path) -> None:
+    for slip in ("decison", "desicion", "Decisions", "fcat"):
+        with untouched(root), fails(UsageError, f"`{slip}` is no type here yet", "--new-type"):
+            vault.remember("We stay on Postgres.", kind=slip)
+        with untouched(root), fails(UsageError, "observation 2", "--new-type"):
+            vault.add_observations([{"content": "One."}, {"content": "Two.", "kind": slip}])
+    for kind in ("recipe", "session", "question", "FACT"):
+        assert vault.remember(f"A {kind}.", kind=kind).type == kind.replace("FACT", "fact")
+    with fails(UsageError, "nearly `recipe`"):
+        vault.remember("Soup.", kind="recipes")
+
+
+def test_a_type_of_ones_own_is_kept_and_then_known(vault: Vault) -> None:
+    assert vault.remember("A reading.", kind="facet", new_type=True).type == "facet"
+    assert vault.remember("Another.", kind="facet").type == "facet"
+    made = vault.add_observations([{"content": "A third.", "kind": "patterns", "new_type": True}])
+    assert [one.type for one in made.results] == ["patterns"]

@@ -29,6 +29,7 @@ SHARE = click.FloatRange(0, 1)
 @click.option(
     "--kind", "--type", "-k", "kind", default="general", show_default=True, metavar="TYPE", help="Its type, e.g. fact, decision."
 )
+@click.option("--new-type", is_flag=True, help="Keep a type that is new here although it is nearly a known one.")
 @click.option("--title", default="", help="Its title; else the first sentence.")
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
 @click.option("--importance", type=SHARE, help="0 to 1; else by type.")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from vault_tool.errors import UsageError
-from vault_tool.model.types import UNKNOWN_WEIGHT, Registry
+from vault_tool.model.types import UNKNOWN_WEIGHT, RecordClass, Registry
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
 
@@ -15,6 +16,8 @@ _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 _PART = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 _DAYS_AGO = {"today": 0, "yesterday": 1}
 _DATE_LENGTH = 10
+_SLIP = 0.75
+"""How alike two words are of which one is taken for a slip: `desicion`, `fcat`, but no `session` for `decision`."""
 
 
 def require_units(**values: float | None) -> None:
@@ -58,6 +61,19 @@ def _moment(said: str, now: datetime, ends: bool) -> datetime | None:
         return begins + timedelta(days=1, microseconds=-1)
     # Some day of the next month, or year, and back to its first.
     return (begins + timedelta(days=31 if part[2] else 366)).replace(day=1) - timedelta(microseconds=1)
+
+
+def require_no_slip(types: Registry, type: str, used: Collection[str]) -> None:
+    """UsageError for a type that nobody here knows or has `used` yet, and that is nearly one of those that there are."""
+    if types.spec(type).known or type in used:
+        return
+    from difflib import get_close_matches  # 3 ms, and only a slip needs it
+
+    known = (spec.name for spec in types.of_class(RecordClass.OBSERVATION))
+    near = get_close_matches(type.casefold(), [name for name in {*known, *used} if name[:1] == type[:1].casefold()], 1, _SLIP)
+    if near:
+        keep = f"`--kind {near[0]}`; a type of your own that is new needs --new-type (`new_type`)"
+        raise UsageError(f"`{one_line(type, 40)}` is no type here yet, and nearly `{near[0]}`", keep)
 
 
 def unknown_type(types: Registry, type: str) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_units, unknown_type
+from vault_tool.verbs.parameters import require_no_slip, require_units, unknown_type
 from vault_tool.verbs.similar import Similar, near
 
 MANY_SUBJECTS = 4
@@ -78,12 +78,13 @@ def remember(
     preconditions: Sequence[str] = (),
     postconditions: Sequence[str] = (),
     pinned: bool = False,
+    new_type: bool = False,
 ) -> RememberedObservation:
     """Append an observation tagged with subjects; subjects that do not exist yet are created, and the result says so.
 
-    `kind` is the observation's type, `importance` and `confidence` are in 0..1, `related_to` names understandings
-    that this is direct evidence for, `problem` the problem that a solution or failed tactic is for; ids may be
-    unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
+    `kind` is the observation's type (one that is new and nearly called like another needs `new_type`), `importance` and
+    `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem` the problem
+    that a solution or failed tactic is for; ids may be unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
     """
     _check(content, kind, importance, confidence)  # before the vault is locked, and before anything is healed
     with writing(vault, "remember", appends=True) as op:
@@ -91,7 +92,7 @@ def remember(
             vault, content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence,
             related_to=related_to, problem=problem, failure_mode=failure_mode, change_targets=change_targets,
             evidence=evidence, rationale=rationale, observed_at=observed_at, expires=expires, turn=turn, steps=steps,
-            preconditions=preconditions, postconditions=postconditions, pinned=pinned,
+            preconditions=preconditions, postconditions=postconditions, pinned=pinned, new_type=new_type,
         )  # fmt: skip
         twin = twin_of(vault, draft)
         if twin is not None:
@@ -124,11 +125,12 @@ def draft_of(
     preconditions: Sequence[str] = (),
     postconditions: Sequence[str] = (),
     pinned: bool = False,
+    new_type: bool = False,
 ) -> Observation:
     """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
     _check(content, kind, importance, confidence)
     return Observation(
-        id=new_id(), type=_observation_type(vault, kind), body=body_text(content),
+        id=new_id(), type=_observation_type(vault, kind, new_type), body=body_text(content),
         title=one_line(title) or first_sentence(content),
         tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
         created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
@@ -195,7 +197,7 @@ def _check(content: str, kind: str, importance: float | None, confidence: float 
     require_units(importance=importance, confidence=confidence)
 
 
-def _observation_type(vault: Context, kind: str) -> str:
+def _observation_type(vault: Context, kind: str, new: bool) -> str:
     types = vault.settings.types
     if not types.spec(kind).known and types.spec(kind.lower()).known:
         kind = kind.lower()
@@ -207,6 +209,8 @@ def _observation_type(vault: Context, kind: str) -> str:
             RecordClass.SUBJECT: "create-subjects",
         }
         raise UsageError(f"`{kind}` is the type of an {record_class}", f"use `vt {verb.get(record_class, 'new ' + kind)}`")
+    if not new:
+        require_no_slip(types, kind, vault.index.catalog.types())
     return kind
 
 
