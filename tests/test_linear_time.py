@@ -141,6 +141,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "passages": lambda said: passages("A title", said),
     "passages of a title": lambda said: passages(said, "A body.", said, [said]),
     "question": question.read,
+    "question said": lambda text: question.read(text, said=True),
     "question without": lambda said: question.without(said, ["harbor"]),
     "word_count": question.word_count,
     "speaker": lanes._SPEAKER.match,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.bounds import examples
-from vault_tool.index.lexical import Builder, Lexical
+from vault_tool.index.lexical import Analyzer, Builder, Lexical
 from vault_tool.index.lexical_text import MOST_CLAUSES, Text, read_query, searchable
 
 TEXTS = {
@@ -126,6 +128,35 @@ def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) 
     waiting = {"pool": Text("pool", "Zebra", "Redis", "A timeout.")}
     assert lexical.coverage(question, ["redis", "pool"], waiting) == {"redis": covered["redis"], "pool": pytest.approx(1)}
     assert lexical.coverage(question, []) == lexical.coverage({}, ["redis"]) == {}
+
+
+_WORDS = ("redis", "timeouts", "connections", "settings", "pools", "ice", "red", "words", "weather", "tuesday", "are")
+
+
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    sentences=st.lists(st.dictionaries(st.sampled_from(_WORDS), st.sampled_from([0.5, 1.0]), max_size=5), max_size=4),
+    waiting=st.sets(st.sampled_from(["redis", "pool", "order", "phrase"])),
+)
+def test_what_a_conversation_mentions_is_what_counting_words_by_hand_gives(
+    lexical: Lexical, sentences: list[dict[str, float]], waiting: set[str]
+) -> None:
+    analyze = Analyzer("english")
+    classes = {text.record_class for text in TEXTS.values()}
+    texts = {path: set(analyze(f"{text.title} {text.names} {text.body}")) for path, text in TEXTS.items()}
+    said = [{analyze(word)[0]: part for word, part in one.items() if analyze.tells(word)} for one in sentences]
+    pairs = [{**one, **other} for one, other in pairwise(said)]
+    counts = [len(one) for one in said] + [len(one) + len(other) for one, other in pairwise(said)]
+    expected: dict[str, float] = {}
+    for words, count in zip([*said, *pairs], counts, strict=True):
+        rare = lexical.weights(" ".join(words))
+        for path, tokens in texts.items():
+            if words.keys() & tokens:
+                mass = sum(part * rare[word] for word, part in words.items() if word in tokens)
+                beyond = mass - math.log(len(TEXTS)) - math.log(max(1, count))
+                expected[path] = max(beyond, expected.get(path, beyond))
+    found = lexical.mentioned(sentences, 20, classes, {path: TEXTS[path] for path in waiting})
+    assert found == pytest.approx(expected, abs=1e-4)
 
 
 def test_changes_are_applied(tmp_path: Path) -> None:

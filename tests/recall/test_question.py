@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.recall.question import read, without, word_count, words_of
+from vault_tool.recall.question import MOST_SENTENCES, read, without, word_count, words_of
 
 
 @pytest.mark.parametrize(
@@ -44,6 +44,25 @@ def test_a_question_about_the_asker_is_known_by_its_pronouns(text: str, own: boo
 )
 def test_a_question_can_be_asked_without_the_names_in_it(text: str, names: set[str], rest: str) -> None:
     assert without(text, names) == rest
+
+
+def test_what_is_said_is_read_in_sentences_without_what_frames_them() -> None:
+    said = read("Morning! I saw Priya's Redis\nagain. It's late.\n- buy candles 。接続。\n\nAnd you?", said=True)
+    assert [dict(one) for one in said.sentences] == [
+        {"morning": 0.5},
+        {"saw": 1.0, "priya": 1.0, "redis": 1.0},
+        {"late": 0.5},
+        {"buy": 1.0, "candles": 1.0},
+        {"接続。": 1.0},
+    ]
+    assert not read("Why does Redis drop?").sentences
+
+
+def test_a_page_has_names_and_sentences_up_to_its_end() -> None:
+    page = read(f"{'We talked about nothing. ' * 20} Then Priya wrote.")
+    assert page.page and "priya" in page.names and {"priya": 1.0, "wrote": 1.0} == dict(page.sentences[-1])
+    endless = read(" ".join(f"word{n}" for n in range(10_000)))
+    assert len(endless.sentences) == MOST_SENTENCES and "word9999" in endless.sentences[-1]
 
 
 def test_lengths_and_words_of_scripts_without_spaces() -> None:

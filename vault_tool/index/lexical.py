@@ -42,6 +42,7 @@ _MOST_KEPT = 20_000
 _FIELD = "text"
 _MOST_SPLIT = 4_000
 _MOST_READ = 16
+_MOST_SAID = 23
 _MOST_NAMES = 4_096
 _GROUPS = "\x1e"
 # Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.
@@ -272,6 +273,86 @@ class Lexical:
                 found[path] = sum(weight for token, weight in weights.items() if token in there) / total
         return found
 
+    def mentioned(
+        self,
+        sentences: Sequence[Mapping[str, float]],
+        limit: int,
+        classes: Collection[str],
+        pending: Mapping[str, Text | None] | None = None,
+    ) -> dict[str, float]:
+        """By how much the best files of a conversation have more in common with one of its sentences, or with two that follow
+        each other, than chance would give: the rarity of the words in common, less the logarithms of how many files there are
+        and of how many words were said (of so many trials one succeeds by chance). Below 0 it is none.
+
+        `sentences` are words, each with how much it tells (0..1). For each the best `limit` files are looked at.
+        """
+        said = [self._said(words) for words in sentences]
+        hidden = pending or {}
+        meant = [self._only("class", classes)]
+        waiting = {
+            path: frozenset(self._tokens(text))
+            for path, text in hidden.items()
+            if text is not None and _meant(text, classes, None)
+        }
+        best: dict[str, float] = {}
+        found: list[dict[str, frozenset[str]]] = []
+        if len(said) == 1:
+            # One sentence needs no second query: what the first one scores is what the words in common weigh.
+            ((words, count),) = said
+            for path, mass in self._weighed(words, limit, meant).items():
+                if path not in hidden:
+                    best[path] = mass - self._chance(count)
+            found.append({})
+        else:
+            near = [self._weighed(words, limit, meant) for words, _ in said]
+            for at, (words, _) in enumerate(said):
+                among = {path for some in near[max(0, at - 1) : at + 2] for path in some if path not in hidden}
+                found.append(self._common(words, among))
+        for at, (words, count) in enumerate(said):
+            tokens = frozenset(words)
+            found[at].update((path, tokens & theirs) for path, theirs in waiting.items() if tokens & theirs)
+            _keep_best(best, found[at], words, self._chance(count))
+            if at:
+                before, earlier = said[at - 1][0], found[at - 1]
+                both = {path: common | earlier[path] for path, common in found[at].items() if path in earlier}
+                _keep_best(best, both, {**before, **words}, self._chance(count + said[at - 1][1]))
+        return best
+
+    def _chance(self, words: int) -> float:
+        return math.log(max(2, self._searcher.num_docs)) + math.log(max(1, words))
+
+    def _said(self, words: Mapping[str, float]) -> tuple[dict[str, float], int]:
+        """The rarest tokens of a sentence that any file has, with how much each tells; and how many it has in all."""
+        telling: dict[str, float] = {}
+        for word, part in words.items():
+            if self._analyze.tells(word):
+                telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(searchable(word)))
+        there = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(_FIELD, token)}
+        return dict(sorted(there.items(), key=lambda one: (-one[1], one[0]))[:_MOST_SAID]), len(telling)
+
+    def _weighed(self, words: Mapping[str, float], limit: int, meant: list[tuple[Occur, Query]]) -> dict[str, float]:
+        """The files that have most of these words by what they weigh, with what that is."""
+        if not words:
+            return {}
+        any_of = [(Occur.Should, Query.const_score_query(self._term(token), weight)) for token, weight in words.items()]
+        parts = [(Occur.Must, Query.boolean_query(any_of)), *meant]
+        hits = self._searcher.search(Query.boolean_query(parts), limit, count=False).hits
+        return {self._path(address): score for score, address in hits}
+
+    def _common(self, words: Collection[str], paths: Collection[str]) -> dict[str, frozenset[str]]:
+        """Which of these words each of these files has."""
+        if not words or not paths:
+            return {}
+        tokens = list(words)
+        # Each word scores a bit of its own: sums of powers of two below 2**24 are exact in a score's 32 bits.
+        bits = [(Occur.Should, Query.const_score_query(self._term(token), float(1 << n))) for n, token in enumerate(tokens)]
+        parts = [(Occur.Must, Query.boolean_query(bits)), (Occur.Must, self._filter("path", paths))]
+        hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
+        return {
+            self._path(address): frozenset(token for n, token in enumerate(tokens) if int(score) >> n & 1)
+            for score, address in hits
+        }
+
     def _clauses(self, text: str) -> tuple[Clause, ...]:
         """What is looked for: without the function words of the language, and without what stands everywhere."""
         clauses = self._query_of(text)
@@ -439,6 +520,13 @@ class Lexical:
         if clause.together:
             score += sum(self._rarity(token) * _saturated(counts[token]) for token in set(clause.tokens))
         return score
+
+
+def _keep_best(best: dict[str, float], found: Mapping[str, Iterable[str]], words: Mapping[str, float], chance: float) -> None:
+    for path, common in found.items():
+        value = sum(map(words.__getitem__, common)) - chance
+        if value > best.get(path, -math.inf):
+            best[path] = value
 
 
 def _occurrences(tokens: tuple[str, ...], clause: Clause) -> int:

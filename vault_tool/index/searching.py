@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
@@ -94,6 +94,14 @@ class Search:
             covered = index.coverage(weights, telling, beside)
             called = index.called(text, whole, list(shares)[:_COVERED], beside)
         return {path: Wording(share, covered.get(path), called.get(path, NOT_CALLED)) for path, share in shares.items()}
+
+    def mentioned(
+        self, catalog: Catalog, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str]
+    ) -> dict[str, float]:
+        """What files have in common with the sentences of a conversation, beyond chance. Raises Spoilt as `search` does."""
+        beside = self.caught_up(catalog)
+        with self._distrusting(catalog):
+            return self._index(catalog).mentioned(sentences, limit, classes, beside)
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""

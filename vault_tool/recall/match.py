@@ -39,6 +39,19 @@ def match(candidate: Candidate) -> float:
     return squash(max(BOTH * words + candidate.cosine, against) + called, MIDDLE, WIDTH)
 
 
+MENTIONED = (0.525, 0.083)
+"""What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e
+against chance) beyond that. From 0.3 on it comes up unprompted, from 5 on it is a strong match."""
+
+NAMED_ALONE = 0.6
+"""What the understanding of a subject counts, as such a share, where a conversation names the subject and says no more."""
+
+
+def mentioned(beyond: float) -> float:
+    """What it counts, as a share of a question's words, that a conversation mentions a memory, by evidence `beyond` chance."""
+    return min(1.0, MENTIONED[0] + MENTIONED[1] * beyond)
+
+
 def squash(value: float, middle: float, width: float) -> float:
     """A number on the scale 0..1: a half at `middle`, the steeper the smaller `width` is (logistic)."""
     return 1 / (1 + exp(-(value - middle) / width))

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from vault_tool.util.text import normal_name
 
 LONGEST_NAME = 5
 """Names of more words are not looked for inside a question."""
+
+PAGE_WORDS = 60
+"""A text of more words is read sentence by sentence: as one question its words would be compared as a whole."""
+
+MOST_SENTENCES = 40
+"""So many of the last sentences of a page are looked for; a page of 400 words has about 25."""
 
 SELF = ("user", "me", "owner", "human")
 """What a vault calls the person who asks, where the question says `I` or `my`."""
@@ -40,7 +47,27 @@ _ASKED = (
 
 _ASKING = _FUNCTION.union(_ASKED.split())
 
+_OFTEN_SAID = (
+    "able after again ago alone already always amazing answer around ask away awesome back bad because before begin best "
+    "better big bit both bring call came care change check close come cool day days decide different early easy end enough "
+    "even evening excited far favorite feel feeling few fine finally finish first friend friends full fun get good got "
+    "great guess guy half happen happy hard hear help here high home hope hour house idea important interesting job keep "
+    "kid kids kind know last late later learn let life line little live long look looking lot love made make many may "
+    "maybe meet minute moment money month morning much name near nearly never nice night number often once open own part "
+    "past pay people person place plan play point pretty problem put question quite reach ready real really reason right "
+    "room run second see seem send set share short side since sit small soon sorry sound special start stay still stop "
+    "stuff super support sure take talk team thank thanks thing three time together tomorrow tonight took top totally try "
+    "turn two use used wait walk want watch way week weekend weeks well went whole win wish wonder word work working world "
+    "worry worth write wrong year years yesterday young"
+)
+_COMMON = frozenset(_OFTEN_SAID.split())
+"""English words that conversation is full of: that a memory has two of them is chance more often than their rarity says."""
+
+_COMMONLY = 0.5
+"""What such a word counts."""
+
 _SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?;:…])[\"')\]”’]*\s+|(?<=[。！？；])|\n(?=[^\Wa-z]|[-*>•\n])")
 _PART = re.compile(r'"[^"]*"|\S+')
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _AROUND = ".,;:!?()[]{}…'’“”‘\""
@@ -51,20 +78,27 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 class Question:
     """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
 
-    `own` says that it is about the asker.
+    `own` says that it is about the asker. A `page` of conversation is read by its `sentences`, each the words that tell
+    something with how much they do; so is what nobody asked (`read` with `said`).
     """
 
     text: str
     words: str
     names: tuple[str, ...]
     own: bool
+    page: bool = False
+    sentences: tuple[Mapping[str, float], ...] = ()
 
 
-def read(text: str) -> Question:
-    """What a person's question says of its answer; never fails on what it says."""
+def read(text: str, said: bool = False) -> Question:
+    """What a person's question says of its answer, or what is `said` in a conversation; never fails on what it says."""
     # What a shell passes that is not UTF-8 reaches us as half a character, which no index takes.
-    whole = " ".join(unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode("utf-8")).split())
-    return Question(whole, _telling(whole), tuple(dict.fromkeys(_names(whole))), bool(_SELF.search(whole)))
+    text = unicodedata.normalize("NFKC", text.encode("utf-8", "replace").decode("utf-8"))
+    whole = " ".join(text.split())
+    page = word_count(whole) > PAGE_WORDS
+    names = chain.from_iterable(map(_names, _bounded(text))) if page else _names(whole)
+    parts = tuple(sentences(text)) if page or said else ()
+    return Question(whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, parts)
 
 
 def _telling(text: str) -> str:
@@ -139,5 +173,29 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def sentences(text: str) -> list[dict[str, float]]:
+    """The sentences of a conversation, the last ones of a long one: of each the words that tell something, and how much."""
+    said = [_said(sentence) for sentence in _bounded(text)]
+    return [words for words in said if words][-MOST_SENTENCES:]
+
+
+def _bounded(text: str) -> Iterator[str]:
+    """The sentences of a text in parts of bounded length: what nobody punctuated has no end."""
+    for sentence in _SENTENCE.split(text):
+        words = sentence.split()
+        yield from (" ".join(words[at : at + _MOST_SAID]) for at in range(0, len(words), _MOST_SAID))
+
+
+def _said(sentence: str) -> dict[str, float]:
+    """The words of a sentence that tell something."""
+    found: dict[str, float] = {}
+    for part in sentence.split():
+        word = _POSSESSIVE.sub("", part.strip(_AROUND)).casefold().replace("’", "'")
+        if word and word not in _ASKING and word.partition("'")[0] not in _ASKING:
+            found[word] = _COMMONLY if word in _COMMON else 1.0
+    return found
+
+
 _LONG_RUN = 12
 _MOST_WORDS = 64
+_MOST_SAID = 40

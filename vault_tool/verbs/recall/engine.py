@@ -59,7 +59,7 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
     """
     require_limit(asked.limit)
     used = weights or _profile(asked)
-    read = question.read(asked.query)
+    read = question.read(asked.query, said=asked.profile == "ambient")
     scopes: list[tuple[Context, Scope]] = [(vault, "repo")]
     if asked.include_global and vault.global_vault is not None:
         scopes.append((vault.global_vault, "global"))

@@ -15,6 +15,7 @@ from vault_tool.index.lexical_text import handles
 from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall.candidate import Candidate, Key, Line
+from vault_tool.recall.match import BREADTH, NAMED_ALONE, mentioned
 from vault_tool.recall.question import SELF, Question, asks_of, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
@@ -36,6 +37,8 @@ _FILTERED = 4
 """With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
 _TAGGED = 24
+_MENTIONED = 12
+"""So many of the best are looked at for each sentence of a conversation."""
 _ENDS = "?!. "
 _OF_ONE = "single_subject"
 _IN_SESSION = 8
@@ -85,20 +88,23 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     if pool.meaning is not None:
         pool.meaning.begin()
     whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
+    said = bool(question.sentences) and names != [frozenset(SELF)]
+    mentions = _mentions(vault, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1))
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     others = dict.fromkeys(
         [
             *called,
+            *mentions,
             *(path for group in names or filters.subjects for path in catalog.newest_tagged(group, _TAGGED)),
-            *(path for group in (names if whole else ()) for path in catalog.newest_tagged(group, _TAGGED, _OF_ONE)),
+            *(path for group in (names if whole or said else ()) for path in catalog.newest_tagged(group, _TAGGED, _OF_ONE)),
             *_in_session(pool, asked),
         ]
     )
     while True:
-        words = vault.index.wording(question.words, _SCORED * reach, classes, question.text)
+        words = {} if question.page else vault.index.wording(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
         paths = dict.fromkeys([*list(words)[:reach], *near, *others])
-        _take(pool, catalog.by_paths_kept(paths).values(), words, near)
+        _take(pool, catalog.by_paths_kept(paths).values(), words, mentions, near)
         # Filters may refuse all of the best: what they want can stand far below.
         if not filters.narrow or len(pool.candidates) >= asked.limit or len(words) <= reach:
             break
@@ -110,7 +116,10 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     _measure(pool)
     for one in pool.candidates.values() if names else ():
         one.named = _named(one.entry, names)
-        one.exact = one.exact or (whole and _understands(one.entry, names))
+        understands = (whole or said) and _understands(one.entry, names)
+        one.exact = one.exact or (whole and understands)
+        if said and understands:
+            _raise(one, NAMED_ALONE)
     return pool
 
 
@@ -123,7 +132,17 @@ def add(pool: Pool, entries: Iterable[Entry]) -> list[Candidate]:
     return found
 
 
-def _take(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], near: Collection[str]) -> None:
+def _mentions(vault: Context, question: Question, classes: Collection[str], reach: int) -> dict[str, float]:
+    """What a conversation mentions by more than chance, with what that counts as a share of a question's words."""
+    if not question.sentences:
+        return {}
+    found = vault.index.mentioned(question.sentences, reach, classes)
+    return {path: mentioned(beyond) for path, beyond in found.items() if beyond > 0}
+
+
+def _take(
+    pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float], near: Collection[str]
+) -> None:
     nearest, filters = frozenset(near), pool.filters
     for entry in entries:
         for current in _current(pool, entry) if filters.replaced_by(entry.id) else (entry,):
@@ -134,6 +153,7 @@ def _take(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], ne
             if wording is not None:
                 _give(one, wording)
                 one.why += () if "words" in one.why else ("words",)
+            _raise(one, mentions.get(entry.path, 0.0))
             if entry.path in nearest and "meaning" not in one.why:
                 one.why += ("meaning",)
             if current is not entry:
@@ -145,6 +165,13 @@ def _give(one: Candidate, wording: Wording) -> None:
     if wording.share > one.words:
         one.words, one.covered = wording.share, wording.covered
         one.handle, one.heading, one.tag = wording.called
+
+
+def _raise(one: Candidate, share: float) -> None:
+    """Let a candidate's words count as much as this, where they do not count more."""
+    if share > one.worded(BREADTH):
+        one.words, one.covered = share, None
+        one.why += () if "words" in one.why else ("words",)
 
 
 def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:

@@ -1,0 +1,1 @@
+"""Vaults whose contents are told in TOML, and what is asked of them."""
