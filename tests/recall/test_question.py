@@ -60,7 +60,7 @@ def test_what_is_said_is_read_in_sentences_without_what_frames_them() -> None:
 
 def test_a_page_has_names_and_sentences_up_to_its_end() -> None:
     page = read(f"{'We talked about nothing. ' * 20} Then Priya wrote.")
-    assert page.page and "priya" in page.names and {"priya": 1.0, "wrote": 1.0} == dict(page.sentences[-1])
+    assert page.page and "priya" in page.names and dict(page.sentences[-1]) == {"priya": 1.0, "wrote": 1.0}
     endless = read(" ".join(f"word{n}" for n in range(10_000)))
     assert len(endless.sentences) == MOST_SENTENCES and "word9999" in endless.sentences[-1]
 

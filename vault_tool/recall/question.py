@@ -191,7 +191,7 @@ def _said(sentence: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in sentence.split():
         word = _POSSESSIVE.sub("", part.strip(_AROUND)).casefold().replace("’", "'")
-        if word and word not in _ASKING and word.partition("'")[0] not in _ASKING:
+        if any(map(str.isalnum, word)) and word not in _ASKING and word.partition("'")[0] not in _ASKING:
             found[word] = _COMMONLY if word in _COMMON else 1.0
     return found
 
