@@ -12,6 +12,9 @@ from vault_tool.util.text import normal_name
 CLOSE = 0.86
 """The ratio of matching characters (Ratcliff and Obershelp 1988) from which two names are a near miss."""
 
+_LONGEST = 200
+"""Characters above which a name's spelling is not compared: what a comparison costs grows with the square of them."""
+
 _SHORTEST_STEM = 3
 _SHORTEST_ACRONYM = 3
 _ENDING = 4
@@ -57,7 +60,8 @@ def nearness(mine: str, theirs: str) -> float:
     if _abbreviates(mine.split(), theirs.split()) or _abbreviates(theirs.split(), mine.split()):
         return 0.95
     # A cheap bound first: names of very different length cannot come close.
-    if 2 * min(len(mine), len(theirs)) < CLOSE * (len(mine) + len(theirs)):
+    shorter, longer = sorted((len(mine), len(theirs)))
+    if longer > _LONGEST or 2 * shorter < CLOSE * (shorter + longer):
         return 0.0
     ratio = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
     return ratio if ratio >= CLOSE else 0.0

@@ -29,7 +29,7 @@ _PART = re.compile(r'"([^"]*)"|(\S+)')
 _JOINED = re.compile(r"\.(?<=\w\.)\w++(?:\.\w++)*")
 """From the first dot of what is joined by dots. It begins with the dot, so that text without any costs nothing."""
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
+_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^ \t\n].*)$", re.MULTILINE)  # what closes it is cut off by `headings`
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _MARKS = "#>*-_` "
@@ -96,7 +96,8 @@ def headings(body: str) -> tuple[str, ...]:
     """The headings of a text; what is code has none."""
     if "#" not in body:
         return ()
-    return tuple(dict.fromkeys(_HEADING.findall(_FENCED.sub("", body))))[:_MOST_HEADINGS]
+    found = (text.rstrip(" \t#") for text in _HEADING.findall(_FENCED.sub("", body)))
+    return tuple(dict.fromkeys(filter(None, found)))[:_MOST_HEADINGS]
 
 
 def first_passage(body: str) -> str:
