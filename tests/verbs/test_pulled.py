@@ -637,6 +637,28 @@ def test_every_answer_says_who_brought_it_and_that_nobody_vouches(root: Path, fo
         assert vault.history(identity(3)).results[0].reviewed
 
 
+def test_sessions_say_who_brought_it_and_whether_a_person_vouches(root: Path, forger: Path, clock: FixedClock) -> None:
+    write(forger, "vault/beat.md", note(2, "Zebras met.", origin="owner"))
+    write(forger, "vault/line.md", note(3, "Zebras left.", origin="owner", session="s"))
+    forged(forger)
+    pull(root, forger)
+    with Vault.open(root, clock=clock, session="s") as vault:
+        vault.bring_to_mind("zebras met")
+        found = vault.get_session_context()
+        assert {(one.id, one.origin, one.reviewed) for one in found.written} == {(identity(3), MALLORY, False)}
+        assert (identity(2), MALLORY, False) in {(one.id, one.origin, one.reviewed) for one in found.shown}
+        orientation = vault.orient().orientation
+        assert orientation is not None and not orientation.reviewed
+    with Vault.open(root, clock=clock, origin="owner", session="s") as vault:
+        for known in (identity(2), identity(3), orientation.id):
+            vault.edit(known, adding("So it is."))
+        found = vault.get_session_context()
+        shown = {one.id: one.reviewed for one in (*found.written, *found.shown)}
+        assert shown[identity(2)] and shown[identity(3)]
+        orientation = vault.orient().orientation
+        assert orientation is not None and orientation.reviewed
+
+
 def test_a_snapshot_gives_no_soul_that_is_not_served(root: Path, forger: Path, clock: FixedClock) -> None:
     with Vault.open(root, clock=clock) as vault:
         ours = vault.orient().soul

@@ -128,7 +128,8 @@ def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
         if page is None:
             continue
         yield Heading(name)
-        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", source(page.origin, page.updated_at)))
+        said = source(page.origin, page.updated_at, reviewed=page.reviewed)
+        yield fields(("id", short(page.id)), ("summary", page.summary), ("from", said))
         yield ""
         yield Body(page.content)
         yield ""

@@ -243,7 +243,7 @@ def _revision(vault: Context, entry: Entry) -> Revision:
         summary=entry.text("summary") or entry.preview,
         created=entry.text("created"),
         origin=entry.origin,
-        reviewed=vault.standings.belief_of(entry).reviewed,
+        reviewed=vault.standings.reviewed(entry),
         model=entry.text("model"),
         reason=entry.text("reason"),
         path=entry.path,

@@ -59,6 +59,10 @@ class Standings:
         """Whether a memory is shown as doubtful, for which use counts nothing."""
         return doubtful(_fold(entry, self._index.catalog.signals(entry.id), ()))
 
+    def reviewed(self, entry: Entry) -> bool:
+        """Whether a person vouches for a memory, to which use says nothing."""
+        return _fold(entry, self._index.catalog.signals(entry.id), ()).reviewed
+
     def score_of(self, entry: Entry, belief: Belief, moment: datetime) -> float:
         """The decay score of one memory at `moment`."""
         return entry_decay(entry, belief, self._registry.spec(entry.type), moment)

@@ -206,12 +206,8 @@ def line_of(one: Region) -> SubjectLine:
 def brief(vault: Context, entry: Entry) -> Brief:
     """An understanding by its one line."""
     return Brief(
-        id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=_reviewed(vault, entry)
+        id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=vault.standings.reviewed(entry)
     )  # fmt: skip
-
-
-def _reviewed(vault: Context, entry: Entry) -> bool:
-    return vault.standings.belief_of(entry).reviewed
 
 
 def reading(size: int, similarity: float | None, least: float) -> str:
@@ -245,7 +241,7 @@ def _relationship(vault: Context, entry: Entry) -> Relationship:
         generation=entry.generation,
         model_tier=entry.text("model"),
         origin=entry.origin,
-        reviewed=_reviewed(vault, entry),
+        reviewed=vault.standings.reviewed(entry),
         session_id=entry.text("session"),
         created_at=entry.text("created"),
         sources=entry.texts("sources"),
@@ -265,7 +261,7 @@ def _chain(vault: Context, present: Entry) -> list[Revision]:
             generation=entry.generation,
             model_tier=entry.text("model"),
             origin=entry.origin,
-            reviewed=_reviewed(vault, entry),
+            reviewed=vault.standings.reviewed(entry),
             session_id=entry.text("session"),
             reason=entry.text("reason"),
             pass_id=entry.text("pass"),
@@ -285,7 +281,7 @@ def _shared(vault: Context, entry: Entry) -> SharedObservation:
         observed_at=entry.observed,
         session_id=entry.text("session"),
         origin=entry.origin,
-        reviewed=_reviewed(vault, entry),
+        reviewed=vault.standings.reviewed(entry),
     )
 
 

@@ -37,6 +37,7 @@ class KeptPage:
     summary: str
     updated_at: str
     origin: str
+    reviewed: bool
     path: str
     stale: bool = False
 
@@ -114,6 +115,7 @@ def _page(vault: Context, entry: Entry, kind: KeptKind) -> KeptPage:
         summary=entry.text("summary"),
         updated_at=entry.text("created"),
         origin=entry.origin,
+        reviewed=vault.standings.reviewed(entry),
         path=entry.path,
         stale=entry.stale,
     )
@@ -124,7 +126,7 @@ def _guarded(page: KeptPage | None, note: str) -> GuardedPage | None:
         return None
     return GuardedPage(
         id=page.id, title=page.title, content=page.content, summary=page.summary, updated_at=page.updated_at,
-        origin=page.origin, path=page.path, stale=page.stale, compaction_note=note,
+        origin=page.origin, reviewed=page.reviewed, path=page.path, stale=page.stale, compaction_note=note,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ class SessionMemory(Headline):
     path: str
     created: str
     origin: str
+    reviewed: bool
     scope: str = "repo"
 
 
@@ -90,7 +91,7 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
         last_call=whole_seconds(state.touched) if state else None,
         compactions=state.compactions if state else 0,
         written_count=len(written),
-        written=tuple(_memory(entry) for entry in reversed(written))[:limit],
+        written=tuple(_memory(vault, entry) for entry in list(reversed(written))[:limit]),
         shown_count=len(shown),
         shown=tuple(shown[:limit]),
         judged=tuple(Judgement(id=s.target, mark=s.kind.value, reason=s.rationale, at=s.at) for s in judgements(vault)),
@@ -142,20 +143,21 @@ def _shown(vault: Context, state: AgentSession, identity: str) -> ShownMemory | 
         return None
     place, entry = found
     shown = state.shown[identity]
-    memory = _memory(entry)
+    memory = _memory(place, entry)
     return ShownMemory(
         id=memory.id, kind=memory.kind, type=memory.type, title=memory.title, subjects=memory.subjects,
-        summary=memory.summary, path=memory.path, created=memory.created, origin=memory.origin,
+        summary=memory.summary, path=memory.path, created=memory.created, origin=memory.origin, reviewed=memory.reviewed,
         scope="repo" if place is vault else "global", first_shown=whole_seconds(shown.first),
         last_shown=whole_seconds(shown.last), how=shown.how, in_seen_log=identity in state.seen,
         superseded_by=place.superseded_by(identity),
     )  # fmt: skip
 
 
-def _memory(entry: Entry) -> SessionMemory:
+def _memory(place: Context, entry: Entry) -> SessionMemory:
     return SessionMemory(
         **headline_of(entry),
         path=entry.path,
         created=entry.text("created"),
         origin=entry.origin,
+        reviewed=place.standings.reviewed(entry),
     )
