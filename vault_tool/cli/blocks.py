@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TypeAlias
 
 from vault_tool.util.text import one_line
@@ -16,6 +17,13 @@ _UNSAFE = re.compile(
     r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
 """What a terminal obeys or nobody sees; a joiner only where it joins nothing."""
+
+COLUMNS = 100
+"""So wide are tables and fields where no terminal says how wide it is."""
+
+_LONGEST_NAME = 40
+_NARROWEST = 10
+_GAP = "  "
 
 BAR = "|"
 """What stands before each line of a note's text."""
@@ -75,6 +83,18 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Itera
     return Table(tuple(columns), tuple(tuple(map(one_line, row)) for row in rows), frozenset(right), empty)
 
 
+def sourced(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Iterable[str] = (), empty: str) -> Iterator[Block]:
+    """A table of memories with a column `from`; where all are from one source that is said once, below."""
+    place = list(columns).index("from")
+    sources = {row[place] for row in rows}
+    if len(rows) < 2 or len(sources) > 1:
+        yield table(columns, rows, right=right, empty=empty)
+        return
+    without = [[*row[:place], *row[place + 1 :]] for row in (columns, *rows)]
+    yield table(without[0], without[1:], right=right, empty=empty)
+    yield f"from: {sources.pop()}"
+
+
 def fields(*pairs: tuple[str, object]) -> Fields:
     """Names with values; `None` and empty ones are dropped, lists are joined."""
     return Fields(tuple((name, text) for name, value in pairs if (text := _as_text(value))))
@@ -120,10 +140,12 @@ def plain_block(block: Block) -> Iterator[str]:
         case Printed(text) | Diff(text):
             yield from visible(text).split("\n")
         case Fields(pairs):
-            yield from _aligned([(f"{name}:", value) for name, value in pairs], frozenset())
+            broad = max((width(name) for name, _ in pairs), default=0) + 3
+            for name, value in pairs:
+                yield from _hanging(f"{name}:".ljust(broad), visible(value))
         case Table(columns, rows, right, empty):
             numbers = frozenset(index for index, name in enumerate(columns) if name in right)
-            yield from _aligned([columns, *rows], numbers) if rows else [empty]
+            yield from _aligned(columns, [tuple(map(visible, row)) for row in rows], numbers) if rows else [empty]
         case str():
             yield _line(block)
 
@@ -132,11 +154,61 @@ def _line(text: str) -> str:
     return visible(text).replace("\n", " ")
 
 
-def _aligned(rows: Sequence[Sequence[str]], right: frozenset[int]) -> Iterator[str]:
-    widths = [max(map(width, column)) for column in zip(*rows, strict=True)] if rows else []
-    for row in rows:
-        cells = (_padded(cell, widths[index], index in right) for index, cell in enumerate(row))
-        yield "  ".join(cells).rstrip()
+def _hanging(name: str, value: str) -> Iterator[str]:
+    """A name with its value, broken between words where it is long; what follows stands below its beginning.
+
+    Within a word nothing is broken: paths and addresses are there to be copied.
+    """
+    for line in _folded(value, COLUMNS - width(name), whole=True):
+        yield f"{name}{line}".rstrip()
+        name = " " * width(name)
+
+
+def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> Iterator[str]:
+    """The lines of a table that fits COLUMNS: long texts are folded; what names a row stands alone where it is long."""
+    named = [(row[0], ("", *row[1:])) if width(row[0]) > _LONGEST_NAME else ("", row) for row in rows]
+    widths = [min(COLUMNS, max(map(width, column))) for column in zip(columns, *(row for _, row in named), strict=True)]
+    texts = [index for index in range(1, len(widths)) if index not in right]
+    while texts and sum(widths) + len(_GAP) * (len(widths) - 1) > COLUMNS:
+        widest = max(texts, key=widths.__getitem__)
+        if widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+    for name, row in [("", columns), *named]:
+        if name:
+            yield name
+        cells = [[cell] if index == 0 else _folded(cell, widths[index]) for index, cell in enumerate(row)]
+        for line in zip_longest(*cells, fillvalue=""):
+            padded = (_padded(cell, widths[index], index in right) for index, cell in enumerate(line))
+            yield _GAP.join(padded).rstrip()
+
+
+def _folded(text: str, columns: int, whole: bool = False) -> list[str]:
+    """A text as lines of at most so many columns, broken between words; within a longer word too, unless words stay `whole`."""
+    if width(text) <= columns:
+        return [text]
+    lines, room = [""], columns
+    for word in text.split():
+        taken = width(word)
+        if lines[-1] and taken < room:
+            lines[-1] += f" {word}"
+            room -= taken + 1
+            continue
+        for piece in [word] if whole else _pieces(word, columns):
+            lines.append(piece)
+            room = columns - width(piece)
+    return lines[1:]
+
+
+def _pieces(word: str, columns: int) -> Iterator[str]:
+    """A word, in pieces of at most so many columns."""
+    start, room = 0, columns
+    for end, character in enumerate(word):
+        room -= width(character)
+        if room < 0:
+            yield word[start:end]
+            start, room = end, columns - width(character)
+    yield word[start:]
 
 
 def _padded(cell: str, columns: int, right: bool) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, sourced, table
 from vault_tool.cli.names import SUBJECT
 from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
@@ -103,7 +103,7 @@ def _intersection(found: Intersection, short: Short) -> Iterator[Block]:
     for other in found.other_understandings:
         yield f"{short(other.id)}  {other.kind}: {other.summary}"
     rows = [(short(o.id), o.kind, o.observed_at[:10], source(o.origin, reviewed=o.reviewed), o.title) for o in found.observations]
-    yield table(("id", "type", "observed", "from", "observation"), rows, empty="no observation is about both")
+    yield from sourced(("id", "type", "observed", "from", "observation"), rows, empty="no observation is about both")
     yield from [f"and {found.more} more"] if found.more else []
     if len(found.provenance) > 1:
         yield Heading("How it came to be, the newest first")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, sourced, table
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -75,8 +75,9 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
         yield ""
     elif found.results:
         yield "Nothing fits well; the nearest are:"
-    yield table(("id", "type", "title", "score", "match", "from", "why"), [_row(one, short) for one in found.results],
-                right=["score", "match"], empty="nothing comes to mind")  # fmt: skip
+    titles = {one.id: one.title for one in found.results}
+    rows = [_row(one, short, titles) for one in found.results]
+    yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="nothing comes to mind")
     for one in found.results:
         if one.caution:
             yield f"{short(one.id)} {one.caution}"
@@ -88,19 +89,21 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
         yield found.notice
 
 
-def _row(one: Recalled, short: Short) -> tuple[str, ...]:
+def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
     marks = [mark for mark, is_so in (("weak", one.weak), ("doubtful", one.doubtful), ("global", one.scope == "global")) if is_so]
     if one.folded:
         marks.append(f"{one.folded} more like it")
     name = short(one.id) if one.scope == "repo" else one.id[:8]
+    # What stands in a line above or below is named by its id alone.
+    led = titles.get(one.of or "", "")
+    why = [reason.replace(led, short(one.of)) if led and one.of else reason for reason in one.why]
     return (
         name,
         one.type,
         one.title,
-        f"{one.score:.2f}",
         f"{one.match:.2f}",
         source(one.origin, reviewed=one.reviewed),
-        one_line(", ".join([*marks, *one.why]), _BRIEF),
+        one_line(", ".join([*marks, *why]), _BRIEF),
     )
 
 

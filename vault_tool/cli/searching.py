@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, source, table
+from vault_tool.cli.blocks import Block, degraded, source, sourced
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -38,7 +38,7 @@ def search(call: Call, words: tuple[str, ...], of_session: str | None, **given: 
 
 def _found(found: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in found.results]
-    yield table(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
+    yield from sourced(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice

@@ -84,7 +84,8 @@ def remember(
 
     `kind` is the observation's type (one that is new and nearly called like another needs `new_type`), `importance` and
     `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem` the problem
-    that a solution or failed tactic is for; ids may be unambiguous prefixes. The same text of the same type, project and user is stored once: a repeat writes nothing.
+    that a solution or failed tactic is for; ids may be unambiguous prefixes. The same text of the same type, project
+    and user is stored once: a repeat writes nothing.
     """
     _check(content, kind, importance, confidence)  # before the vault is locked, and before anything is healed
     with writing(vault, "remember", appends=True) as op:
