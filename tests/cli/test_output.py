@@ -3,15 +3,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.cli.typed import on_terminal
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Diff, Heading, Printed, fields, plain, table, visible, width
+from vault_tool.cli.blocks import COLUMNS, Block, Body, Diff, Heading, Printed, fields, plain, sourced, table, visible, width
 from vault_tool.errors import Exit
 from vault_tool.model.problems import Severity
 from vault_tool.verbs.context import Freshness
@@ -212,3 +215,32 @@ def test_files_that_cannot_be_read_are_counted_where_the_answer_does_not_list_th
     assert list(output.remarks(lost)) == ["2 files cannot be read and are in no answer: see `vt doctor`"]
     served = Answer(freshness=Freshness(checked="", unreadable=1, stale=("vault/a.md",)))
     assert [remark.split(",")[0] for remark in output.remarks(served)] == ["answered as last committed"]
+
+
+_AWKWARD = st.text(st.sampled_from("ab c接続é🙂-/…"), max_size=200)
+
+
+@given(st.lists(st.tuples(_AWKWARD, _AWKWARD, st.sampled_from(["1", "22.50"]), _AWKWARD), min_size=1, max_size=4))
+@settings(max_examples=60, deadline=None)
+def test_a_table_fits_a_hundred_columns_and_loses_nothing(rows: list[tuple[str, str, str, str]]) -> None:
+    drawn = table(("id", "title", "score", "why"), rows, right=["score"])
+    lines = list(plain([drawn]))
+    names = {row[0] for row in drawn.rows if width(row[0]) > 40}
+    assert [line for line in lines if width(line) > COLUMNS and line not in names] == []
+    shown = Counter("".join(lines).replace(" ", ""))
+    assert shown == Counter("".join("".join(row) for row in (drawn.columns, *drawn.rows)).replace(" ", ""))
+
+
+def test_a_long_value_hangs_below_its_name_and_a_path_stays_whole() -> None:
+    path = f"vault/{'x' * 120}.md"
+    lines = list(plain([fields(("said", "word " * 30), ("path", path))]))
+    assert lines[0].startswith("said:  word") and lines[1].startswith("       word") and lines[2] == f"path:  {path}"
+    assert "".join(lines[:2]).count("word") == 30 and max(map(width, lines[:2])) <= COLUMNS
+
+
+def test_one_source_of_all_is_said_once() -> None:
+    rows = [("1", "agent (not reviewed)"), ("2", "agent (not reviewed)")]
+    assert list(plain(sourced(("id", "from"), rows, empty="nothing"))) == ["id", "1", "2", "from: agent (not reviewed)"]
+    other = list(plain(sourced(("id", "from"), [*rows, ("3", "owner")], empty="nothing")))
+    assert other[0].split() == ["id", "from"] and len(other) == 4
+    assert list(plain(sourced(("id", "from"), rows[:1], empty="nothing")))[1].endswith("agent (not reviewed)")

@@ -124,7 +124,7 @@ def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
 
 def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:
     state = "pinned" if made.pinned else "not pinned"
-    yield from saved_as(made.id, f"{made.title} is {state}{'' if made.changed else ' already'}", made.path, short, made)
+    yield from saved_as(made.id, f"{state}{'' if made.changed else ' before, and now'}: {made.title}", made.path, short, made)
 
 
 def _logged(made: memories.Logged, short: Short) -> Iterator[Block]:

@@ -20,8 +20,8 @@ SHARE = click.FloatRange(0, 1)
 
 @command(
     "create-subjects",
-    "vt create-subjects Redis --summary 'The cache of the lab' --tag infrastructure",
-    """vt create-subjects --from '[{"name": "Redis", "role": "project"}, {"name": "Homelab"}]'""",
+    "vt create-subjects Postgres --summary 'The store of the lab' --tag infrastructure",
+    """vt create-subjects --from '[{"name": "Julia port", "role": "project"}, {"name": "Berlin"}]'""",
 )
 @click.argument("names", nargs=-1, help="Names, each of a new subject; or one JSON list, as for --from.")
 @click.option("--summary", default="", help="One line on what it is.")
