@@ -68,6 +68,12 @@ class Config:
     session_gap_minutes: float = _option(
         30.0, "Minutes without bring_to_mind after which a session is taken to have lost its context."
     )
+    notes: str = _option(
+        "",
+        "`..`: the notes of the folder that this vault's own lies in are served too, where they are, and never written.",
+        "",
+        "..",
+    )
     write_policy: str = _option("auto", "Whether agents' observations wait for a person's review.", "auto", "review")
     understanding_policy: str = _option("auto", "Whether agents' understandings wait for a person's review.", "auto", "review")
     turn_writes: str = _option(

@@ -18,6 +18,7 @@ from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.recall.recall import Bundle
 
 
 class TestGetAndShow:
@@ -195,6 +196,46 @@ class TestRelated:
         (root / problem.path).unlink()
         assert vault.related(solution.id).results == ()
         assert "dangling-reference" in codes(vault, solution.path)
+
+
+BROKEN = "---\ntags: [a\nb: {c\n---\nThe numbat eats termites.\n"
+
+
+class TestAHeadThatCannotBeRead:
+    def test_the_last_committed_one_stays_in_force_over_the_text_as_it_is(self, vault: Vault, root: Path) -> None:
+        made = vault.remember("The quokka sleeps.", ["Marsupials"], kind="insight", title="Of animals")
+        good = (root / made.path).read_text()
+        (root / made.path).write_text(BROKEN)
+        found = vault.recall("what does the numbat eat")
+        assert isinstance(found, Bundle)
+        [hit] = found.results
+        assert (hit.id, hit.type, hit.title, hit.stale) == (made.id, "insight", "Of animals", True)
+        assert vault.show(made.id).head["subjects"] == ["Marsupials"]
+        assert (hit.content, vault.show(made.id).content) == ("The numbat eats termites.", "The numbat eats termites.")
+        again = vault.recall("quokka sleeps")
+        assert isinstance(again, Bundle)
+        assert again.results == ()
+        (root / made.path).write_text(good)
+        assert not vault.show(made.id).stale
+        assert vault.show(made.id).content == "The quokka sleeps."
+
+    @pytest.mark.parametrize("data", [BROKEN, "---\ntitle: x\nnever: closed\n\nThe numbat eats termites.\n"])
+    def test_one_that_was_never_committed_is_searched_by_its_text(self, vault: Vault, root: Path, data: str) -> None:
+        (root / "vault/numbat.md").write_text(data)
+        found = vault.search("numbat termites")
+        assert [(one.kind, one.title, one.stale) for one in found.results] == [("page", "numbat", True)]
+        assert found.freshness.unreadable == 0
+        assert vault.get("vault/numbat.md").content == "The numbat eats termites."
+        assert [one.path for one in vault.doctor(fix=True).problems] == ["vault/numbat.md"]
+        assert (root / "vault/numbat.md").read_text() == data
+        (root / "vault/numbat.md").unlink()
+        assert vault.search("numbat").results == ()
+
+    def test_what_speaks_for_the_vault_is_never_made_of_two_texts(self, vault: Vault, root: Path) -> None:
+        [soul] = (root / "vault/understandings").glob("soul-*.md")
+        before = vault.get(soul.relative_to(root).as_posix())
+        soul.write_text(BROKEN)
+        assert vault.show(before.id).content == before.content
 
 
 def test_a_stale_note_is_served_as_head_has_it_and_never_committed(vault: Vault, root: Path) -> None:

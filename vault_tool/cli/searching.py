@@ -45,7 +45,11 @@ def _found(found: SearchResults, short: Short) -> Iterator[Block]:
 
 
 def _hit(hit: Found, short: Short) -> tuple[str, ...]:
-    marks = [mark for mark, is_so in (("doubtful", hit.doubtful), ("as last committed", hit.stale)) if is_so]
+    marks = [
+        mark
+        for mark, is_so in (("doubtful", hit.doubtful), ("as last committed" if hit.id else "head unread", hit.stale))
+        if is_so
+    ]
     title = " ".join([hit.title, *(f"({mark})" for mark in marks)])
     return (
         short(hit.id) if hit.id else hit.path,

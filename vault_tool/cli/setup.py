@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,15 +24,23 @@ from vault_tool.verbs import drafts, setup
 @click.option("--description", default="", help="What it is for.")
 @click.option("--separate", is_flag=True, help="A repository of its own, also inside another one.")
 @click.option("--no-git", is_flag=True, help="Run no `git init`.")
-def init(call: Call, folder: str, name: str, description: str, separate: bool, no_git: bool) -> Exit:
+@click.option("--notes", type=click.Choice(setup.NOTES), metavar="here|own", help="Serve the notes that are there, or not.")
+@click.option("--commit", is_flag=True, help="With --notes here: keep the vault in their repository.")
+def init(
+    call: Call, folder: str, name: str, description: str, separate: bool, no_git: bool, notes: str | None, commit: bool
+) -> Exit:
     """Make a folder a vault.
 
     What is there already stays as it is: a second run adds what is missing. Git is started unless the folder is in a
-    work tree already.
+    work tree already. In a folder of notes (Obsidian's, say) it asks: with --notes here they are served where they are
+    and never written, and the vault is a folder beside them, with a repository of its own.
     """
     who = call.origin or usual_origin()
     path = folder or call.vault or "."
-    made = setup.init(path, name=name, description=description, separate=separate, no_git=no_git, who=who)
+    notes = notes or _asked_about(call, path)
+    made = setup.init(
+        path, name=name, description=description, separate=separate, no_git=no_git, notes=notes, commit=commit, who=who
+    )
     outcome = call.emit(made, _initialised)
     if made.created:
         offer_model(call, made.root)
@@ -110,10 +119,20 @@ def in_editor(path: Path) -> None:
         raise UsageError(f"{said[:1].lower()}{said[1:]}", "set EDITOR to a program that waits until you are done") from fault
 
 
+def _asked_about(call: Call, path: str) -> str:
+    """Where the notes of a folder are, by whoever sits at the terminal; empty where there is nothing or nobody to ask."""
+    found = setup.notes_in(Path(path).expanduser())
+    if not found or call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return ""
+    question = f"{found}. Serve them where they are, and keep the vault in {setup.free_home(Path(path).expanduser()).name}/?"
+    return "here" if click.confirm(question, default=True, err=True) else "own"
+
+
 def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
     yield f"{made.name} is a vault at {made.root}"
     yield fields(
         ("written", f"{len(made.created)} files" if made.created else "nothing: all was there"),
+        ("serves", made.around),
         ("repository", made.repository),
         ("commit", commit_of(made)),
     )

@@ -31,6 +31,12 @@ DERIVED = (INDEX_FILE, STATE_FILE, EMBEDDINGS_FILE, CACHE)
 UNTRACKED = (*DERIVED, CONFIG_FILE, LOCAL)
 """What git is told to ignore."""
 
+AROUND = "../"
+"""How the path of a note in the folder around the vault begins, where the vault serves that folder too."""
+
+HOMES = ("memory", "vt-memory")
+"""The folders, in somebody's folder of notes, that a vault is made in: the first whose name is free."""
+
 NAME_BYTES = 200
 LONGEST_PART = 255
 
@@ -58,11 +64,13 @@ def file_kind(path: str) -> FileKind | None:
     """The kind of the file at `path` (relative to the root, `/` between its parts); None for one that is ignored.
 
     A note is any markdown file under `vault/` that is no journal: whether it is a record or a page, its head says.
+    In the folder around the vault every markdown file is one.
     """
-    folders, _, name = path.rpartition("/")
+    around = is_around(path)
+    folders, _, name = path.removeprefix(AROUND).rpartition("/")
     if ignored_name(name) or any(ignored_folder(part) for part in folders.split("/") if part):
         return None
-    if not path.startswith(f"{VAULT}/"):
+    if not path.startswith(f"{VAULT}/") and not (around and name.lower().endswith(".md")):
         return FileKind.OTHER
     if name.endswith(".jsonl"):
         return FileKind.SIGNALS if _SIGNALS.fullmatch(path) else FileKind.OTHER
@@ -71,6 +79,11 @@ def file_kind(path: str) -> FileKind | None:
     if ".conflict-" in name and _CONFLICT.fullmatch(name):
         return FileKind.CONFLICT
     return FileKind.EPISODE if _EPISODE.fullmatch(path) else FileKind.NOTE
+
+
+def is_around(path: str) -> bool:
+    """Whether a path is of the folder around the vault, which is read and never written."""
+    return path.startswith(AROUND)
 
 
 def ignored_folder(name: str) -> bool:
@@ -122,6 +135,10 @@ def inside(root: Path, path: str) -> Path:
     Refused for what is absolute, hidden or reserved, climbs, holds control characters or backslashes, is too long
     for a file system, or leads out of the root through a link.
     """
+    if is_around(path):
+        named = one_line(path.removeprefix(AROUND), 60)
+        hint = "change it in your editor; `vt remember` keeps what is to be said of it"
+        raise Refused(f"{named} is of the folder around the vault, which is never written", hint)
     fault = path_fault(path)
     if fault:
         raise Refused(f"{one_line(path, 80)!r} cannot be a path in the vault: {fault}", "name a file below the vault's folder")

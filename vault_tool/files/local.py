@@ -25,6 +25,7 @@ from vault_tool.util.json_text import read_own
 TOKEN_LENGTH = 8
 
 _TOKEN_FILE = "writer"
+_AROUND_FILE = "around"
 _PLACE_FILE = "writer.place"
 _JOURNALS_FILE = "journals.json"
 _USE = "use"
@@ -195,6 +196,14 @@ class Local:
         """Strike a memory off: no trace of it is left."""
         with self._folder(_FORGETTING) as folder:
             folder.discard(identity)
+
+    def around(self) -> str:
+        """The folder around the vault that a person named on this machine to be served too; empty for none."""
+        return (self._read(_AROUND_FILE) or b"").decode("utf-8", "replace").rstrip("\n")
+
+    def serve_around(self, folder: str) -> None:
+        """Remember that a person named the folder around the vault."""
+        self._write(_AROUND_FILE, f"{folder}\n".encode("utf-8", "surrogateescape"))
 
     def _journals(self) -> dict[str, Any]:
         found = _json(self._read(_JOURNALS_FILE))

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self, TypeAlias
 
 from vault_tool.errors import Refused
-from vault_tool.files.layout import VAULT, ignored_folder, name_key
+from vault_tool.files.layout import SETTINGS_FILE, VAULT, ignored_folder, name_key
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.util.folder import Descent, Folder, opened
 from vault_tool.util.text import one_line
@@ -30,7 +30,9 @@ Listing: TypeAlias = dict[str, Stat]
 LARGEST = 10 * 1024 * 1024
 """A larger file is named and not read: no note is that long, and a log put among notes must not stop a rebuild."""
 
-_ENDS = (".md", ".jsonl")
+_AROUND = ".."
+_NOTE_END = ".md"
+_ENDS = (_NOTE_END, ".jsonl")
 _INODE = 2**63 - 1  # what fits a signed column: some file systems count further
 _OPEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 _BINARY: int = getattr(os, "O_BINARY", 0)
@@ -91,14 +93,15 @@ class TooLarge(Refused):
     """A file is longer than what is read into memory for a note."""
 
 
-def scan(root: Path, trusted: Trusted | None = None) -> Scan:
+def scan(root: Path, trusted: Trusted | None = None, *, around: bool = False) -> Scan:
     """Walk `vault/`: no link is followed and nothing is opened but folders; what cannot be indexed is a fault.
 
+    With `around` the folder that the vault's own lies in is walked as well, but for other vaults in it.
     With `trusted` it is a glance: files edited in place in a folder that is trusted are not noticed.
     """
     started = time.time_ns()
     walk = _Walk(root, started, trusted)
-    walk.run()
+    walk.run([_AROUND, VAULT] if around else [VAULT])
     return Scan(walk.folders, tuple(sorted(walk.faults)), walk.partial, started, walk.looks)
 
 
@@ -114,9 +117,8 @@ class _Walk:
         self.faults: list[Problem] = []
         self.partial = False
 
-    def run(self) -> None:
-        """Look into every folder that is not ignored."""
-        waiting = [VAULT]
+    def run(self, waiting: list[str]) -> None:
+        """Look into every folder that is not ignored, in these and below."""
         while waiting:
             path = waiting.pop()
             try:
@@ -150,7 +152,12 @@ class _Walk:
         listing: Listing = {}
         below: list[str] = []
         base = None if _BY_DESCRIPTOR else str(folder.path)
-        for name in folder.names():
+        names = folder.names()
+        around = path.split("/", 1)[0] == _AROUND
+        # A vault in the folder around is another one, and this one is walked by itself.
+        if around and SETTINGS_FILE in names:
+            return {}, []
+        for name in names:
             # Hidden files, ours and git's among them, and `#name#`, as Emacs calls what it saves by itself.
             if name[0] in ".#":
                 continue
@@ -161,6 +168,8 @@ class _Walk:
                 continue
             mode = found.st_mode
             if kinds.S_ISREG(mode):
+                if around and not name.lower().endswith(_NOTE_END):
+                    continue
                 if (name.endswith(_ENDS) or name.lower().endswith(_ENDS)) and (name.isascii() or self._sayable(path, name)):
                     listing[name] = (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE)
             elif kinds.S_ISDIR(mode):

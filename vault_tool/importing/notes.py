@@ -121,7 +121,8 @@ def _unusable(path: str, data: bytes, body: str, faults: Sequence[Fault], regist
     if broken and broken[0].code == "not-text":
         return Made(skipped="not-text", problems=(broken[0],))
     if broken:
-        told = replace(broken[0], message=f"kept unchanged, and in no answer until it is mended: {broken[0].message}")
+        served = "its text alone is served" if broken[0].code != "conflict-markers" and body.strip() else "it is in no answer"
+        told = replace(broken[0], message=f"kept unchanged, and {served} until it is mended: {broken[0].message}")
         return Made(data=data, problems=(told,))
     if not body.strip():
         told = note(path, 0, "no-text", "it has a head and no text, so it stays a page", "write something below the head")

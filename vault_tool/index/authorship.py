@@ -18,7 +18,7 @@ import orjson
 
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git, reader
-from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind
+from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind, is_around
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.reading import Seen
@@ -148,6 +148,7 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
 
 def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> History:
     """What git would have to tell of these files and cannot now: every text of theirs that is committed and not known yet."""
+    paths = [path for path in paths if not is_around(path)]
     blobs = _blobs(repo, paths)
     committed: list[dict[str, str]] | None = None
     with suppress(GitError):
@@ -396,7 +397,9 @@ class Beliefs:
             return None
         blob = self._blobs.get(entry.path, "")
         if entry.stale and self._repo is not None:
-            blob = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
+            committed = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
+            # Its head is of one and its text may be of the other.
+            return _of(texts, committed) or _of(texts, blob)
         return _of(texts, blob)
 
     def _signal(self, path: str, signal: Signal) -> Signal:
@@ -414,7 +417,7 @@ class Beliefs:
         return stamp(datetime.fromtimestamp(at, UTC))
 
     def _committed_at(self, path: str) -> int | None:
-        if self._repo is None or not self._head:
+        if self._repo is None or not self._head or is_around(path):
             return None
         with suppress(GitError):
             self._asked += 1
@@ -440,7 +443,7 @@ def beliefs(
 
 
 def _blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, str]:
-    notes = [path for path in paths if file_kind(path) is FileKind.NOTE]
+    notes = [path for path in paths if file_kind(path) is FileKind.NOTE and not is_around(path)]
     if repo is None or not notes:
         return {}
     try:

@@ -21,7 +21,7 @@ from vault_tool.index.authorship import Beliefs, History
 from vault_tool.index.catalog import failure
 from vault_tool.index.lexical import Builder
 from vault_tool.index.manifest import discard
-from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head, without
+from vault_tool.index.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.storing import Bulk
 from vault_tool.model.problems import Problem
 from vault_tool.util.atomic import storage_error
@@ -128,10 +128,14 @@ def _all(
     broken: list[Seen] = []
     total = scan.count
     forgotten = tombstones.forgotten(root)
+    left_out = ignored_around(root, scan.files)
     with Reader(root) as reader:
         for number, (path, stat) in enumerate(scan.files.items()):
             if progress is not None and number % _STEP == 0:
                 progress(number, total)
+            if path in left_out:
+                yield passed_over(path, stat)
+                continue
             try:
                 one = see(reader, path, stat, config.types)
             except Vanished:

@@ -59,6 +59,9 @@ class Counts:
     problems: int
     stale: int
     unreadable: int = 0
+    """Files of which nothing that they say now can be served."""
+    documents: int = 0
+    """What the full-text index holds: records, pages, and notes of which only the head cannot be read."""
 
 
 class Catalog:
@@ -291,7 +294,10 @@ class Catalog:
         signals = self.rows("SELECT count(*) FROM signals")[0][0]
         problems = self.rows("SELECT count(*) FROM problems")[0][0]
         notes = sum(kinds.get(kind, 0) for kind in ("record", "page", "unreadable"))
-        return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale, kinds.get("unreadable", 0))
+        # Of a note whose head cannot be read the text is searched, as a page is.
+        pages = self.rows("SELECT count(*) FROM pages")[0][0]
+        unreadable = kinds.get("unreadable", 0) - (pages - kinds.get("page", 0))
+        return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale, unreadable, entries + pages)
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
@@ -307,7 +313,7 @@ class Catalog:
     def _everything(self) -> Snapshot:
         with no_collection():
             entries = self._entries("1 ORDER BY path")
-        return Snapshot(entries, tuple(page.path for page in self.pages()), self.problems())
+        return Snapshot(entries, self.of_kind("page"), self.problems())
 
     def known(self) -> Mapping[str, Listing]:
         """The files of each folder with the stats that they had when they were last read, kept until the catalogue changes."""

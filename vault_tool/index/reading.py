@@ -5,28 +5,36 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import orjson
 
-from vault_tool.errors import Refused
+from vault_tool.errors import GitError, Refused
 from vault_tool.files import git
 from vault_tool.files.episode_text import episode_problems
-from vault_tool.files.layout import VAULT, FileKind, file_kind
+from vault_tool.files.frontmatter import read_body as readable_body
+from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_around, path_fault
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
+from vault_tool.importing.notes import Asked, made
+from vault_tool.importing.titles import title_of
 from vault_tool.index.catalog import Known, Page
 from vault_tool.index.lexical_text import Text, document, page
-from vault_tool.model.problems import Problem, error, warning
+from vault_tool.model.ids import derived_id
+from vault_tool.model.problems import Problem, Severity, error, warning
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass, Registry
-from vault_tool.util.text import content_hash, one_line
+from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry
+from vault_tool.util.clock import stamp
+from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
 
 RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
 _EPISODES = f"{VAULT}/episodes/"
 
 NOTES = frozenset({RECORD, PAGE, UNREADABLE})
+EVIDENCE = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +86,29 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
     return understand(path, data, stat, registry)
 
 
+def ignored_around(root: Path, paths: Iterable[str]) -> frozenset[str]:
+    """Those of the paths, of the folder around the vault, that the ignore rules of its repository name."""
+    named = {path.removeprefix(AROUND): path for path in paths if is_around(path)}
+    asked = [path for path in named if not path_fault(path)]
+    repo = git.find(root.parent) if asked else None
+    if repo is None:
+        return frozenset()
+    try:
+        return frozenset(named[path] for path in git.ignored(repo, asked))
+    except GitError:
+        return frozenset()
+
+
+def passed_over(path: str, stat: Stat) -> Seen:
+    """A file that is known and not read."""
+    return Seen(path, "other", stat, stat[0], "")
+
+
 def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     """What a file's bytes say, by the kind of file that it is."""
     kind = FileKind.NOTE if _is_plainly_a_note(path) else file_kind(path)
     if kind is FileKind.NOTE:
-        return _note(path, data, stat, registry)
+        return (_around if is_around(path) else _note)(path, data, stat, registry)
     size, found = len(data), content_hash(data)
     if kind is FileKind.SIGNALS:
         signals, problems = read_signals(path, data)
@@ -97,9 +123,12 @@ def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
 
 def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, registry: Registry) -> Iterator[Seen]:
-    """The same, where each note that cannot be used now is served as HEAD has it and marked stale."""
+    """The same, where each note that cannot be used now is served as HEAD has it and marked stale.
+
+    Where only its head cannot be read, HEAD's stays in force over the text that the file has now.
+    """
     found = list(seen)
-    broken = [one.path for one in found if one.kind == UNREADABLE]
+    broken = [one.path for one in found if one.kind == UNREADABLE and not is_around(one.path)]
     kept: Mapping[str, bytes] = git.show_many(repo, commit, broken) if broken and repo and commit else {}
     for one in found:
         yield _stale(one, kept[one.path], registry) if one.kind == UNREADABLE and one.path in kept else one
@@ -148,14 +177,60 @@ def _stale(now: Seen, data: bytes, registry: Registry) -> Seen:
     before = _note(now.path, data, now.stat, registry)
     if before.kind == UNREADABLE:
         return now
-    served = replace(before.entry, stale=True, mtime_ns=now.stat[1]) if before.entry else None
-    return replace(now, entry=served, page=before.page, text=before.text)
+    if before.entry is None:
+        # A page then, and a page now: what it says now is there already.
+        return now if now.page is not None else replace(now, page=before.page, text=before.text)
+    served = replace(before.entry, stale=True, mtime_ns=now.stat[1])
+    # What speaks for the vault itself is never pieced together of two texts.
+    if now.text is None or served.type in KEPT_TYPES or served.record_class not in EVIDENCE:
+        return replace(now, entry=served, page=None, text=before.text)
+    body = now.text.body
+    served = replace(
+        served,
+        preview=one_line(body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH),
+        body_hash=body_hash(body),
+        links=tuple(dict.fromkeys(wikilinks(body))),
+    )
+    return replace(now, entry=served, page=None, text=document(served, body))
+
+
+def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
+    """A note of the folder around: the observation that an import would make of it, with an id by its path.
+
+    Whatever its head says of ids, types and origins, it is nobody's memory but a text that came with the folder.
+    """
+    size, found = len(data), content_hash(data)
+    identity = derived_id("around", path)
+    moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
+    taken = made(path.removeprefix(AROUND), data, _AS_IT_IS, registry, identity=identity, fallback=moment)
+    problems = tuple(replace(one, path=path) for one in taken.problems)
+    told = data
+    if taken.data is None or not taken.identity:
+        body = readable_body(data)
+        if not body.strip() or any(one.code in ("not-text", "conflict-markers") for one in problems):
+            kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
+            return Seen(path, kind, stat, size, found, problems=problems)
+        again = made(path.removeprefix(AROUND), body.encode(), _AS_IT_IS, registry, identity=identity, fallback=moment)
+        told = again.data or b""
+    else:
+        told = taken.data or b""
+    seen = _note(path, told, stat, registry)
+    if seen.entry is None:
+        return Seen(path, "other", stat, size, found, problems=problems)
+    head = {key: value for key, value in seen.entry.head.items() if key not in _NOT_OURS}
+    return replace(seen, size=size, hash=found, entry=replace(seen.entry, head=head, size=size, hash=found), problems=problems)
+
+
+_AS_IT_IS = Asked()
+_NOT_OURS = frozenset({"pinned", "user", "session", "turn", "model", "supersedes", "problem", "related_to", "change_targets"})
+"""What a head of the folder around cannot claim: whose it is, what it replaces and that it never fades."""
 
 
 def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     parsed = parse(path, data, registry)
     if not parsed.readable:
-        return Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=parsed.problems)
+        unread = Seen(path, UNREADABLE, stat, len(data), content_hash(data), problems=parsed.problems)
+        return _by_its_text(unread, parsed.body) if parsed.body.strip() else unread
     # A quoted head value can spell half a surrogate pair, which is no text that could be stored or sent.
     if (b"\\u" in data or b"\\U" in data) and not _storable((parsed.head, parsed.title)):
         hint = "take the \\ud800 to \\udfff out of the head"
@@ -168,6 +243,13 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
         return Seen(path, PAGE, stat, len(data), content_hash(data), page=one, text=text, problems=parsed.problems)
     made = entry(path, data, parsed, stat[1])
     return Seen(path, RECORD, stat, len(data), made.hash, made, text=document(made, parsed.body), problems=parsed.problems)
+
+
+def _by_its_text(unread: Seen, body: str) -> Seen:
+    """A note whose head cannot be read, searched as a page is."""
+    title = title_of(unread.path, {}, body)
+    shown = one_line(body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
+    return replace(unread, page=Page(unread.path, title, shown), text=page(unread.path, title, body))
 
 
 def _storable(value: object) -> bool:

@@ -66,27 +66,43 @@ class Index:
     """The derived indexes of one vault. Every answer of `catalog` and `search` is of the last refresh."""
 
     def __init__(
-        self, root: Path, config: Config, repo: git.Repo | None, clock: Clock, owners: Callable[[], Owners] | None = None
+        self,
+        root: Path,
+        config: Config,
+        repo: git.Repo | None,
+        clock: Clock,
+        owners: Callable[[], Owners] | None = None,
+        *,
+        around: bool = False,
     ) -> None:
         self._root = root
+        self._around = around
         self._config = config
         self._repo = repo
         self._clock = clock
         self._owners = owners or self._who_commits
-        self._shelf = Shelf(root, config)
+        self._shelf = Shelf(root, config, around=around)
         self._search = Search(self._shelf, config)
         self._looks: Mapping[str, reader.Look] = {}
         self._exports_later = False
 
     @classmethod
     def open(
-        cls, root: Path, config: Config, repo: git.Repo | None, clock: Clock, owners: Callable[[], Owners] | None = None
+        cls,
+        root: Path,
+        config: Config,
+        repo: git.Repo | None,
+        clock: Clock,
+        owners: Callable[[], Owners] | None = None,
+        *,
+        around: bool = False,
     ) -> Index:
         """The indexes of a vault; nothing is read or written before something is asked.
 
         `owners` says, when it matters, whose commits are the owner's; else theirs whom git would name as the author here.
+        With `around` they hold the notes of the folder that the vault lies in as well.
         """
-        return cls(root, config, repo, clock, owners)
+        return cls(root, config, repo, clock, owners, around=around)
 
     def close(self) -> None:
         """Let go of all files."""
@@ -220,7 +236,7 @@ class Index:
     def _refreshed(self, full: bool, confirm: bool, glance: bool, progress: Progress | None) -> Refresh:
         self._shelf.borrow_if_unwritable()
         catalog = self._shelf.ready()
-        scan = reader.scan(self._root, self._trusted(catalog) if glance and catalog and not full else None)
+        scan = self._scanned(self._trusted(catalog) if glance and catalog and not full else None)
         # After a walk that failed in part no folder's times are trusted: the next look goes everywhere.
         self._looks = {} if scan.partial else scan.looks
         if catalog is None:
@@ -238,6 +254,9 @@ class Index:
             return self._walked(catalog, scan, Changes(scan.files, changes.gone), every, where, confirm)
         before = {**known, **catalog.files(changes.gone)}
         return self._rebuild(scan, progress, before)
+
+    def _scanned(self, trusted: reader.Trusted | None = None) -> Scan:
+        return reader.scan(self._root, trusted, around=self._around)
 
     def _trusted(self, catalog: Catalog) -> reader.Trusted | None:
         """What a glance need not look at; None before the first comparison of this process."""
@@ -394,7 +413,7 @@ class Index:
         except sqlite3.DatabaseError as fault:
             raise Replaced from fault
         try:
-            scan = reader.scan(self._root)
+            scan = self._scanned()
             changes = compare(catalog.known(), scan)
             known = catalog.files([*changes.suspects, *changes.gone])
             found = updating.read(self._root, self._config, changes.suspects, known, ())
@@ -412,7 +431,7 @@ class Index:
         self._shelf.drop()
         self._shelf.borrow_if_unwritable()
         with suppress(Replaced):
-            self._rebuild(reader.scan(self._root), None)
+            self._rebuild(self._scanned(), None)
 
     @property
     def _exported(self) -> Part:

@@ -173,4 +173,4 @@ class Search:
     def _adds_up(self, catalog: Catalog, index: Lexical) -> bool:
         """Whether an index that a crash interrupted holds all documents but those that still wait."""
         counts = catalog.counts()
-        return abs(index.count - counts.entries - counts.pages) <= len(catalog.pending())
+        return abs(index.count - counts.documents) <= len(catalog.pending())

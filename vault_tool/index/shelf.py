@@ -28,10 +28,10 @@ class Replaced(Exception):
 class Shelf:
     """The cache folder of one vault and the catalogue in it; a temporary folder where the vault's cannot be written."""
 
-    def __init__(self, root: Path, config: Config) -> None:
+    def __init__(self, root: Path, config: Config, *, around: bool = False) -> None:
         self._own = root / CACHE
         self._wait = config.lock_wait
-        self._settings = settings_print(config)
+        self._settings = settings_print(config, root if around else None)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
         self._held: Catalog | None = None
@@ -215,10 +215,25 @@ class Shelf:
             catalog.close()
 
 
-def settings_print(config: Config) -> str:
-    """A digest of what decides what the indexes hold: types, language, and the tables that they are kept in."""
+def settings_print(config: Config, around: Path | None = None) -> str:
+    """A digest of what decides what the indexes hold: types, language, the tables that they are kept in, and where the folder
+    around the vault at `around` is served too, what git ignores in it."""
     said = repr((config.language, sorted(config.types.specs.items()), TABLES))
+    if around is not None:
+        said += repr([str(around.parent), *map(_identity_and_time, _ignoring(around.parent))])
     return hashlib.blake2b(said.encode(), digest_size=8).hexdigest()
+
+
+def _ignoring(folder: Path) -> tuple[Path, ...]:
+    return folder / ".gitignore", folder / ".git" / "info" / "exclude"
+
+
+def _identity_and_time(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _is_of_a_later_version(name: str) -> bool:

@@ -12,10 +12,10 @@ from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.changes import is_bulk_loss, settled
-from vault_tool.files.layout import CONFIG_FILE
+from vault_tool.files.layout import CONFIG_FILE, is_around
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known
-from vault_tool.index.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, see
+from vault_tool.index.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, ignored_around, passed_over, see
 
 _FEW = 5
 
@@ -107,8 +107,12 @@ def read(
     seen: list[Seen] = []
     touched: dict[str, Stat] = {}
     vanished = 0
+    left_out = ignored_around(root, suspects)
     with Reader(root) as reader:
         for path, stat in suspects.items():
+            if path in left_out:
+                seen.append(passed_over(path, stat))
+                continue
             try:
                 one = see(reader, path, stat, config.types, None if path in again else known.get(path))
             except Vanished:
@@ -165,6 +169,8 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
     # So few are never a loss in bulk, and most comparisons end here without a query.
     if len(gone) < _FEW:
         return ""
+    # Those of the folder around are nothing that could be forgotten: they come back with their files.
+    gone = [path for path in gone if not is_around(path)]
     known = catalog.files(gone)
     entries = catalog.by_paths(gone)
     hashes, ids = set(), set()

@@ -259,6 +259,8 @@ def _step(descriptor: int, part: str, create: bool, mode: int) -> int:
 
 def _opened_by_path(root: Path, parts: Sequence[str], create: bool) -> Folder:
     """The same where the system has no calls by descriptor (Windows): checked, but with a window for a swapped parent."""
+    if parts[:1] == [".."]:
+        root, parts = root.parent, parts[1:]
     path = root.joinpath(*parts)
     if create:
         path.mkdir(parents=True, exist_ok=True)

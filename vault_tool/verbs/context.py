@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -172,7 +173,20 @@ class Context:
     @cached_property
     def index(self) -> Index:
         """The derived indexes, opened once; not yet compared with the files."""
-        return Index.open(self.root, self.settings, self.repo, self.clock, self.owners)
+        around = self.around is not None
+        return Index.open(self.root, self.settings, self.repo, self.clock, self.owners, around=around)
+
+    @cached_property
+    def around(self) -> Path | None:
+        """The folder of notes that the vault lies in, where it is served too.
+
+        `vault.toml` alone does not decide that, for it may have come with a pull, and would have the tool read whatever it
+        is put beside: the folder is tracked together with the vault, or was named on this machine.
+        """
+        folder = self.root.parent
+        if self.settings.notes and ((self.repo is not None and self.repo.prefix) or self.local.around() == str(folder)):
+            return folder
+        return None
 
     def owners(self) -> Owners:
         """Whose commits are the owner's here, by this machine's settings and git's."""
@@ -339,15 +353,32 @@ def find(path: str | Path | None, env: Mapping[str, str]) -> Path:
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file():
             return folder
+        if home := home_in(folder):
+            return home
     shared = global_root(env)
     if (shared / layout.SETTINGS_FILE).is_file():
         return shared
     raise NotFound(f"no vault in {here} or above it", "make one with `vt init DIR`, or name one with --vault or VAULT_ROOT")
 
 
+def home_in(folder: Path) -> Path | None:
+    """The vault in a folder of notes that serves that folder, too; None where there is none."""
+    for name in layout.HOMES:
+        try:
+            text = (folder / name / layout.SETTINGS_FILE).read_text("utf-8")
+        except (OSError, UnicodeDecodeError):
+            continue
+        with suppress(ConfigError):
+            if load(text).notes:
+                return folder / name
+    return None
+
+
 def _named(folder: Path) -> Path:
     if (folder / layout.SETTINGS_FILE).is_file():
         return folder
+    if home := home_in(folder):
+        return home
     if (folder / layout.VAULT).is_dir():
         raise NotFound(f"{folder} has notes but no {layout.SETTINGS_FILE}", f"make it a vault with `vt init {folder}`")
     raise NotFound(f"no vault at {folder}", f"make one with `vt init {folder}`")

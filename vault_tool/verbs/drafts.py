@@ -93,6 +93,7 @@ def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
     """
     vault.fresh()
     entry = resolve.find(vault, memory_id)
+    layout.inside(vault.root, entry.path)
     before = reader.read(vault.root, entry.path)
     editor(vault.root / entry.path)
     with writing(vault, "edit") as op:

@@ -19,6 +19,7 @@ from vault_tool.index.schema import link_name
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash
 from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
@@ -192,14 +193,20 @@ def bodies_of(vault: Context, entries: Iterable[Entry]) -> dict[str, str]:
 
 def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:
     data = None
-    if not entry.stale:
-        with suppress(FileNotFoundError):
-            data = files.read(entry.path, entry.size)
+    with suppress(FileNotFoundError):
+        data = files.read(entry.path, entry.size) if not entry.stale else _read_below_its_head(entry, files)
     if data is None and vault.repo is not None:
         data = git.show(vault.repo, "HEAD", entry.path)
     if data is None:
         raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
     return frontmatter.read_body(data).strip("\r\n")
+
+
+def _read_below_its_head(entry: Entry, files: reader.Reader) -> bytes | None:
+    """A note of which only the head cannot be read, where its text is what is served."""
+    data = files.read(entry.path)
+    same = body_hash(frontmatter.read_body(data)) == entry.body_hash
+    return data if same else None
 
 
 def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:

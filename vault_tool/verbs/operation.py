@@ -147,6 +147,7 @@ class Operation:
 
     def remove(self, path: str) -> None:
         """Plan a file's removal."""
+        layout.inside(self.vault.root, path)
         self._plan.removed.append(path)
 
     def log(self, record: Record, path: str, summary: str = "") -> None:

@@ -269,7 +269,7 @@ def _import_maps(vault: Context, listed: Sequence[Weighed]) -> tuple[list[Import
     """A map of each large import, and the paths of its notes that nobody used, reviewed or pinned: they are told by the map."""
     by_import: dict[str, list[Entry]] = defaultdict(list)
     for one in listed:
-        name, _, place = one.entry.text(IMPORTED_FROM).partition("/")
+        name, _, place = _came_from(one.entry).partition("/")
         unused = not (one.belief.access_count or one.belief.reviewed or one.entry.pinned)
         if place and unused and one.entry.origin == "import":
             by_import[name].append(one.entry)
@@ -278,13 +278,19 @@ def _import_maps(vault: Context, listed: Sequence[Weighed]) -> tuple[list[Import
     return maps, {entry.path for entries in large.values() for entry in entries}
 
 
+def _came_from(entry: Entry) -> str:
+    """The import and the path in it that a note came by; the folder around the vault is one more."""
+    return entry.path if layout.is_around(entry.path) else entry.text(IMPORTED_FROM)
+
+
 def _import_map(vault: Context, name: str, entries: Sequence[Entry]) -> ImportMap:
-    folders = Counter(entry.text(IMPORTED_FROM).split("/")[1] for entry in entries if entry.text(IMPORTED_FROM).count("/") > 1)
+    folders = Counter(_came_from(entry).split("/")[1] for entry in entries if _came_from(entry).count("/") > 1)
     titles = {entry.path: titles_of(entry) for entry in entries}
     links = vault.index.catalog.link_counts(set().union(*titles.values()))
     counted = [(max((links.get(title, 0) for title in titles[entry.path]), default=0), entry) for entry in entries]
     linked = sorted((pair for pair in counted if pair[0] > 1), key=lambda pair: (-pair[0], pair[1].path))
     shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
+    name = vault.root.parent.name if name == ".." else name
     return ImportMap(name, len(entries), shown, tuple(entry for _, entry in linked[:MAP_LINKED]))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -9,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool import config as settings
-from vault_tool.errors import ConfigError, GitError, UsageError
+from vault_tool.errors import ConfigError, GitError, Refused, UsageError
 from vault_tool.files import git, layout, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
 from vault_tool.generate.templates import template
+from vault_tool.importing.places import is_note
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
 from vault_tool.util.json_text import read_own
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 from vault_tool.verbs import machine_settings
-from vault_tool.verbs.context import Context, Who
+from vault_tool.verbs.context import Context, Who, home_in
 from vault_tool.verbs.machine_settings import MachineOption
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.pages import first_pages
@@ -32,6 +34,11 @@ TEMPORARIES = ".*.vt-*.tmp"
 IGNORED = (*(f"/{name}{'/' if name.startswith('_') and '.' not in name else ''}" for name in layout.UNTRACKED), TEMPORARIES)
 ATTRIBUTES = "vault/** -text"
 
+NOTES = ("here", "own")
+_MANY = 20
+_ENOUGH = 20_000
+"""Files after which no more are counted: somebody's whole home is no folder of notes."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Initialised(Saved):
@@ -41,6 +48,8 @@ class Initialised(Saved):
     name: str
     created: tuple[str, ...]
     repository: str | None
+    around: str = ""
+    """The folder of notes that is served where it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +80,8 @@ def init(
     description: str = "",
     separate: bool = False,
     no_git: bool = False,
+    notes: str = "",
+    commit: bool = False,
     who: str = "owner",
     clock: Clock | None = None,
 ) -> Initialised:
@@ -78,23 +89,95 @@ def init(
 
     What is there already is left as it is: a second `init` adds only what is missing. `git init` is run unless the
     folder is in a work tree already; `separate` makes a repository of its own inside another one all the same.
+
+    A folder that has notes already asks for `notes`, and is left alone without it: `here` serves them where they are and
+    makes the vault in a folder of its own beside them, in a repository of its own unless `commit` has it kept in the one
+    that the notes are in; `own` makes a vault that knows only what lies below `vault/`.
     """
     root = Path(path).expanduser()
     if root.exists() and not root.is_dir():
         raise UsageError(f"{root} is a file", "name a folder")
+    if notes not in ("", *NOTES):
+        raise UsageError(f"notes `{one_line(notes, 40)}` is none of {', '.join(NOTES)}", "say --notes here or --notes own")
+    if not notes and (found := notes_in(root)):
+        hint = f"`--notes here` serves them where they are, ours in {free_home(root).name}/; `--notes own` leaves them out"
+        raise UsageError(f"{found}: say whether they are to be served", hint)
     root.mkdir(parents=True, exist_ok=True)
-    repo, absence = (git.find(root), "") if no_git else _repository(root, separate)
+    home = home_in(root)
+    around = notes == "here" or home is not None
+    if around:
+        root, separate = _made_home(root, home, commit=commit, no_git=no_git), separate or not commit
+    repo, absence = (git.find(root), "") if no_git else _repository(root, separate and home is None)
+    served = ""
     with Context(root, Who(origin=who), clock) as vault:
+        if around:
+            vault.local.serve_around(str(vault.root.parent))
+        called = vault.root.parent.name if around else vault.root.name
         with writing(vault, "init") as op:
-            created = list(_missing_files(op)) + list(_missing_records(op, name or vault.root.name, description))
-            saved = op.carry_out(name or vault.root.name)
-        first_pages(vault)
-        title = _workspace_name(vault) or name or vault.root.name
-    warnings = (*saved.warnings, *filter(None, [absence]), *_pushed_with(repo), *_beside(root, created))
+            created = list(_missing_files(op, around)) + list(_missing_records(op, name or called, description))
+            saved = op.carry_out(name or called)
+        if around:
+            # With the settings that stand there now: the pages tell of the notes around, too.
+            with vault.reopened() as again:
+                first_pages(again)
+                served = str(again.around or "")
+        else:
+            first_pages(vault)
+        title = _workspace_name(vault) or name or called
+    warnings = (*saved.warnings, *filter(None, [absence]), *_pushed_with(repo), *(() if around else _beside(root, created)))
     repository = str(repo.work_tree) if repo else None
     return Initialised(
-        **{**asdict(saved), "warnings": warnings}, root=str(vault.root), name=title, created=tuple(created), repository=repository
-    )
+        **{**asdict(saved), "warnings": warnings}, root=str(vault.root), name=title, created=tuple(created),
+        repository=repository, around=served,
+    )  # fmt: skip
+
+
+def notes_in(root: Path) -> str:
+    """What notes a folder has that is no vault yet, in words; empty for a folder that is no folder of notes.
+
+    It is one where Obsidian keeps its settings beside notes, or where at least 20 markdown files are most of all files.
+    """
+    if (root / layout.SETTINGS_FILE).exists() or home_in(root) is not None or not root.is_dir():
+        return ""
+    notes = files = 0
+    for folder, below, names in os.walk(root):
+        below[:] = [name for name in below if not layout.ignored_folder(name) and (folder, name) != (str(root), layout.VAULT)]
+        names = [name for name in names if not layout.ignored_name(name)]
+        files += len(names)
+        notes += sum(map(is_note, names))
+        if files > _ENOUGH:
+            break
+    if notes and (root / ".obsidian").is_dir():
+        return f"{root} is an Obsidian vault with {counted(notes, 'note')}"
+    return f"{root} holds {counted(notes, 'note')}" if notes >= _MANY and 2 * notes > files else ""
+
+
+def free_home(root: Path) -> Path:
+    """The folder that a vault beside somebody's notes is made in: the first name that nothing of theirs has."""
+    taken = {layout.name_key(name) for name in os.listdir(root)} if root.is_dir() else set()
+    free = next((name for name in layout.HOMES if name not in taken), None)
+    if free is None:
+        raise Refused(f"{root} has {' and '.join(layout.HOMES)} already", "rename one of them")
+    return root / free
+
+
+def _made_home(root: Path, home: Path | None, *, commit: bool, no_git: bool) -> Path:
+    """The folder of the vault beside somebody's notes; where git is not to keep it with them, it is told to pass it over."""
+    if (root / layout.SETTINGS_FILE).exists():
+        raise Refused(f"{root} is a vault with notes of its own", "name the folder of notes")
+    if home is not None:
+        return home
+    made = free_home(root)
+    made.mkdir()
+    repo = git.find(root)
+    if repo is not None and not commit and not no_git:
+        # In this clone's own list: their `.gitignore` is theirs, and tracked.
+        rules = repo.common_dir / "info" / "exclude"
+        rules.parent.mkdir(exist_ok=True)
+        before = rules.read_bytes() if rules.exists() else b""
+        gap = b"\n" if before and not before.endswith(b"\n") else b""
+        rules.write_bytes(before + gap + f"/{repo.prefix}{made.name}/\n".encode())
+    return made
 
 
 def config(vault: Context, name: str = "", value: str | None = None, *, machine: Mapping[str, str] | None = None) -> Settings:
@@ -172,9 +255,13 @@ def _repository(root: Path, separate: bool) -> tuple[git.Repo | None, str]:
         return None, f"{fault.message}: the notes are kept without history"
 
 
-def _missing_files(op: Operation) -> Iterator[str]:
+def _missing_files(op: Operation, around: bool) -> Iterator[str]:
     root = op.vault.root
-    texts = {layout.SETTINGS_FILE: default_settings(), f"{layout.TEMPLATES}/content-policy.md": content_policy()}
+    usual = default_settings()
+    texts = {
+        layout.SETTINGS_FILE: usual.replace('# notes = ""', 'notes = ".."', 1) if around else usual,
+        f"{layout.TEMPLATES}/content-policy.md": content_policy(),
+    }
     texts |= {f"{layout.TEMPLATES}/{s.name}.md": template(s) for s in BUILT_IN}
     for path, text in texts.items():
         if not (root / path).exists():

@@ -167,6 +167,7 @@ def _problems(vault: Context) -> Iterator[Problem]:
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
     yield from _no_owner(vault)
+    yield from _not_served(vault)
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)
@@ -260,6 +261,14 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
     message = "git knows no address of yours, so all that was committed counts as pulled"
     hint = "`git config user.email you@example.org`, or `vt config --owners you@example.org`"
     return (note(layout.CONFIG_FILE, 0, "no-owner", f"{message} (`owners` are not set)", hint),)
+
+
+def _not_served(vault: Context) -> tuple[Problem, ...]:
+    """Settings that came from elsewhere do not have the folder around the vault read."""
+    if not vault.settings.notes or vault.around is not None:
+        return ()
+    message = f"the notes in {vault.root.parent} are not served, for nobody asked for it on this machine"
+    return (note(layout.SETTINGS_FILE, 0, "not-served", message, f"`vt init {vault.root.parent}` does, or take `notes` out"),)
 
 
 def _waiting(held: int, turns: int) -> Iterator[str]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from vault_tool.files.layout import VAULT
+from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.reading import NOTES, UNREADABLE
 from vault_tool.model.problems import Problem, Severity
 
-_BELOW = f"{VAULT}/"
+_BELOW = (f"{VAULT}/", AROUND)
 
 ADDED, MODIFIED, MOVED, REMOVED, PROBLEM = "added", "modified", "moved", "removed", "problem"
 

@@ -262,6 +262,9 @@ class Watcher:
     def _listen(self) -> None:
         if self._record.mode != _EVENTS:
             return
+        if self._vault.around is not None:
+            self._degrade("the folder around the vault is not listened to")
+            return
         disk = network_disk(self._vault.root)
         if disk:
             self._degrade(f"changes made on other machines are not notified of on {disk}")

@@ -217,6 +217,6 @@ def test_a_subject_that_nothing_has_is_refused_with_what_comes_near(vault: Vault
 
 def test_answers_say_how_many_files_cannot_be_read(vault: Vault, root: Path) -> None:
     assert vault.search("redis").freshness.unreadable == 0
-    write(root, "vault/half.md", "---\nid: [\n---\nNever committed.\n")
+    write(root, "vault/half.md", "<<<<<<< a\nThis.\n=======\nThat.\n>>>>>>> b\n")
     assert vault.search("redis").freshness.unreadable == 1
     assert vault.status().freshness.unreadable == 1

@@ -24,6 +24,7 @@ _KEY_LINE = re.compile(
 )
 _ANY_KEY_LINE = re.compile(rb"^" + _KEY_LINE.pattern, re.MULTILINE)
 _BLANK_LINE = re.compile(rb"[ \t]*\r?\n")
+_BLANK_AFTER = re.compile(rb"\n[ \t]*\r?\n")
 _BLANKS_AND_COMMENTS = re.compile(rb"(?:[ \t]*(?:#[^\n]*)?\r?\n)*+")
 
 
@@ -68,7 +69,10 @@ def split(data: bytes) -> Parts:
         if opening[1] or not _KEY_LINE.match(data, _first_content(data, start)) or _BLANK_LINE.match(data, start):
             return _page(data, bom, top)
         unclosed = Fault(first_line - 1, "unclosed-head", "the head is never closed", "add a line `---` after its last field")
-        return Parts(True, bom, newline, start, len(data), len(data), first_line, unclosed)
+        # Its fields end at the first blank line, as far as anybody can tell: what follows is read as the text.
+        blank = _BLANK_AFTER.search(data, start)
+        rest = blank.end() if blank else len(data)
+        return Parts(True, bom, newline, start, rest, rest, first_line, unclosed)
     end, body_start = closing.start() + 1, closing.end()
     if _is_prose(data, start, end, after_blank=bool(opening[1])):
         return _page(data, bom, top)

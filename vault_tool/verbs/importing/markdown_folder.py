@@ -85,6 +85,8 @@ def source_folder(vault: Context, source: str | Path, *, in_place: bool = False)
     if not in_place and notes.is_relative_to(folder):
         advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say --in-place"
         raise UsageError(f"{source} holds the vault itself", advice)
+    if vault.around is not None and folder.is_relative_to(vault.around) and not folder.is_relative_to(vault.root):
+        raise UsageError(f"{source} is served where it is", "there is nothing to import: `vt recall` finds its notes")
     if _is_the_tools_own(vault, folder):
         raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
     return folder

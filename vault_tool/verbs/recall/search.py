@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Any
 
 from vault_tool.errors import UsageError
-from vault_tool.index.catalog import Page
+from vault_tool.index.catalog import Catalog, Page
 from vault_tool.index.lexical import LexicalHit
+from vault_tool.index.reading import UNREADABLE
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
@@ -180,7 +181,7 @@ def _kept(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: A
         entry = catalog.by_path(path)
         if entry is None:
             if (not kinds or PAGE in kinds) and not filters.of_heads:
-                yield from (_page(page, score) for page in [catalog.page(path)] if page)
+                yield from (_page(page, score, catalog) for page in [catalog.page(path)] if page)
             continue
         if (entry.record_class not in SEARCHED and not kinds) or not filters.wants(entry):
             continue
@@ -225,7 +226,7 @@ def _recalled(one: Recalled) -> Found:
     )
 
 
-def _page(page: Page, score: float) -> Found:
+def _page(page: Page, score: float, catalog: Catalog) -> Found:
     return Found(
         id=None,
         kind="page",
@@ -239,4 +240,6 @@ def _page(page: Page, score: float) -> Found:
         path=page.path,
         created="",
         origin="owner",
+        # Its head cannot be read, and no commit says what it said.
+        stale=catalog.files([page.path])[page.path].kind == UNREADABLE,
     )
