@@ -134,10 +134,25 @@ def test_a_conflict_and_stale_notes_are_named(capsys: pytest.CaptureFixture[str]
     assert "a.md, b.md, c.md and others" in behind
 
 
-def test_progress_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_of_what_is_soon_done_is_silent_where_nobody_watches(capsys: pytest.CaptureFixture[str]) -> None:
     with output.progress("indexing") as show:
         show(1, 2)
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("hours", [0.01, 1, 1000])
+def test_a_log_is_told_now_and_then_how_far_it_is(hours: float, capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = 0.0
+    lines = output._Lines("embedding", lambda: seconds)
+    for done in range(40_001):
+        seconds = done / 40_000 * hours * 3600
+        lines.show(done, 40_000)
+    said = capsys.readouterr().err.splitlines()
+    assert 3 <= len(said) <= 32
+    assert said[0].startswith("embedding: ")
+    assert "of 40,000 (" in said[-1]
+    assert said[-1].endswith(" left")
+    assert all(len(line) <= 100 for line in said)
 
 
 PRINTS = """

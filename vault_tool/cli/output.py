@@ -23,6 +23,9 @@ ERROR_LENGTH = 200
 
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
+FIRST_LINE = 5.0
+"""Seconds after which a log is told how far something is."""
+
 SLOW = 1.0
 """Seconds after which something is slow enough for a progress bar."""
 
@@ -140,9 +143,12 @@ def error_line(message: str, hint: str = "", limit: int | None = ERROR_LENGTH) -
 
 @contextmanager
 def progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error for what takes over a second, where a person watches; call it with (done, all)."""
+    """How far something is that takes long, on standard error; call it with (done, all).
+
+    Where a person watches, a bar; else a line now and then, so that a log says that it goes on and for how long.
+    """
     if not _is_terminal(sys.stderr):
-        yield _unseen
+        yield _Lines(title).show
         return
     bar = _Bar(title)
     try:
@@ -152,8 +158,37 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def indexing() -> Callable[[int, int], None]:
-    """A bar for a comparison of the files that happens to take long; it takes itself away when all are done."""
-    return _Bar("indexing", closes=True).show if _is_terminal(sys.stderr) else _unseen
+    """The same for a comparison of the files that happens to take long; the bar takes itself away when all are done."""
+    return _Bar("indexing", closes=True).show if _is_terminal(sys.stderr) else _Lines("indexing").show
+
+
+class _Lines:
+    """A line when something has taken long, and each time that a tenth more is done or it has taken twice as long: some
+    twenty in all, however long it takes.
+    """
+
+    def __init__(self, title: str, now: Callable[[], float] = time.monotonic) -> None:
+        self._title = title
+        self._now = now
+        self._begun = now()
+        self._said_at = FIRST_LINE / 2
+        self._said_of = 0.0
+
+    def show(self, done: int, total: int) -> None:
+        taken = self._now() - self._begun
+        share = done / total if total else 1.0
+        often = taken >= 2 * self._said_at or (share >= self._said_of + 0.1 and self._said_at >= FIRST_LINE)
+        if done >= total or not often or taken < self._said_at + FIRST_LINE / 2:
+            return
+        self._said_at, self._said_of = taken, share
+        left = f", {_span(taken / share - taken)} left" if share > 0.01 else ""
+        say(f"{self._title}: {done:,} of {total:,} ({share:.0%}){left}")
+
+
+def _span(seconds: float) -> str:
+    """A time to wait, roughly."""
+    minutes = seconds / 60
+    return f"{seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.0f} h"
 
 
 class _Bar:
@@ -190,10 +225,6 @@ def _started_bar(title: str) -> Progress:
     bar.add_task(title, total=None)
     bar.start()
     return bar
-
-
-def _unseen(done: int, total: int) -> None:
-    """Progress that nobody watches."""
 
 
 def _is_terminal(stream: TextIO | None) -> bool:

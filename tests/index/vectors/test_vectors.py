@@ -422,3 +422,22 @@ def test_all_places_are_kept_for_who_asks_often_and_follow_everychange(tmp_path:
             assert headings == {row: {path for path in begun if begun[path] == row} for row in begun.values()}
         fresh.close()
     vectors.close()
+
+
+def test_the_first_passages_of_all_come_first_and_of_these_the_most_linked(tmp_path: Path) -> None:
+    root = make(tmp_path / "v", 0)
+    long = " ".join(f"Sentence {n} is about kelp and stone." for n in range(40))
+    for number in range(4):
+        link = "Seen with [[Note 2]] and [[Note 3]]. " if number < 2 else "Seen with [[Note 3]]. " if number == 2 else ""
+        write(root, path_of(number), note(number, f"{link}{long}", title=f"Note {number}"))
+    words = Words()
+    vectors = vectors_of(root, words)
+    assert vectors.catch_up(limit=4).embedded == 4
+    begun = [text.partition("Seen with")[0].partition("Sentence")[0].split(": ")[1].strip(" .") for text in words.calls]
+    assert begun[:2] == ["Note 3", "Note 2"]
+    assert sorted(begun) == ["Note 0", "Note 1", "Note 2", "Note 3"]
+    similarities = vectors.similarities(vectors.query("kelp"))
+    assert len(similarities.top(10)) == 4, "what has its beginning embedded answers before the rest is"
+    assert vectors.catch_up().whole
+    assert len(words.calls) > 12
+    vectors.close()

@@ -25,6 +25,10 @@ Read = Callable[[Sequence[str]], Iterator[Mapping[bytes, str]]]
 """The texts of some notes by their keys, a note at a time."""
 
 
+Links = Callable[[Sequence[str]], Mapping[str, int]]
+"""How many records link to the notes at these paths, as far as any do."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaughtUp:
     """What came of embedding: texts embedded and refused now, notes still behind, and why it ended early (empty: it did not).
@@ -68,10 +72,11 @@ class DimensionChanged(Exception):
 class Filling:
     """One go at filling the lanes of a set, within bounds."""
 
-    def __init__(self, vectors: VectorSet, embedder: Embedder, read: Read, bounds: Bounds, now: float) -> None:
+    def __init__(self, vectors: VectorSet, embedder: Embedder, read: Read, links: Links, bounds: Bounds, now: float) -> None:
         self._set = vectors
         self._embedder = embedder
         self._read = read
+        self._links = links
         self._left = bounds.texts
         self._bounds = bounds
         self._now = now
@@ -87,6 +92,8 @@ class Filling:
             wanted = [row for row in self._set.ledger().wanted(number, _AHEAD) if row[0] not in passed]
             if not wanted or not self._may_go_on():
                 return not self._set.ledger().count_wanted(number)
+            # A note is read whole: with its later passages among the wanted, it would bring these before others' first ones.
+            wanted = self._most_linked_first([row for row in wanted if row[2] == 0] or wanted)
             for some in _in_batches(self._texts(wanted), BATCH):
                 if not self._may_go_on():
                     return False
@@ -94,6 +101,10 @@ class Filling:
                 done(self.embedded + self.refused)
             # What could not be read now is not asked for again in this go, or it would never end.
             passed.update(key for key, _, _ in wanted)
+
+    def _most_linked_first(self, wanted: list[tuple[bytes, str, int]]) -> list[tuple[bytes, str, int]]:
+        links = self._links([path for _, path, _ in wanted])
+        return sorted(wanted, key=lambda row: -links.get(row[1], 0)) if links else wanted
 
     def _may_go_on(self) -> bool:
         return (self._left is None or self._left > 0) and time.monotonic() < self._bounds.until

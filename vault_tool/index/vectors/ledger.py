@@ -240,10 +240,12 @@ class Ledger(LedgerFile):
         return self._rows(query, (lane, size))
 
     def wanted(self, lane: int, limit: int) -> list[tuple[bytes, str, int]]:
-        """Texts without a vector, each with one note that has it and which of its passages it is; the latest notes first."""
+        """Texts without a vector, each with one note that has it and which of its passages it is: what notes begin with
+        before what follows, the latest notes first.
+        """
         query = (
             "SELECT w.key, o.path, o.passage FROM wanted w JOIN owners o ON o.key = w.key JOIN notes n ON n.path = o.path"
-            " WHERE w.lane = ? GROUP BY w.key ORDER BY max(n.at) DESC, o.path, o.passage LIMIT ?"
+            " WHERE w.lane = ? GROUP BY w.key ORDER BY o.passage > 0, max(n.at) DESC, o.path, o.passage LIMIT ?"
         )
         return self._rows(query, (lane, limit))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from vault_tool.config import Config
 from vault_tool.files import git
 from vault_tool.index.rebuild import Index
+from vault_tool.index.schema import titles_of
 from vault_tool.index.vectors import texts
 from vault_tool.index.vectors.ledger import Note
 from vault_tool.index.vectors.vector_set import VectorSet
@@ -40,10 +41,19 @@ class Notes:
         return len(texts.Outlook(self.index().catalog, vectors.ledger()).to_read)
 
     def texts(self, paths: Sequence[str], window: int) -> Iterator[Mapping[bytes, str]]:
-        """The texts of some notes by their keys, a note at a time."""
+        """The texts of some notes by their keys, a note at a time and in this order."""
         for start in range(0, len(paths), _READ_AT_ONCE):
-            for note, found in self._read(paths[start : start + _READ_AT_ONCE], window):
-                yield dict(zip(note.keys, found, strict=True))
+            some = paths[start : start + _READ_AT_ONCE]
+            read = {note.path: dict(zip(note.keys, found, strict=True)) for note, found in self._read(some, window)}
+            yield from (read[path] for path in some if path in read)
+
+    def links(self, paths: Sequence[str]) -> Mapping[str, int]:
+        """How many records link to each of these notes; those that nothing links to are left out."""
+        catalog = self.index().catalog
+        named = {path: titles_of(entry) for path, entry in catalog.by_paths(paths).items()}
+        counts = catalog.link_counts(set().union(*named.values()))
+        found = {path: max((counts.get(name, 0) for name in names), default=0) for path, names in named.items()}
+        return {path: count for path, count in found.items() if count}
 
     def noted(self, vectors: VectorSet, window: int, limit: int | None) -> int:
         """Bring what the set knows of the notes' texts up to date, at most `limit` notes; how many were left."""

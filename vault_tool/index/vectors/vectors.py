@@ -328,7 +328,8 @@ class Vectors:
         return self._refresh(None)
 
     def _filling(self, vectors: VectorSet, maker: Embedder, bounds: Bounds) -> Filling:
-        return Filling(vectors, maker, partial(self._notes.texts, window=maker.window), bounds, self._now())
+        read = partial(self._notes.texts, window=maker.window)
+        return Filling(vectors, maker, read, self._notes.links, bounds, self._now())
 
     def _filled(
         self, vectors: VectorSet, maker: Embedder, filling: Filling, limit: int | None, progress: Progress | None, again: bool
