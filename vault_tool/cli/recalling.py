@@ -79,14 +79,24 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
     rows = [_row(one, short, titles) for one in found.results]
     yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="nothing comes to mind")
     for one in found.results:
-        if one.caution:
-            yield f"{short(one.id)} {one.caution}"
+        yield from warnings_of(one, short)
     if any(one.factors for one in found.results):
         yield ""
         yield _factors(found.results, short)
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice
+
+
+def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
+    """What is to be said beside a memory: that it did not work, was overtaken, or is questioned."""
+    name = short(one.id) if one.scope == "repo" else one.id
+    if one.caution:
+        yield f"{name} {one.caution}"
+    if one.overtaken_by:
+        yield f"{name} is overtaken by {short(one.overtaken_by) if one.scope == 'repo' else one.overtaken_by}"
+    if one.questioned:
+        yield f"{name} is questioned: {one.questioned}"
 
 
 def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:

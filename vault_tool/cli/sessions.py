@@ -11,6 +11,7 @@ from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans, writes
+from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
 from vault_tool.verbs import seen
@@ -155,6 +156,7 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
         yield "the context was cut short since the last call: what had been shown may be shown again"
     for one in found.results:
         yield from _reminder(one, short(one.id) if one.scope == "repo" else one.id)
+        yield from warnings_of(one, short)
     if not found.results:
         yield "nothing comes to mind"
     yield from degraded(found.degraded)
@@ -172,8 +174,6 @@ def _reminder(one: ambient.Reminder, name: str) -> Iterator[Block]:
     said = one.content if len(one.content) <= _LONGEST else f"{one.content[:_LONGEST].rstrip()}… (`vt get {name}`)"
     lines = titled(one.title, said)
     yield Body("\n".join(lines.values()))
-    if one.caution:
-        yield f"{name} {one.caution}"
 
 
 def _cleared(found: seen.Cleared, short: Short) -> Iterator[Block]:

@@ -196,6 +196,11 @@ def _said(sentence: str) -> dict[str, float]:
     return found
 
 
+def telling_words(text: str) -> frozenset[str]:
+    """The words of a text that tell something."""
+    return frozenset(words_of(text) - _FUNCTION)
+
+
 _LONG_RUN = 12
 _MOST_WORDS = 64
 _MOST_SAID = 40

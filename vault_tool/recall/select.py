@@ -15,11 +15,14 @@ _One = TypeVar("_One")
 
 @dataclass(frozen=True, slots=True)
 class Text(Generic[_One]):
-    """A memory with what copies are told by: its text, and where it came from ("" for what a person wrote or reviewed)."""
+    """A memory with what copies are told by: its text, where it came from ("" for what a person wrote or reviewed), and its
+    type: nothing is a copy of what is of another.
+    """
 
     of: _One
     text: str
     source: str = ""
+    type: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
             break
         words = words_of(one.text)
         # Against what is kept alone: folding into what was held back would hide both.
-        twin = next((at for at, (_, other) in enumerate(kept) if alike(words, other) >= weights.fold), None)
+        same = (at for at, (two, other) in enumerate(kept) if two.type == one.type and alike(words, other) >= weights.fold)
+        twin = next(same, None)
         if twin is not None:
             copies[twin] += 1
         elif _floods(one, words, kept, most, weights):

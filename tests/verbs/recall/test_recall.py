@@ -152,7 +152,7 @@ def test_a_change_comes_with_what_it_changes(vault: Vault) -> None:
     decided = vault.remember("Deployments happen on Fridays.", ["Deployment"], kind="decision")
     change = vault.remember("Moved to the day before.", kind="change", change_targets=[decided.id])
     results = _asked(vault, "when do deployments happen?").results
-    assert [(one.id, one.role) for one in results] == [(decided.id, "answer"), (change.id, "update")]
+    assert [(one.id, one.role) for one in results] == [(change.id, "update"), (decided.id, "answer")]
     assert gather(vault, Asked(query="when do deployments happen?", update_links=False)).results[1:] == ()
 
 

@@ -56,7 +56,8 @@ class Recalled(Headline):
     """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
 
     `weak` marks a match below the comfortable threshold; `why` says how it was found; `caution` is said of a failed
-    tactic; `of` is the id of the result that a chained one came with; `factors` explain the score when asked for.
+    tactic; `questioned` is why somebody asks whether it is so, `overtaken_by` the id of the newest change of what it says;
+    `of` is the id of the result that a chained one came with; `factors` explain the score when asked for.
     """
 
     content: str
@@ -82,6 +83,8 @@ class Recalled(Headline):
     role: Part = "answer"
     of: str | None = None
     caution: str | None = None
+    questioned: str | None = None
+    overtaken_by: str | None = None
     doubtful: bool = False
     stale: bool = False
     folded: int = 0
@@ -95,6 +98,7 @@ class Recalled(Headline):
             "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
             **titled(self.title, self.content), "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak,
             "why": why, "date": (self.observed or self.created)[:10], "caution": self.caution,
+            "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
             "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip

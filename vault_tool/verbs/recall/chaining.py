@@ -20,6 +20,7 @@ from vault_tool.verbs.recall.lanes import Pool
 _CHANGES = ("change_targets",)
 _SOLVED = ("problem",)
 _JOINS = ("from_id", "to_id")
+_EVIDENCE = ("related_to",)
 _TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution", "CHANGES": "update"}
 _STAYS: dict[Part, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
 """What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
@@ -89,7 +90,9 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
     wanted: list[tuple[Candidate, Link, Entry]] = []
-    pointed = pool.catalog.pointing_at_each({hit.entry.id for hit in hits}, (*_CHANGES, *_SOLVED, *_JOINS)) if hits else {}
+    pointed = (
+        pool.catalog.pointing_at_each({hit.entry.id for hit in hits}, (*_CHANGES, *_SOLVED, *_JOINS, *_EVIDENCE)) if hits else {}
+    )
     for hit in hits:
         counts: dict[Part, int] = {}
         for link, entry in _linked(pool.catalog, hit.entry, pointed.get(hit.entry.id, ()), asked):
@@ -119,7 +122,7 @@ def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]
                 yield _link("related", entry, f"changed by {entry.title}"), target
     if asked.problem_links:
         yield from _around_problem(catalog, entry, pointed)
-    yield from _evidence(catalog, entry)
+    yield from _evidence(catalog, entry, pointed)
     yield from _edges(catalog, entry, pointed, asked)
 
 
@@ -143,12 +146,24 @@ def _around_problem(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str,
                 yield _link("solution", entry, f"solves {problem.title}"), other
 
 
-def _evidence(catalog: Catalog, entry: Entry) -> Iterator[tuple[Link, Entry]]:
-    """The understandings that an observation is evidence for."""
+def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]) -> Iterator[tuple[Link, Entry]]:
+    """The understandings that an observation is evidence for, and the newest evidence for an understanding."""
     for field, target in references(entry):
         if field == "related_to":
             for other in catalog.get(target):
                 yield _link("related", entry, f"{entry.title} is evidence for it"), other
+    for other in sorted(_by(pointed, _EVIDENCE), key=lambda other: other.by_observed, reverse=True):
+        yield _link("related", entry, f"evidence for {entry.title}"), other
+
+
+def changes_of(pool: Pool, identities: Collection[str]) -> dict[str, list[Entry]]:
+    """What changes each of these, by the field of a change or by an edge, as far as it is there and not expired."""
+    found: dict[str, list[Entry]] = {}
+    for identity, pointed in pool.catalog.pointing_at_each(set(identities), (*_CHANGES, "to_id")).items():
+        edges = [one for field, one in pointed if field == "to_id" and _TYPES_OF_LINK.get(one.type) == "update"]
+        changing = [*_by(pointed, _CHANGES), *(other for edge in edges for other in pool.catalog.get(edge.text("from_id")))]
+        found[identity] = [one for one in changing if pool.filters.current(one)]
+    return found
 
 
 def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:

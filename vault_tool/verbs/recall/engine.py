@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -13,7 +13,7 @@ from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
-from vault_tool.recall import fusion, question, select
+from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import match
 from vault_tool.recall.weights import PROFILES, Weights
@@ -48,6 +48,7 @@ class _Ranked:
     pool: Pool
     link: Link | None
     belief: Belief
+    weak: bool = True
 
 
 def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, freshness: Freshness | None = None) -> Answer:
@@ -79,8 +80,9 @@ def _answered(
     pools, unread = _searched(scopes, read, asked, weights)
     _rank(pools, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
+    changes = _ordered(ranked, asked, weights)
     chosen = _chosen(ranked, asked, weights)
-    return tuple(_within(pools, chosen, asked, weights)), (*reasons(_lacks(pool) for pool in pools), *unread)
+    return tuple(_within(pools, chosen, changes, asked)), (*reasons(_lacks(pool) for pool in pools), *unread)
 
 
 def _profile(asked: Asked) -> Weights:
@@ -154,12 +156,29 @@ def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
         one.factors["link"] = link.keeps
 
 
+def _ordered(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> Mapping[Key, Candidate]:
+    """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change."""
+    by_key = {each.one.key: each for each in ranked}
+    believed = [each.one for each in ranked if not (each.one.entry.type == order.CHANGE and doubtful(each.belief))]
+    there = {one.entry.id: one for one in believed}
+    changed = order.overtaken(believed)
+    for each in ranked:
+        if each.link is not None and each.link.role == "update" and each.link.of in there and each.one.entry.id in there:
+            changed.append((there[each.link.of], each.one))
+    for each in ranked:
+        each.weak = _is_weak(each, weights)
+    for first, other in order.before([each.one for each in ranked], changed if asked.update_links else ()):
+        order.put_before(first, other)
+        by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
+    return order.newest_changes(changed)
+
+
 def _chosen(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> list[tuple[_Ranked, int]]:
     """The best that match well enough, near copies folded, each with how many copies it stands for."""
     fitting = [each for each in ranked if each.one.score > 0 and each.one.match >= _threshold(weights.least, each.one, weights)]
     _solutions_first(fitting)
-    fitting.sort(key=lambda each: (-each.one.score, each.one.key))
-    texts = (select.Text(each, each.one.entry.preview, _source(each)) for each in fitting)
+    fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
+    texts = (select.Text(each, each.one.entry.preview, _source(each), each.one.entry.type) for each in fitting)
     return [(kept.of, kept.folded) for kept in select.pick(texts, asked.limit, weights)]
 
 
@@ -188,13 +207,24 @@ def _threshold(base: float, one: Candidate, weights: Weights) -> float:
     return max(0.0, base - weights.preference) if one.entry.type == _PREFERENCE else base
 
 
-def _within(pools: Sequence[Pool], chosen: Sequence[tuple[_Ranked, int]], asked: Asked, weights: Weights) -> list[Recalled]:
+def _within(
+    pools: Sequence[Pool],
+    chosen: Sequence[tuple[_Ranked, int]],
+    changes: Mapping[Key, Candidate],
+    asked: Asked,
+) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
+    newest = {key: one.entry for key, one in changes.items()}
     bodies: dict[Key, str] = {}
     for pool in pools:
         entries = [each.one.entry for each, _ in chosen if each.pool is pool]
+        newest.update(_changes_of(pool, entries, newest))
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
-    made = [_recalled(each, bodies[each.one.key], folded, asked, weights) for each, folded in chosen if each.one.key in bodies]
+    made = [
+        _recalled(each, bodies[each.one.key], folded, newest.get(each.one.key), asked)
+        for each, folded in chosen
+        if each.one.key in bodies
+    ]
     return select.within_budget(made, asked.budget, _cost)
 
 
@@ -203,19 +233,20 @@ def _cost(found: Recalled) -> int:
     return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 
-def _recalled(each: _Ranked, content: str, folded: int, asked: Asked, weights: Weights) -> Recalled:
+def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, asked: Asked) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
         id=entry.id, kind=entry.record_class.value, type=entry.type, title=entry.title, subjects=entry.subjects,
         summary=text("summary"), content=content, score=round(one.score, 4), match=round(one.match, 4),
-        weak=_is_weak(each, weights), why=_why(each), truth=round(belief.truth, 4),
+        weak=each.weak, why=_why(each), truth=round(belief.truth, 4),
         utility=round(belief.utility, 4), generation=entry.generation,
         created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed, observed=text("observed"),
         scope=each.pool.scope, session=text("session"), model=text("model"), confidence=entry.number("confidence"),
         problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
         role=_role(each), of=each.link.of if each.link else None,
-        caution=_caution(entry), doubtful=doubtful(belief), stale=entry.stale, folded=folded,
+        caution=_caution(entry), questioned=_questioned(belief), overtaken_by=change.id if change else None,
+        doubtful=doubtful(belief), stale=entry.stale, folded=folded,
         factors={name: round(value, 4) for name, value in _factors(each).items()} if asked.explain else None,
     )  # fmt: skip
 
@@ -245,6 +276,28 @@ def _factors(each: _Ranked) -> dict[str, float]:
     one = each.one
     measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
     return {**measured, **one.parts(), **one.factors, "rank": one.rank, "score": one.score, "match": one.match}
+
+
+def _changes_of(pool: Pool, entries: Sequence[Entry], known: Mapping[Key, Entry]) -> dict[Key, Entry]:
+    """The newest change of each that somebody linked one to, whatever kinds were asked for."""
+    pointed = chaining.changes_of(pool, [entry.id for entry in entries])
+    changes = [change for several in pointed.values() for change in several]
+    believed = weighing.beliefs(pool.vault, changes) if changes else {}
+    found: dict[Key, Entry] = {}
+    for entry in entries:
+        key = (pool.scope, entry.path)
+        some = [change for change in pointed.get(entry.id, ()) if not doubtful(believed[change.id])]
+        some += [known[key]] if key in known else []
+        if some:
+            found[key] = max(some, key=lambda change: change.by_observed)
+    return found
+
+
+def _questioned(belief: Belief) -> str | None:
+    """Why somebody asks whether it is so, as long as nobody settled that."""
+    if not belief.questionable:
+        return None
+    return one_line(belief.questionable[-1].rationale) or "nobody said why"
 
 
 def _caution(entry: Entry) -> str | None:

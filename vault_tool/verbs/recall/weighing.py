@@ -13,6 +13,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.coverage import Coverage
+from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
 from vault_tool.verbs.context import Context
@@ -21,8 +22,6 @@ from vault_tool.verbs.recall.lanes import Pool
 from vault_tool.verbs.standing import confidence_of, is_protected
 
 _MANY = 900
-_COVERING = 0.2
-"""An understanding that matches less than this does not speak for what it was made of."""
 
 
 def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
@@ -53,7 +52,7 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
     believed = beliefs(vault, (one.entry for one in some))
     generation = pool.catalog.generation()
     speaking = Coverage(
-        one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= _COVERING
+        one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS
     )
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
