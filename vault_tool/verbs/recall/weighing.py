@@ -51,9 +51,7 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
     vault = pool.vault
     believed = beliefs(vault, (one.entry for one in some))
     generation = pool.catalog.generation()
-    speaking = Coverage(
-        one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS
-    )
+    speaking = Coverage(one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS)
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
     for one in some:
