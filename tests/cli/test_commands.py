@@ -289,11 +289,16 @@ def test_a_page_is_opened_by_its_path(person: Person) -> None:
 
 
 def test_what_cannot_be_read_is_said_once(person: Person, capsys: pytest.CaptureFixture[str]) -> None:
-    (person.root / "vault/half.md").write_text("---\na: [\n---\nText.\n")
+    (person.root / "vault/half.md").write_text("<<<<<<< a\nText.\n=======\nThat.\n>>>>>>> b\n")
     for command in (["search", "text"], ["status"]):
         assert main(command) == Exit.DONE
         said = capsys.readouterr().err
         assert said == "warning: 1 file cannot be read and is in no answer: see `vt doctor`\n"
+
+
+def test_a_note_whose_head_cannot_be_read_is_found_and_marked(person: Person) -> None:
+    (person.root / "vault/half.md").write_text("---\na: [\n---\nThe quokka sleeps.\n")
+    assert "head unread" in person.types("search", "quokka")
 
 
 def test_a_group_without_a_command_names_those_that_it_has(person: Person) -> None:

@@ -6,16 +6,19 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from vault_tool.cli.blocks import Block, fields
+from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.names import SUBJECT
 from vault_tool.cli.options import Call, Short, VaultGroup, command
-from vault_tool.cli.saved import commit_of, problem_table
+from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.model.problems import Problem
+from vault_tool.util.text import counted
 from vault_tool.verbs.importing import markdown_folder, memory_graph
 from vault_tool.verbs.importing.intake import Imported
 
 SHOWN = 20
-"""As many problems and attachments are named to a person; `--json` names all."""
+NAMED = 3
+"""As many kinds of problems, and files of each, are named to a person; `--json` names all."""
 
 
 @click.group("import", cls=VaultGroup)
@@ -90,11 +93,30 @@ def _imported(done: Imported, short: Short) -> Iterator[Block]:
         ("commits", len(done.commits) or None),
         ("last commit", commit_of(done)),
         ("seconds", done.seconds),
+        ("next", "`vt core` has CORE.md tell of them, `vt embed` finds them by meaning" if done.commits else None),
     )
     if done.problems:
-        yield problem_table(done.problems[:SHOWN], "")
-    if len(done.problems) > SHOWN:
-        yield f"and {len(done.problems) - SHOWN} more: --json lists them all"
+        groups = _alike(done.problems)
+        yield table(("severity", "where", "what", "what to do"), groups[:SHOWN])
+        if len(groups) > SHOWN or len(groups) < len(done.problems):
+            yield f"{counted(len(done.problems), 'problem')} of {counted(len(groups), 'kind')}: --json lists each"
+    if done.known_problems:
+        yield f"{counted(len(done.known_problems), 'problem')} that an earlier import told, still there: --json lists them"
+
+
+def _alike(problems: Sequence[Problem]) -> list[tuple[str, str, str, str]]:
+    """One row for all problems of a kind: the first few by name, and how many more there are."""
+    kinds: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        kinds.setdefault((problem.severity.value, problem.code), []).append(problem)
+    return [(severity, _places(alike), alike[0].message, alike[0].hint) for (severity, _), alike in kinds.items()]
+
+
+def _places(problems: Sequence[Problem]) -> str:
+    """The files of some problems: the first few with a line, and how many more there are."""
+    files = {one.path: f"{one.path}:{one.line}" if one.line else one.path for one in reversed(problems)}
+    named = [files[path] for path in sorted(files)]
+    return ", ".join(named[:NAMED]) + (f" and {len(named) - NAMED} more" if len(named) > NAMED else "")
 
 
 def _first_of(names: Sequence[str], said: str) -> str:

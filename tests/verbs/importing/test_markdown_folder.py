@@ -11,6 +11,7 @@ import pytest
 
 from tests.git_repos import git
 from vault_tool import Vault
+from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import frontmatter
 from vault_tool.importing.places import Places, is_note
@@ -422,3 +423,35 @@ def test_an_empty_folder_prunes_nothing(vault: Vault, tmp_path: Path) -> None:
     with pytest.raises(Refused, match="has no note at all"):
         vault.import_markdown(folder, prune=True)
     assert (vault.root / Places("notes").of("a.md")).exists()
+
+
+def test_a_problem_is_told_once_and_counted_from_then_on(vault: Vault, tmp_path: Path) -> None:
+    broken = {f"broken{n}.md": "---\na: [\n---\nText.\n" for n in range(4)}
+    folder = _write(tmp_path / "old", {"good.md": "Good.\n", "empty.md": "", **broken})
+    first = vault.import_markdown(folder)
+    assert (len(first.problems), first.known_problems) == (5, ())
+    again = vault.import_markdown(folder)
+    assert (again.problems, again.known_problems) == ((), first.problems)
+    _write(folder, {"broken0.md": "---\na: 1\na: 2\n---\nText.\n"})
+    (folder / "empty.md").unlink()
+    dry = vault.import_markdown(folder, dry_run=True)
+    third = vault.import_markdown(folder)
+    assert dry.problems == third.problems
+    assert [one.path for one in third.problems] == ["broken0.md"]
+    assert [one.path for one in third.known_problems] == ["broken1.md", "broken2.md", "broken3.md"]
+
+
+def test_problems_of_a_kind_are_one_row_that_fits_a_terminal(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    deep = "a folder with a long name/and another one below it/and one more"
+    broken = {f"{deep}/note {n}.md": "---\na: [\n---\nText.\n" for n in range(30)}
+    folder = _write(tmp_path / "old", {"empty.md": "", **broken})
+    assert main(["--vault", str(root), "import", "markdown", str(folder)]) == 0
+    shown = capsys.readouterr().out
+    assert " ".join(shown.split()).count("mended") == 1
+    assert "27 more" in " ".join(shown.split())
+    assert "31 problems of 2 kinds" in shown
+    assert max(map(len, shown.replace(str(folder), "DIR").splitlines())) <= 100
+    assert main(["--vault", str(root), "import", "markdown", str(folder)]) == 0
+    assert "31 problems that an earlier import told" in capsys.readouterr().out

@@ -67,6 +67,8 @@ class Imported(Saved):
     attachments_copied: int = 0
     subjects_created: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    known_problems: tuple[Problem, ...] = ()
+    """Those that an earlier import of the same folder told, and that are there still."""
     commits: tuple[str, ...] = ()
     seconds: float = 0.0
 
@@ -292,6 +294,9 @@ class Intake:
         skipped = tally.skipped + Counter(problem.code for problem in passed_over)
         named = [problem for problem in passed_over if problem.code != "hidden"]
         done = tally.counts
+        new, known = self._known.news(sorted({*tally.problems, *named}))
+        if not self.dry_run and (done.total() or known or self._known.before):
+            self._known.keep()
         return replace(
             _together(tally.saved),
             source=source, target=target, dry_run=self.dry_run,
@@ -300,7 +305,7 @@ class Intake:
             gone=tuple(sorted([*(copy.source for copy in self._copies.lost.values()), *self._lost_pages])), pruned=done["pruned"],
             changed_on_both_sides=tuple(tally.both), skipped=dict(skipped),
             attachments=tuple(attachments), attachments_copied=done["attachments"], subjects_created=tuple(tally.subjects),
-            problems=tuple(sorted({*tally.problems, *named})), seconds=round(time.perf_counter() - self._begun, 3),
+            problems=new, known_problems=known, seconds=round(time.perf_counter() - self._begun, 3),
         )  # fmt: skip
 
     @contextmanager
