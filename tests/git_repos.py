@@ -6,6 +6,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from vault_tool.files.git import Repo, find
+
 
 def git(folder: Path, *args: str, feed: bytes | None = None, ok: bool = True) -> str:
     """Run git in `folder` and give its output; a failure fails the test unless `ok` is false."""
@@ -29,6 +31,36 @@ def make_empty_repo(path: Path, *options: str) -> Path:
     git(path, "config", "user.name", "A Tester")
     git(path, "config", "user.email", "tester@example.org")
     return path
+
+
+def person_at_work(path: Path) -> Path:
+    """A repository with a note and a page that are committed, and work of the person's staged, edited and loose."""
+    made = make_repo(path)
+    for name in ("vault/old.md", "vault/gone.md", "edited.txt"):
+        write(made, name, "one\n")
+    commit_all(made, "notes")
+    write(made, "staged.txt", "staged\n")
+    git(made, "add", "staged.txt")
+    write(made, "edited.txt", "edited\n")
+    return made
+
+
+def diverge(root: Path, on_side: str, on_main: str) -> Path:
+    """Give a repository a branch `side` that has another file, or another text of the same file, than the branch it is on."""
+    git(root, "checkout", "--quiet", "-b", "side")
+    write(root, on_side, "side\n")
+    commit_all(root, "side")
+    git(root, "checkout", "--quiet", "-")
+    write(root, on_main, "main\n")
+    commit_all(root, "main")
+    return root
+
+
+def found(root: Path) -> Repo:
+    """The repository at `root`, as the product finds it."""
+    repo = find(root)
+    assert repo is not None
+    return repo
 
 
 def write(root: Path, path: str, text: str) -> Path:

@@ -204,7 +204,7 @@ def test_two_processes_write_at_once(root: Path) -> None:
     said = []
     for child in children:
         out, errors = child.communicate(timeout=120)
-        assert child.returncode == 0 and errors == ""
+        assert (child.returncode, errors) == (0, "")
         said += [json.loads(line) for line in out.splitlines()]
     assert len(said) == 2 * each
     assert all(committed and not reason for committed, _, _, reason in said)

@@ -8,19 +8,13 @@ from pathlib import Path
 import git as gitpython
 import pytest
 
-from tests.git_repos import commit_all, git, make_empty_repo, make_repo, write
+from tests.git_repos import commit_all, found, git, make_empty_repo, make_repo, write
 from vault_tool.errors import Refused
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Commit, Repo
+from vault_tool.files.git import Change, Commit
 from vault_tool.files.git.publish import keep_tidy
 
 TEXT = vault_git.message("remember: a thing", "remember", "s-1", ["a1"])
-
-
-def _find(root: Path) -> Repo:
-    repo = vault_git.find(root)
-    assert repo is not None
-    return repo
 
 
 def _save(root: Path, path: str, text: str) -> Change:
@@ -29,7 +23,7 @@ def _save(root: Path, path: str, text: str) -> Change:
 
 
 def _commit(root: Path, *changes: Change, text: str = TEXT) -> Commit:
-    done = vault_git.commit(_find(root), changes, text)
+    done = vault_git.commit(found(root), changes, text)
     assert done.committed, done.reason
     return done
 
@@ -115,7 +109,7 @@ def test_a_vault_in_a_folder_of_a_code_repository(tmp_path: Path) -> None:
     code = make_repo(tmp_path / "code")
     root = code / "docs" / "memory"
     change = _save(root, "vault/a.md", "one\n")
-    repo = _find(root)
+    repo = found(root)
     assert (repo.prefix, repo.work_tree) == ("docs/memory/", code)
     _commit(root, change)
     assert list(gitpython.Repo(code).head.commit.stats.files) == ["docs/memory/vault/a.md"]
@@ -128,7 +122,7 @@ def test_a_vault_reached_through_a_symbolic_link(tmp_path: Path) -> None:
     _save(code, "memory/vault/a.md", "one\n")
     (tmp_path / "link").symlink_to(code / "memory")
     root = tmp_path / "link"
-    assert _find(root).prefix == "memory/"
+    assert found(root).prefix == "memory/"
     _commit(root, Change("vault/a.md", b"one\n"))
     assert git(code, "ls-files", "memory") == "memory/vault/a.md"
     assert _is_clean(code)
@@ -180,7 +174,7 @@ def test_any_name_is_itself_and_nothing_more(tmp_path: Path, name: str) -> None:
     write(root, "vault/a.md", "not ours\n")
     change = _save(root, f"vault/{name}", "one\n")
     _commit(root, change)
-    repo = _find(root)
+    repo = found(root)
     assert vault_git.tracked(repo, ["vault"]) == {change.path}
     assert vault_git.show(repo, "HEAD", change.path) == b"one\n"
     assert [entry.paths for entry in vault_git.log(repo, paths=[change.path])] == [(change.path,)]
@@ -197,8 +191,8 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     (root / "vault").mkdir()
     (root / name).write_bytes(b"one\n")
     _commit(root, Change(name, b"one\n"))
-    assert vault_git.tracked(_find(root), ["vault"]) == {name}
-    assert vault_git.log(_find(root))[0].paths == (name,)
+    assert vault_git.tracked(found(root), ["vault"]) == {name}
+    assert vault_git.log(found(root))[0].paths == (name,)
 
 
 def test_bytes_are_kept(tmp_path: Path) -> None:
@@ -208,16 +202,16 @@ def test_bytes_are_kept(tmp_path: Path) -> None:
     (root / "vault").mkdir()
     (root / "vault/a.md").write_bytes(content)
     _commit(root, Change("vault/a.md", content))
-    assert vault_git.show(_find(root), "HEAD", "vault/a.md") == content
+    assert vault_git.show(found(root), "HEAD", "vault/a.md") == content
 
 
 def test_nothing_to_do_is_said_and_costs_no_commit(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     change = _save(root, "vault/a.md", "one\n")
     first = _commit(root, change)
-    again = vault_git.commit(_find(root), [change, Change("vault/never.md", None)], TEXT)
+    again = vault_git.commit(found(root), [change, Change("vault/never.md", None)], TEXT)
     assert again == Commit(committed=False, commit=None, reason="", nothing=True)
-    assert vault_git.commit(_find(root), [], TEXT).nothing
+    assert vault_git.commit(found(root), [], TEXT).nothing
     assert git(root, "rev-parse", "HEAD") == first.commit
 
 
@@ -226,7 +220,7 @@ def test_an_index_that_fell_behind_is_mended(tmp_path: Path) -> None:
     change = _save(root, "vault/a.md", "one\n")
     _commit(root, change)
     git(root, "rm", "--quiet", "--cached", "vault/a.md")
-    assert vault_git.commit(_find(root), [change], TEXT).nothing
+    assert vault_git.commit(found(root), [change], TEXT).nothing
     assert _is_clean(root)
     git(root, "rm", "--quiet", "--cached", "vault/a.md")
     _commit(root, change, _save(root, "vault/b.md", "two\n"))
@@ -269,7 +263,7 @@ def test_many_files_are_one_commit(tmp_path: Path) -> None:
     assert gitpython.Repo(root).head.commit.stats.total["files"] == 1200
     assert git(root, "status", "--porcelain") == "?? vault/other.md"
     assert git(root, "diff-files") == ""
-    assert vault_git.commit(_find(root), changes, TEXT).nothing
+    assert vault_git.commit(found(root), changes, TEXT).nothing
 
 
 def test_what_is_a_link_in_git_is_not_replaced(tmp_path: Path) -> None:
@@ -277,7 +271,7 @@ def test_what_is_a_link_in_git_is_not_replaced(tmp_path: Path) -> None:
     write(root, "target.md", "one\n")
     (root / "link.md").symlink_to("target.md")
     head = commit_all(root, "link")
-    done = vault_git.commit(_find(root), [Change("link.md", b"two\n")], TEXT)
+    done = vault_git.commit(found(root), [Change("link.md", b"two\n")], TEXT)
     assert not done.committed
     assert "link.md is a symbolic link in git" in done.reason
     assert git(root, "rev-parse", "HEAD") == head
@@ -287,7 +281,7 @@ def test_what_is_a_link_in_git_is_not_replaced(tmp_path: Path) -> None:
 def test_an_ignored_file_is_not_forced_in(tmp_path: Path, rule: str) -> None:
     root = make_repo(tmp_path / "v")
     write(root, ".gitignore", rule + "\n")
-    done = vault_git.commit(_find(root), [_save(root, "vault/sub/a.md", "one\n")], TEXT)
+    done = vault_git.commit(found(root), [_save(root, "vault/sub/a.md", "one\n")], TEXT)
     assert (done.committed, done.nothing) == (False, False)
     assert "vault/sub/a.md is ignored by git" in done.reason
     assert git(root, "ls-files", "vault") == ""
@@ -304,9 +298,9 @@ def test_a_tracked_file_is_committed_though_a_rule_names_it(tmp_path: Path) -> N
 def test_a_repository_within_the_vault_is_left_alone(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     inner = make_repo(root / "vault" / "inner")
-    done = vault_git.commit(_find(root), [_save(root, "vault/inner/a.md", "one\n")], TEXT)
+    done = vault_git.commit(found(root), [_save(root, "vault/inner/a.md", "one\n")], TEXT)
     assert "vault/inner/a.md lies in a repository of its own" in done.reason
-    assert vault_git.uncommitted(_find(root)) == []
+    assert vault_git.uncommitted(found(root)) == []
     assert git(inner, "status", "--porcelain") == "?? a.md"
 
 
@@ -328,9 +322,9 @@ def test_a_repository_within_the_vault_is_left_alone(tmp_path: Path) -> None:
 def test_a_path_that_leaves_the_vault_is_refused(tmp_path: Path, path: str) -> None:
     root = make_repo(tmp_path / "v")
     with pytest.raises(Refused, match="is no path of a file in the vault"):
-        vault_git.commit(_find(root), [Change(path, b"x")], TEXT)
+        vault_git.commit(found(root), [Change(path, b"x")], TEXT)
     with pytest.raises(Refused):
-        vault_git.show(_find(root), "HEAD", path)
+        vault_git.show(found(root), "HEAD", path)
 
 
 def test_git_packs_its_objects_when_they_are_many(tmp_path: Path) -> None:
@@ -343,9 +337,9 @@ def test_git_packs_its_objects_when_they_are_many(tmp_path: Path) -> None:
     git(root, "add", "--all")
     git(root, "-c", "gc.auto=0", "commit", "--quiet", "-m", "notes")
     assert "packs: 0" in git(root, "count-objects", "-v")
-    keep_tidy(_find(root), "ff" * 20)
+    keep_tidy(found(root), "ff" * 20)
     assert "packs: 0" in git(root, "count-objects", "-v")
-    keep_tidy(_find(root), "00" * 20)
+    keep_tidy(found(root), "00" * 20)
     assert "packs: 1" in git(root, "count-objects", "-v")
 
 
@@ -355,4 +349,4 @@ def test_dates_and_names_of_the_environment_count(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("GIT_AUTHOR_DATE", "2026-01-02T03:04:05+02:00")
     _commit(root, _save(root, "vault/a.md", "one\n"))
     assert git(root, "log", "-1", "--format=%an|%aI|%cn") == "Zoë 'Z' Ünal|2026-01-02T03:04:05+02:00|A Tester"
-    assert vault_git.log(_find(root))[0].at == "2026-01-02T01:04:05+00:00"
+    assert vault_git.log(found(root))[0].at == "2026-01-02T01:04:05+00:00"

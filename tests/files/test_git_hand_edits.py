@@ -9,32 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import add_hook, commit_all, git, make_repo, wrap_git, write
+from tests.git_repos import add_hook, diverge, found, git, person_at_work, wrap_git, write
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Repo
+from vault_tool.files.git import Change
 
 TEXT = vault_git.message("remember: a thing", "remember", "s-1", ["a1"])
 BY_HAND = "<<<<<<< HEAD\\npassword = by-hand-7781\\n=======\\n"
 OURS = {"vault/new.md": b"our new text\n", "vault/old.md": b"our second text\n", "vault/crlf.md": b"one\r\ntwo\r\n"}
 
 
-def _find(root: Path) -> Repo:
-    repo = vault_git.find(root)
-    assert repo is not None
-    return repo
-
-
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with a note and a page that are committed, and work of the person's staged, edited and loose."""
-    made = make_repo(tmp_path / "v")
-    for path in ("vault/old.md", "vault/gone.md", "edited.txt"):
-        write(made, path, "one\n")
-    commit_all(made, "notes")
-    write(made, "staged.txt", "staged\n")
-    git(made, "add", "staged.txt")
-    write(made, "edited.txt", "edited\n")
-    return made
+    return person_at_work(tmp_path / "v")
 
 
 def _plain(root: Path) -> None:
@@ -118,7 +105,7 @@ def test_an_edit_at_each_call_of_git_is_not_taken_for_ours(
     stored: Callable[[bytes], bytes],
 ) -> None:
     about(root)
-    repo, changes = _find(root), _write_ours(root)
+    repo, changes = found(root), _write_ours(root)
     with _editing(root, tmp_path, monkeypatch, 'edit; "$REAL" "$@"; code=$?; undo; exit $code'):
         done = vault_git.commit(repo, changes, TEXT)
     assert done.committed, done.reason
@@ -128,7 +115,7 @@ def test_an_edit_at_each_call_of_git_is_not_taken_for_ours(
 
 
 def test_an_edit_that_stays_is_left_to_its_person(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repo, calls = _find(root), tmp_path / "calls"
+    repo, calls = found(root), tmp_path / "calls"
     script = f'echo >> {calls}; if [ $(wc -l < {calls}) -ge "$EDIT_AT" ]; then edit; fi'
     number, seen = 1, 9
     while number <= seen:
@@ -154,7 +141,7 @@ def test_an_edit_that_stays_is_left_to_its_person(root: Path, tmp_path: Path, mo
 
 
 def test_an_edit_while_the_stats_of_many_files_are_noted(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repo = _find(root)
+    repo = found(root)
     changes = [Change(f"vault/many/{number}.md", f"text {number}\n".encode()) for number in range(40)]
     for change in [*changes, *_write_ours(root)]:
         if change.content is not None:
@@ -168,14 +155,9 @@ def test_an_edit_while_the_stats_of_many_files_are_noted(root: Path, tmp_path: P
 
 def test_a_settled_page_is_the_text_that_was_made(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     git(root, "stash", "--quiet")
-    git(root, "checkout", "--quiet", "-b", "side")
-    write(root, "vault/old.md", "side\n")
-    commit_all(root, "side")
-    git(root, "checkout", "--quiet", "main")
-    write(root, "vault/old.md", "main\n")
-    commit_all(root, "main")
+    diverge(root, "vault/old.md", "vault/old.md")
     git(root, "merge", "side", ok=False)
-    repo = _find(root)
+    repo = found(root)
     assert vault_git.in_conflict(repo) == {"vault/old.md"}
     (root / "vault/old.md").write_bytes(OURS["vault/old.md"])
     with _editing(root, tmp_path, monkeypatch, "edit"):
@@ -196,7 +178,7 @@ def test_a_second_try_that_fails_puts_the_index_back(root: Path, tmp_path: Path,
         f"else touch {root}/.git/refs/heads/main.lock; fi; fi"
     )
     with _editing(root, tmp_path, monkeypatch, script):
-        done = vault_git.commit(_find(root), changes, TEXT)
+        done = vault_git.commit(found(root), changes, TEXT)
     assert not done.committed
     assert "main.lock" in done.reason
     assert git(root, "ls-files", "--stage") == before

@@ -11,23 +11,17 @@ from pathlib import Path
 import pytest
 
 from tests.bounds import PATIENCE
-from tests.git_repos import commit_all, git, make_empty_repo, make_repo, wrap_git, write
+from tests.git_repos import commit_all, diverge, found, git, make_empty_repo, make_repo, wrap_git, write
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Commit, Repo
+from vault_tool.files.git import Change, Commit
 
 TEXT = vault_git.message("remember: a thing", "remember", None, [])
 
 
-def _find(root: Path) -> Repo:
-    repo = vault_git.find(root)
-    assert repo is not None
-    return repo
-
-
 def _try(root: Path, path: str = "vault/a.md", *, lock_wait: float = 0.2) -> Commit:
     write(root, path, "one\n")
-    return vault_git.commit(_find(root), [Change(path, b"one\n")], TEXT, lock_wait=lock_wait)
+    return vault_git.commit(found(root), [Change(path, b"one\n")], TEXT, lock_wait=lock_wait)
 
 
 def _refused(root: Path, because: str) -> Commit:
@@ -43,18 +37,6 @@ def _refused(root: Path, because: str) -> Commit:
     return done
 
 
-def _diverged(root: Path) -> Path:
-    """A repository whose branches `main` and `side` changed the same line."""
-    make_repo(root)
-    git(root, "checkout", "--quiet", "-b", "side")
-    write(root, "README.md", "side\n")
-    commit_all(root, "side")
-    git(root, "checkout", "--quiet", "main")
-    write(root, "README.md", "main\n")
-    commit_all(root, "main")
-    return root
-
-
 @pytest.mark.parametrize(
     ("command", "what"),
     [
@@ -66,14 +48,14 @@ def _diverged(root: Path) -> Path:
     ],
 )
 def test_an_operation_under_way_is_not_disturbed(tmp_path: Path, command: tuple[str, ...], what: str) -> None:
-    root = _diverged(tmp_path / "v")
+    root = diverge(make_repo(tmp_path / "v"), "README.md", "README.md")
     git(root, *command, ok=False)
     done = _refused(root, what)
     assert f"git {command[0]} --abort" in done.reason
-    assert vault_git.in_conflict(_find(root)) == {"README.md"}
-    assert vault_git.Pending("README.md", "conflicted") in vault_git.uncommitted(_find(root))
+    assert vault_git.in_conflict(found(root)) == {"README.md"}
+    assert vault_git.Pending("README.md", "conflicted") in vault_git.uncommitted(found(root))
     git(root, command[0], "--abort")
-    assert vault_git.obstacle(_find(root)) is None
+    assert vault_git.obstacle(found(root)) is None
 
 
 def test_a_bisect_is_not_disturbed(tmp_path: Path) -> None:
@@ -83,7 +65,7 @@ def test_a_bisect_is_not_disturbed(tmp_path: Path) -> None:
 
 
 def test_a_merge_in_a_linked_worktree_hinders_only_there(tmp_path: Path) -> None:
-    main = _diverged(tmp_path / "main")
+    main = diverge(make_repo(tmp_path / "main"), "README.md", "README.md")
     git(main, "worktree", "add", "--quiet", "-b", "third", str(tmp_path / "third"))
     git(tmp_path / "third", "merge", "side", ok=False)
     _refused(tmp_path / "third", "a merge is in progress")
@@ -93,7 +75,7 @@ def test_a_merge_in_a_linked_worktree_hinders_only_there(tmp_path: Path) -> None
 def test_a_detached_head_takes_no_commit(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     git(root, "checkout", "--quiet", "--detach")
-    assert vault_git.head(_find(root)).branch is None
+    assert vault_git.head(found(root)).branch is None
     _refused(root, "HEAD is detached")
 
 
@@ -101,13 +83,13 @@ def test_without_an_identity_the_two_commands_are_named(tmp_path: Path, monkeypa
     root = make_repo(tmp_path / "v")
     for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL"):
         monkeypatch.delenv(name, raising=False)
-    assert vault_git.identity(_find(root)) == "A Tester <tester@example.org>"
+    assert vault_git.identity(found(root)) == "A Tester <tester@example.org>"
     for key in ("user.name", "user.email"):
         git(root, "config", "--unset", key)
     git(root, "config", "user.useConfigOnly", "true")
     done = _refused(root, "git does not know who you are")
     assert "git config user.name 'Your Name' && git config user.email you@example.org" in done.reason
-    assert vault_git.identity(_find(root)) is None
+    assert vault_git.identity(found(root)) is None
 
 
 def test_an_identity_of_the_environment_alone_is_enough(tmp_path: Path) -> None:
@@ -126,10 +108,10 @@ def test_a_conflict_without_a_merge_keeps_its_own_note_back(tmp_path: Path) -> N
     write(root, "vault/a.md", "committed\n")
     commit_all(root, "note again")
     git(root, "stash", "pop", ok=False)
-    assert vault_git.obstacle(_find(root)) is None
+    assert vault_git.obstacle(found(root)) is None
     _refused(root, "vault/a.md is in conflict")
     assert _try(root, "vault/b.md").committed
-    assert vault_git.in_conflict(_find(root)) == {"vault/a.md"}
+    assert vault_git.in_conflict(found(root)) == {"vault/a.md"}
 
 
 def test_a_lock_that_is_held_is_waited_for_and_then_named(tmp_path: Path) -> None:
@@ -199,7 +181,7 @@ def test_a_bare_repository_is_no_place_for_a_vault(tmp_path: Path) -> None:
 
 
 def test_without_git_there_is_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    repo = _find(make_empty_repo(tmp_path / "v"))
+    repo = found(make_empty_repo(tmp_path / "v"))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert vault_git.find(repo.root) is None
     assert "git is not installed" in vault_git.why_absent(repo.root)
@@ -294,8 +276,8 @@ def test_a_kill_at_any_step_costs_nothing(tmp_path: Path, monkeypatch: pytest.Mo
         killed = subprocess.run([sys.executable, "-c", _COMMIT_AND_DIE, str(root)], check=False)
     assert killed.returncode == -9
     assert git(root, "rev-parse", "HEAD") == head
-    assert {each.path for each in vault_git.uncommitted(_find(root))} == {"vault/a.md", "vault/gone.md", "other.txt"}
-    done = vault_git.commit(_find(root), [Change("vault/a.md", b"two\n"), Change("vault/gone.md", None)], TEXT)
+    assert {each.path for each in vault_git.uncommitted(found(root))} == {"vault/a.md", "vault/gone.md", "other.txt"}
+    done = vault_git.commit(found(root), [Change("vault/a.md", b"two\n"), Change("vault/gone.md", None)], TEXT)
     assert done.committed
     assert git(root, "status", "--porcelain") == "A  other.txt"
     assert git(root, "show", "--format=", "--name-status") == "M\tvault/a.md\nD\tvault/gone.md"

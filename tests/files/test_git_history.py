@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import commit_all, git, make_empty_repo, make_repo, write
+from tests.git_repos import commit_all, found, git, make_empty_repo, make_repo, write
 from vault_tool.errors import NotFound
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Pending, Repo
-
-
-def _find(root: Path) -> Repo:
-    repo = vault_git.find(root)
-    assert repo is not None
-    return repo
+from vault_tool.files.git import Change, Pending
 
 
 @pytest.fixture
@@ -30,7 +24,7 @@ def code(tmp_path: Path) -> Path:
 
 
 def test_earlier_texts_from_one_call(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     write(code, "memory/vault/a.md", "two\n\n\x01 HEAD:x missing\n")
     write(code, "memory/vault/empty.md", "")
     commit_all(code, "edit")
@@ -46,7 +40,7 @@ def test_earlier_texts_from_one_call(code: Path) -> None:
 
 
 def test_the_log_knows_operations_from_other_commits(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     write(code, "outside.txt", "not the vault's\n")
     commit_all(code, "elsewhere")
     write(code, "memory/vault/a.md", "two\n")
@@ -68,7 +62,7 @@ def test_the_log_knows_operations_from_other_commits(code: Path) -> None:
 
 
 def test_the_log_follows_a_rename_when_asked(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     git(code, "mv", "memory/vault/a.md", "memory/vault/moved.md")
     commit_all(code, "move")
     assert [each.subject for each in vault_git.log(repo, paths=["vault/moved.md"])] == ["move"]
@@ -77,7 +71,7 @@ def test_the_log_follows_a_rename_when_asked(code: Path) -> None:
 
 def test_an_unborn_branch_has_no_history(tmp_path: Path) -> None:
     root = make_empty_repo(tmp_path / "v")
-    repo = _find(root)
+    repo = found(root)
     write(root, "vault/a.md", "one\n")
     assert vault_git.head(repo) == vault_git.Head("main", None)
     assert vault_git.log(repo) == []
@@ -89,7 +83,7 @@ def test_an_unborn_branch_has_no_history(tmp_path: Path) -> None:
 
 
 def test_a_difference_is_of_the_vault_alone(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     write(code, "memory/vault/a.md", "two\n")
     write(code, "memory/vault/b.md", "two\n")
     write(code, "memoryless.txt", "changed\n")
@@ -104,7 +98,7 @@ def test_a_difference_is_of_the_vault_alone(code: Path) -> None:
 
 
 def test_what_became_of_the_files_between_two_commits(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     old = git(code, "rev-parse", "HEAD")
     git(code, "mv", "memory/vault/a.md", "memory/vault/moved.md")
     write(code, "memory/vault/b.md", "two\n")
@@ -118,7 +112,7 @@ def test_what_became_of_the_files_between_two_commits(code: Path) -> None:
 
 
 def test_every_state_of_a_file(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     for name in ("moved", "gone", "unstaged", "refilled", "announced"):
         write(code, f"memory/vault/{name}.md", f"{name}\n" * 5)
     commit_all(code, "more")
@@ -155,7 +149,7 @@ def test_every_state_of_a_file(code: Path) -> None:
 
 
 def test_remotes_and_names(code: Path) -> None:
-    repo = _find(code / "memory")
+    repo = found(code / "memory")
     assert vault_git.remotes(repo) == []
     git(code, "remote", "add", "origin", "https://example.org/x.git")
     assert vault_git.remotes(repo) == ["origin"]

@@ -8,29 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import add_hook, commit_all, git, make_repo, wrap_git, write
+from tests.git_repos import add_hook, found, git, person_at_work, wrap_git, write
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Commit, Repo
+from vault_tool.files.git import Change, Commit
 
 TEXT = vault_git.message("remember: a thing", "remember", "s-1", ["a1"], body="# a line with a hash\n\nand more")
-
-
-def _find(root: Path) -> Repo:
-    repo = vault_git.find(root)
-    assert repo is not None
-    return repo
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A repository with a committed note, a note to be removed, and work of the person staged, edited and loose."""
-    made = make_repo(tmp_path / "v")
-    for path in ("vault/old.md", "vault/gone.md", "edited.txt"):
-        write(made, path, "one\n")
-    commit_all(made, "notes")
-    write(made, "staged.txt", "staged\n")
-    git(made, "add", "staged.txt")
-    write(made, "edited.txt", "edited\n")
+    made = person_at_work(tmp_path / "v")
     write(made, "loose.txt", "loose\n")
     write(made, "vault/new *.md", "new\n")
     write(made, "vault/new x.md", "not ours\n")
@@ -41,7 +29,7 @@ def root(tmp_path: Path) -> Path:
 
 def _try(root: Path, hook_limit: float = 20.0) -> Commit:
     changes = [Change("vault/new *.md", b"new\n"), Change("vault/old.md", b"two\n"), Change("vault/gone.md", None)]
-    return vault_git.commit(_find(root), changes, TEXT, hook_limit=hook_limit)
+    return vault_git.commit(found(root), changes, TEXT, hook_limit=hook_limit)
 
 
 def _refused(root: Path, because: str, hook_limit: float = 20.0) -> None:
@@ -95,7 +83,7 @@ def test_a_hook_sees_our_paths_alone_and_may_change_the_message(root: Path, tmp_
     _made(root)
     assert (tmp_path / "seen").read_bytes().split(b"\0")[:-1] == [b"vault/gone.md", b"vault/new *.md", b"vault/old.md"]
     assert "LITERAL_PATHSPECS" not in (tmp_path / "env").read_text()
-    entry = vault_git.log(_find(root), limit=1)[0]
+    entry = vault_git.log(found(root), limit=1)[0]
     assert (entry.op, entry.session, entry.ids) == ("remember", "s-1", ("a1",))
     assert git(root, "log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").strip() == "hook"
 
@@ -188,9 +176,9 @@ def test_line_endings_follow_the_attributes(root: Path, rule: str, stored: bytes
     write(root, ".git/info/attributes", rule)
     content = b"one\r\ntwo\r\n"
     (root / "vault/crlf.md").write_bytes(content)
-    assert vault_git.commit(_find(root), [Change("vault/crlf.md", content)], TEXT).committed
-    assert vault_git.show(_find(root), "HEAD", "vault/crlf.md") == stored
-    assert vault_git.uncommitted(_find(root), ["vault/crlf.md"]) == []
+    assert vault_git.commit(found(root), [Change("vault/crlf.md", content)], TEXT).committed
+    assert vault_git.show(found(root), "HEAD", "vault/crlf.md") == stored
+    assert vault_git.uncommitted(found(root), ["vault/crlf.md"]) == []
 
 
 def test_a_file_edited_again_is_committed_as_it_was_given(root: Path) -> None:
@@ -246,7 +234,7 @@ def test_hooks_are_run_by_a_git_that_cannot_run_one_alone(root: Path, tmp_path: 
         _made(root)
         add_hook(root, "pre-commit", "echo no, not today; exit 1")
         write(root, "vault/old.md", "three\n")
-        refused = vault_git.commit(_find(root), [Change("vault/old.md", b"three\n")], TEXT)
+        refused = vault_git.commit(found(root), [Change("vault/old.md", b"three\n")], TEXT)
     assert "no, not today" in refused.reason
     assert git(root, "log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").strip() == "hook"
     assert (tmp_path / "ran").exists()
@@ -258,9 +246,9 @@ def test_line_endings_that_came_into_history_as_they_are_stay(root: Path) -> Non
     git(root, "commit", "--quiet", "--only", "-m", "with CRLF", "vault/crlf.md")
     git(root, "config", "core.autocrlf", "true")
     (root / "vault/crlf.md").write_bytes(b"one\r\ntwo\r\n")
-    assert vault_git.commit(_find(root), [Change("vault/crlf.md", b"one\r\ntwo\r\n")], TEXT).committed
-    assert vault_git.show(_find(root), "HEAD", "vault/crlf.md") == b"one\r\ntwo\r\n"
-    assert vault_git.uncommitted(_find(root), ["vault/crlf.md"]) == []
+    assert vault_git.commit(found(root), [Change("vault/crlf.md", b"one\r\ntwo\r\n")], TEXT).committed
+    assert vault_git.show(found(root), "HEAD", "vault/crlf.md") == b"one\r\ntwo\r\n"
+    assert vault_git.uncommitted(found(root), ["vault/crlf.md"]) == []
 
 
 @pytest.mark.parametrize("cone", ["vault", "elsewhere"])
@@ -275,7 +263,7 @@ def test_a_sparse_checkout_stays_one(root: Path, cone: str) -> None:
         write(root, path, text)
     (root / "vault/gone.md").unlink(missing_ok=True)
     changes = [Change("vault/new *.md", b"new\n"), Change("vault/old.md", b"two\n")]
-    assert vault_git.commit(_find(root), changes, TEXT).committed
+    assert vault_git.commit(found(root), changes, TEXT).committed
     assert git(root, "show", "--format=", "--name-only").splitlines() == ["vault/new *.md", "vault/old.md"]
     assert not (root / "far/b.txt").exists()
     assert git(root, "diff", "--cached", "--name-only") == "staged.txt"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import add_hook, commit_all, git, make_repo, write
+from tests.git_repos import add_hook, commit_all, diverge, git, make_repo, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from tests.verbs.looking import (
     TODAY,
@@ -45,12 +45,7 @@ class Hindrance:
 
 
 def _merge_in_progress(root: Path) -> None:
-    git(root, "checkout", "--quiet", "-b", "side")
-    write(root, "vault/side.md", "# Side\n\nText.\n")
-    commit_all(root, "side")
-    git(root, "checkout", "--quiet", "-")
-    write(root, "vault/main.md", "# Main\n\nText.\n")
-    commit_all(root, "main")
+    diverge(root, "vault/side.md", "vault/main.md")
     git(root, "merge", "--quiet", "--no-commit", "--no-ff", "side")
 
 
