@@ -288,6 +288,25 @@ def test_a_page_is_opened_by_its_path(person: Person) -> None:
     assert person.gets("show", "vault/page.md")["kind"] == "page"
 
 
+@pytest.mark.parametrize("name", ["How it began", "how-it-BEGAN", "page", "page.md"])
+def test_a_page_is_opened_by_its_name_too(person: Person, name: str) -> None:
+    (person.root / "vault/deep").mkdir()
+    (person.root / "vault/deep/page.md").write_text("# How it began\n\nWith a page.\n")
+    assert person.gets("get", name)["path"] == "vault/deep/page.md"
+    memory = person.remembers("Another beginning.", "--title", "How it began")
+    person.remembers("A page of ours.", "--title", "Page")
+    if not name.endswith(".md"):
+        assert person.gets("show", name)["kind"] != "page", "a memory is meant before a page"
+    assert memory == person.gets("show", "How it began")["id"]
+
+
+def test_a_name_of_several_pages_is_no_page(person: Person) -> None:
+    for folder in ("a", "b"):
+        (person.root / f"vault/{folder}").mkdir()
+        (person.root / f"vault/{folder}/page.md").write_text("With a page.\n")
+    assert "could be vault/a/page.md, vault/b/page.md; type the path" in person.fails("get", "page", code=Exit.USAGE)
+
+
 def test_what_cannot_be_read_is_said_once(person: Person, capsys: pytest.CaptureFixture[str]) -> None:
     (person.root / "vault/half.md").write_text("<<<<<<< a\nText.\n=======\nThat.\n>>>>>>> b\n")
     for command in (["search", "text"], ["status"]):

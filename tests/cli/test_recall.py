@@ -40,7 +40,7 @@ def test_a_person_reads_the_answer_its_cautions_and_its_factors(vault_folder: Pa
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "Redis connections drop behind the proxy"
-    assert any("did not work when nobody restarts it; reconsider only if that changed" in line for line in lines)
+    assert any("did not work (nobody restarts it); reconsider only if that changed" in line for line in lines)
     assert any(line.startswith("truth gate") for line in lines)
     assert any(line == "degraded: no embeddings" for line in lines)
 

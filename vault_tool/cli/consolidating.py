@@ -163,7 +163,7 @@ def _step(step: Step, short: Short) -> Iterator[Block]:
         yield "all packets are settled or passed over: `vt consolidate --done`"
         return
     yield from _shown(step, short)
-    yield step.packet.next_step
+    yield from step.packet.next_step.splitlines()
 
 
 def _shown(step: Step, short: Short, width: int | None = None) -> Iterator[Block]:

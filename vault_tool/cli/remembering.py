@@ -119,7 +119,7 @@ def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
 
 def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
     known = " (linked already, nothing was written)" if made.duplicate_of else ""
-    yield from saved_as(made.id, f"{made.from_title} {made.type} {made.to_title}{known}", made.path, short, made)
+    yield from saved_as(made.id, f"{made.type}: {made.from_title} -> {made.to_title}{known}", made.path, short, made)
 
 
 def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:

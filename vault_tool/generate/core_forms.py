@@ -15,6 +15,8 @@ from vault_tool.util.clock import parse_time
 
 DOUBTFUL = 0.4
 TEXT_LENGTH = 240
+_STOPS = ".!?:。！？：…"
+"""After these no colon is wanted."""
 """Most characters of a memory's own words in the prompt form."""
 RECENT = timedelta(days=31)
 """In the prompt form only what was observed before that says when."""
@@ -161,8 +163,8 @@ def _words(entry: Entry) -> str:
     if not text or text.casefold().startswith(title.casefold().rstrip(".")):
         said = text or title
     else:
-        said = f"{title}: {text}" if title[-1:] not in ".!?:" else f"{title} {text}"
-    mode = entry.text("failure_mode")
+        said = f"{title}: {text}" if title[-1:] not in _STOPS else f"{title} {text}"
+    mode = entry.text("failure_mode").strip().rstrip(".!;。")
     return inline(f"{said} (failed: {mode})" if mode else said, TEXT_LENGTH)
 
 

@@ -119,9 +119,10 @@ def get(vault: Context, memory_id: str) -> Memory:
 def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
     """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it."""
     freshness = vault.fresh()
-    if page := resolve.page(vault, memory_id):
+    home = resolve.home_of(vault, memory_id)
+    if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
         return _page(vault, page, freshness)
-    vault = resolve.home_of(vault, memory_id)
+    vault = home
     entry = resolve.find(vault, memory_id)
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())

@@ -11,6 +11,7 @@ from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultErr
 from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of
+from vault_tool.index.schema import link_name
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -186,11 +187,24 @@ def _as_path(vault: Context, wanted: str) -> str | None:
     return next((path for path, _ in readings(vault, wanted) if vault.index.catalog.by_path(path)), None)
 
 
-def page(vault: Context, named: str) -> Page | None:
-    """The page that a path means; None for whatever else it may be."""
+def page(vault: Context, named: str, *, by_name: bool = False) -> Page | None:
+    """The page that a path means; None for whatever else it may be.
+
+    With `by_name`, also the one page of that title or file name; Ambiguous with their paths for several.
+    """
     wanted = named.strip()
-    paths = [path for path, _ in readings(vault, wanted)] if wanted.endswith(".md") and _is_text(wanted) else []
-    return next((found for path in paths if (found := vault.index.catalog.page(path))), None)
+    if not wanted or not _is_text(wanted):
+        return None
+    paths = [path for path, _ in readings(vault, wanted)] if wanted.endswith(".md") else []
+    found = next((found for path in paths if (found := vault.index.catalog.page(path))), None)
+    if found is not None or not by_name:
+        return found
+    name = link_name(wanted)
+    called = [one for one in vault.index.catalog.pages() if name in (normal_name(one.title), link_name(one.path))]
+    if len(called) > 1:
+        shown = ", ".join(one.path for one in called[:5])
+        raise Ambiguous(f"`{one_line(wanted, 60)}` could be {shown}{' and others' if len(called) > 5 else ''}", "type the path")
+    return called[0] if called else None
 
 
 def _require_no_page(vault: Context, wanted: str) -> None:

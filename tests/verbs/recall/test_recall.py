@@ -89,7 +89,7 @@ def test_a_failed_tactic_is_a_caution_after_the_solution_of_its_problem(vault: V
     assert list(results) == [problem.id, solved.id, failed.id]
     assert results[solved.id].role == "solution"
     assert results[solved.id].of == problem.id
-    assert results[failed.id].caution == "did not work when the firewall cuts them too; reconsider only if that changed"
+    assert results[failed.id].caution == "did not work (the firewall cuts them too); reconsider only if that changed"
     from_solution = _titles(_asked(vault, "keepalive sixty seconds"))
     assert from_solution[0] == solved.title
     assert problem.title in from_solution
@@ -410,3 +410,27 @@ def test_a_spoilt_full_text_index_is_built_anew_in_the_middle_of_a_question(
     with Vault.open(root, clock=clock) if reopened else nullcontext(vault) as asked:
         found = _ASKED[verb](asked)
     assert made.id in [getattr(one, "id", one) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("mode", "says"),
+    [
+        ("hides the cause", "did not work (hides the cause); reconsider only if that changed"),
+        ("the disk is full", "did not work (the disk is full); reconsider only if that changed"),
+        ("The disk was full.", "did not work (The disk was full); reconsider only if that changed"),
+        ("Did it even run?", "did not work (Did it even run?); reconsider only if that changed"),
+        ("接続が切れた。", "did not work (接続が切れた); reconsider only if that changed"),
+        ("", "did not work; reconsider only if that changed"),
+    ],
+)
+def test_how_a_tactic_failed_may_be_said_in_any_form(vault: Vault, mode: str, says: str) -> None:
+    vault.remember("Restarting quartz each night.", ["Quartz"], kind="failed_tactic", failure_mode=mode)
+    assert [one.caution for one in _asked(vault, "restarting quartz").results] == [says]
+    if mode:
+        assert f"Restarting quartz each night. (failed: {mode.rstrip('.。')})" in vault.core(preview=True).text
+
+
+def test_how_a_tactic_failed_is_cut_where_it_is_long(vault: Vault) -> None:
+    vault.remember("Restarting quartz.", ["Quartz"], kind="failed_tactic", failure_mode="it was very slow, " * 200)
+    (caution,) = [one.caution for one in _asked(vault, "restarting quartz").results]
+    assert caution is not None and len(caution) < 300 and caution.endswith("…); reconsider only if that changed")

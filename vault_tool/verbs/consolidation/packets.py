@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 from vault_tool.consolidation.packets import fitted, shortened, tokens_of
 from vault_tool.errors import NotFound, UsageError
@@ -14,6 +15,7 @@ from vault_tool.index.intersections import Regions
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
+from vault_tool.verbs import resolve
 from vault_tool.verbs.consolidation.consolidating import PacketHead, begin_consolidation, head_of, open_pass
 from vault_tool.verbs.consolidation.passes import ORIENTATION, Plan, items_of, label, passes, plans, settled, written_in
 from vault_tool.verbs.context import Context, Freshness
@@ -60,7 +62,7 @@ class Current:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packet:
-    """What one understanding is to be made from. `left_out` observations did not fit; `next_step` says how to settle it."""
+    """What one understanding is to be made from. `left_out` observations did not fit; `next_step` settles it."""
 
     kind: str
     label: str
@@ -273,12 +275,27 @@ class _Walk:
             observations=(),
             left_out=0,
             tokens=tokens_of(one.content for one in (current, *found) if one),
-            next_step="write it anew if it no longer says where things stand, and then end the pass",
+            next_step=self._orientation_advice(newest),
         )
 
+    def _orientation_advice(self, newest: Entry | None) -> str:
+        ends = "vt consolidate --done"
+        if newest is None:
+            return ends
+        return f"{self._typed(f'update-understanding {self._short(newest)} -')}\nor, if it still says where things stand: {ends}"
+
     def _advice(self, plan: Plan) -> str:
-        verb = f"update_understanding {plan.understanding.id}" if plan.understanding else f"create_understanding of {plan.label}"
-        return f"{verb} with pass_id {self.entry.id} and the observations that it rests on, or skip it"
+        """The command that settles a packet, to be typed, and the one that passes it over."""
+        subjects = " ".join(f"--subject {quote(name)}" for name in plan.names)
+        old = plan.understanding
+        verb = f"update-understanding {self._short(old)} -" if old else f"create-understanding - {subjects}"
+        return f"{self._typed(f'{verb} --source ID')}\nor, to pass it over: vt consolidate --skip {quote(plan.label)}"
+
+    def _typed(self, verb: str) -> str:
+        return f"vt {verb} --summary 'ONE LINE' --pass {self._short(self.entry)} < TEXT"
+
+    def _short(self, entry: Entry) -> str:
+        return resolve.short(self.vault, entry.id)
 
 
 def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:

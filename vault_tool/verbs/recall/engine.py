@@ -38,6 +38,7 @@ _WEIGHED_LEAST = 40
 _PREFERENCE = "preference"
 FAILED_TACTIC = "failed_tactic"
 _AFTER = 0.99
+_MODE = 200
 
 
 @dataclass(slots=True)
@@ -304,7 +305,6 @@ def _caution(entry: Entry) -> str | None:
     """What is said of a failed tactic, so that nobody tries it again unawares."""
     if entry.type != FAILED_TACTIC:
         return None
-    mode = one_line(entry.text("failure_mode")).rstrip(".!;")
-    # How it failed may be said as a clause (`the disk is full`) or as a sentence of its own (`The disk was full.`).
-    when = f" when {mode}" if mode[:1].islower() else f": {mode}" if mode else ""
-    return f"did not work{when}; reconsider only if that changed"
+    # How it failed is said in any form: `the disk is full`, `hides the cause`, `The disk was full.`, `No lock?`
+    mode = one_line(entry.text("failure_mode"), _MODE).rstrip(".!;。 ")
+    return f"did not work ({mode}); reconsider only if that changed" if mode else "did not work; reconsider only if that changed"
