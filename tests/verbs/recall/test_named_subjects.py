@@ -66,3 +66,21 @@ def test_what_a_question_asks_beside_the_name_decides(vault: Vault) -> None:
     answer = vault.recall("what colour was the harbour crane painted?")
     assert isinstance(answer, Bundle)
     assert answer.results[0].id == said != made["harbour crane"]
+
+
+def test_a_subject_that_nobody_understood_yet_has_its_memories_as_strong_answers(vault: Vault) -> None:
+    seen = {
+        vault.remember("Idle connections drop after 300 s.", ["Redis"], kind="problem").id,
+        vault.remember("The box has 8 GB, of which half is free.", ["redis"], kind="fact").id,
+    }
+    for number in range(8):
+        vault.remember(f"Know the latest of day {number}: tell what we left off in the overview.", kind="general")
+    for phrasing in PHRASINGS:
+        question = phrasing.format("redis")
+        answer = vault.recall(question)
+        assert isinstance(answer, Bundle)
+        assert answer.best_answer is not None and answer.best_answer.id in seen, question
+        brought = vault.bring_to_mind(question).results
+        assert brought and brought[0].id in seen and not brought[0].weak, question
+    other = vault.recall("what colour does redis have?")
+    assert isinstance(other, Bundle) and other.best_answer is None

@@ -120,6 +120,10 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
         one.exact = one.exact or (whole and understands)
         if said and understands:
             _raise(one, NAMED_ALONE)
+    if whole and not any(_understands(one.entry, names) for one in pool.candidates.values()):
+        # Nobody understood it yet: what is known of it is what was seen of it.
+        for one in pool.candidates.values():
+            one.exact = one.exact or any(not group.isdisjoint(map(normal_name, one.entry.subjects)) for group in names)
     return pool
 
 
