@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.stories import told
@@ -111,3 +112,17 @@ def test_a_question_for_the_whole_has_its_synthesis_first(turns: Story) -> None:
         missed += [(question["text"], first)] if first != question["right"] else []
         unprompted += turns.brought(turns.vault.bring_to_mind(question["text"]))[:1] == [question["right"]]
     assert (len(turns.told["question"]), asked >= 19, unprompted >= 17) == (21, True, True), missed
+
+
+def test_forty_turns_send_at_most_three_times_the_memory_text_that_they_carry(turns: Story) -> None:
+    """The lean form of all answers of one session, as an agent is sent them, beside the texts of what they brought."""
+    with Vault.open(turns.vault.root, session="one", clock=FixedClock(NOW)) as vault:
+        token, sent, carried = None, 0, 0
+        for turn in turns.told["turn"]:
+            found = vault.bring_to_mind(turn["text"], token)
+            token = found.heartbeat_token
+            lean = found.lean(lambda identity: identity[:6])
+            sent += len(orjson.dumps(lean).decode())
+            carried += sum(len(one["content"]) + len(one.get("title", "")) for one in lean["results"])
+    assert carried > 2000
+    assert sent <= 3 * carried, (sent, carried)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from tests.cli.typed import vt
 from vault_tool import Vault
+from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.consolidation.consolidating import LISTED
 from vault_tool.verbs.consolidation.packets import AHEAD
 
@@ -46,3 +49,35 @@ def test_a_person_can_list_them_all(broad: Vault) -> None:
     assert "more: `vt consolidate --list` shows them" in ran.stdout
     ran = vt("--vault", str(broad.root), "consolidate", "--list")
     assert f"Part {MANY - 1}" in ran.stdout and "more:" not in ran.stdout
+
+
+def test_what_was_related_to_an_understanding_comes_first_in_its_packet_and_makes_it_stale(
+    vault: Vault, clock: FixedClock
+) -> None:
+    view = vault.create_understanding(["tides"], "The gauge reads low in easterly winds.", "Low in the east.").id
+    clock.advance(timedelta(days=1))
+    said = vault.remember("Thursday: 40 cm below the tables.", ["logbook"], kind="fact", related_to=[view]).id
+    clock.advance(timedelta(days=1))
+    newer = vault.remember("The gauge got a new float.", ["tides"], kind="fact").id
+    stale = {one.id: one.new_observation_count for one in vault.get_consolidation_report().stale_understandings}
+    assert stale == {view: 2}
+    packet = vault.consolidate(packet="tides").packet
+    assert packet is not None and packet.current is not None and packet.current.id == view
+    assert [one.id for one in packet.observations] == [said, newer]
+
+
+def test_what_was_related_alone_makes_its_understanding_due(vault: Vault, clock: FixedClock) -> None:
+    view = vault.create_understanding(["tides"], "The gauge reads low in easterly winds.", "Low in the east.").id
+    clock.advance(timedelta(days=1))
+    vault.remember("Thursday: 40 cm below the tables.", ["logbook"], kind="fact", related_to=[view])
+    assert {one.label for one in vault.get_pending_consolidation().subjects} == {"tides", "logbook"}
+
+
+def test_signals_count_in_what_a_packet_is_worth(vault: Vault) -> None:
+    vault.remember("The pump leaks.", ["pump"], kind="fact")
+    liked = vault.remember("The gate sticks.", ["gate"], kind="fact").id
+    doubted = vault.remember("The lamp hums.", ["lamp"], kind="fact").id
+    vault.mark_useful(liked)
+    vault.mark_questionable(doubted, "seen once")
+    worth = {one.label: one.value for one in vault.get_pending_consolidation().subjects}
+    assert worth["gate"] > worth["pump"] > worth["lamp"] > 0

@@ -230,11 +230,15 @@ class _Walk:
         return current, tuple(self._current(one, room) for one in sides), tuple(self._current(one, room) for one in others)
 
     def _evidence(self, plan: Plan, room: int) -> tuple[tuple[Evidence, ...], int]:
-        """The observations that fit, the new ones first and then the newest, and how many there are."""
+        """The observations that fit, and how many there are: first what was said of the current understanding, whatever it is
+        tagged with, then the new ones, then the newest.
+        """
         new = set(plan.due.new)
-        found = [e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION]
-        found.sort(key=lambda e: e.by_observed, reverse=True)
-        found.sort(key=lambda e: e.id not in new)
+        catalog, view = self.vault.index.catalog, plan.understanding
+        said = {e.path: e for _, e in catalog.pointing_at(view.id, ("related_to",))} if view else {}
+        known = {e.path: e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION}
+        found = sorted({**known, **said}.values(), key=lambda e: e.by_observed, reverse=True)
+        found.sort(key=lambda e: (e.path not in said, e.id not in new))
         cuts = fitted(_texts(self.vault, found, room), room)
         shown = (_evidence(e, cut.text, e.id in new, cut.whole) for e, cut in zip(found, cuts, strict=False))
         return tuple(shown), len(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -18,6 +18,7 @@ from vault_tool.util.text import normal_name
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
+from vault_tool.verbs.recall.weighing import beliefs
 
 LATE = 2
 """So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard."""
@@ -119,14 +120,26 @@ def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: En
     """
     found: dict[str, Region] = {}
     items = []
+    entries = list(entries)
+    believed = beliefs(vault, entries)
     for entry in entries:
-        tagged = regions.of(entry)
-        found.update((region.key, region) for region in tagged)
-        items.append(Item(entry.id, _importance(vault, entry), tuple(region.key for region in tagged)))
+        # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
+        weight = _importance(vault, entry) * (0.5 + believed[entry.id].utility)
+        for tagged in (regions.of(entry), *_spoken_of(vault, entry, regions)):
+            found.update((region.key, region) for region in tagged)
+            items.append(Item(entry.id, weight, tuple(region.key for region in tagged)))
     planned = (_plan(one, _by_name(found[key] for key in one.keys), regions, within) for one in due(items))
     made = {plan.keys: plan for plan in planned if plan.due.new}
     order = best_first({keys: plan.worth for keys, plan in made.items()}, {keys: plan.label for keys, plan in made.items()})
     return [made[keys] for keys in order]
+
+
+def _spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:
+    """The subjects of each understanding that an observation was related to: it makes these due, whatever it is tagged with."""
+    for target in entry.texts("related_to") if entry.record_class is RecordClass.OBSERVATION else ():
+        yield from (
+            regions.of(view) for view in vault.index.catalog.get(target) if view.record_class is RecordClass.UNDERSTANDING
+        )
 
 
 def items_of(vault: Context, one: Entry) -> list[Entry]:

@@ -245,7 +245,9 @@ class _Seen:
             yield NeedsUnderstanding(name=self.name(key), observation_count=tally.observations, generation=tally.generation)
 
     def stale(self) -> Iterator[Stale]:
-        behind = self.coverage.behind
+        behind = {**self.coverage.behind}
+        for entry, keys in self.understandings:
+            behind[entry.id] = behind.get(entry.id, 0) + self._elsewhere(entry, keys)
         late = [entry for entry, _ in self.understandings if behind.get(entry.id)]
         for entry in sorted(late, key=lambda e: (-behind[e.id], e.path)):
             yield Stale(
@@ -256,6 +258,13 @@ class _Seen:
                 last_updated=entry.text("created"),
                 new_observation_count=behind[entry.id],
             )
+
+    def _elsewhere(self, view: Entry, keys: Keys) -> int:
+        """How many observations were related to an understanding after it was written, and are not of all its subjects."""
+        known = {view.id, *view.texts("sources")}
+        related = [entry for _, entry in self.vault.index.catalog.pointing_at(view.id, ("related_to",)) if entry.id not in known]
+        after = [entry for entry in related if entry.text("created") > view.text("created")]
+        return sum(not keys <= {region.key for region in self.regions.of(entry)} for entry in after)
 
     def dense(self) -> list[Dense]:
         pairs = self.coverage.unrelated(DENSE)[:_CANDIDATES]

@@ -59,8 +59,15 @@ class Reminders:
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
-        """The results, and the token for the next call; what `orient` says once a session is not said at each turn."""
+        """The results, and the token for the next call; what `orient` says once a session is not said at each turn.
+
+        Nor is what goes without saying of what nobody asked for: that words or meaning led to it, and the class of a type.
+        """
         results = [one.lean(short) for one in self.results]
+        for lean, one in zip(results, self.results, strict=True):
+            lean.pop("kind")
+            if not one.of:
+                lean.pop("why", None)
         return listed(results, heartbeat_token=self.heartbeat_token, compaction_detected=self.compaction_detected)
 
 
