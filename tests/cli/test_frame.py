@@ -16,7 +16,7 @@ from vault_tool.cli import output
 from vault_tool.cli.lazy import Listed, each
 from vault_tool.cli.main import explain, group, main
 from vault_tool.cli.options import COMMON, VaultCommand, VaultGroup
-from vault_tool.cli.table import SECTIONS
+from vault_tool.cli.table import ELSEWHERE, SECTIONS
 from vault_tool.errors import Exit, VaultError
 
 ALL = [listed for _, listed in each(SECTIONS)]
@@ -131,6 +131,9 @@ def test_the_library_spelling_of_a_command_is_understood(monkeypatch: pytest.Mon
 USAGE = [
     (["serch", "x"], "there is no command `serch`; did you mean `vt search`"),
     (["zzz"], "there is no command `zzz`; `vt --help` lists them"),
+    (["find", "x"], "there is no command `find`; did you mean `vt search` or `vt recall`"),
+    (["ADD", "x"], "there is no command `ADD`; did you mean `vt remember` or `vt new`"),
+    (["import", "~/x"], "say `vt import markdown` or `vt import cognitive-memory`"),
     (["get"], "missing argument 'ID'; `vt get --help`"),
     (["search", "--limmit", "3", "x"], "no such option '--limmit'"),
     (["search", "--limit", "none", "x"], "'none' is not a valid integer"),
@@ -138,6 +141,12 @@ USAGE = [
     (["decay", "--standing", "asleep"], "'asleep' is not one of"),
     (["get", "a\x1b[31mb", "--origin", "x\x07y"], "is not one of"),
 ]
+
+
+def test_what_other_tools_call_things_leads_to_commands_that_there_are() -> None:
+    names = {listed.name for commands in SECTIONS.values() for listed in commands}
+    assert {name for meant in ELSEWHERE.values() for name in meant} - names == {"--version"}
+    assert not names & set(ELSEWHERE)
 
 
 @pytest.mark.parametrize(("arguments", "said"), USAGE, ids=[" ".join(a)[:20] for a, _ in USAGE])

@@ -37,9 +37,16 @@ class Listed(NamedTuple):
 class LazyGroup(click.Group):
     """A group whose help and completion come from a table alone."""
 
-    def __init__(self, *args: Any, sections: Mapping[str, Sequence[Listed]] = MappingProxyType({}), **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        sections: Mapping[str, Sequence[Listed]] = MappingProxyType({}),
+        elsewhere: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.sections = sections
+        self.elsewhere = elsewhere
         self.listed = {listed.name: listed for commands in sections.values() for listed in commands}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -56,7 +63,7 @@ class LazyGroup(click.Group):
         name = args[0]
         command = self.get_command(ctx, name)
         if command is None and not ctx.resilient_parsing and not name.startswith("-"):
-            raise UsageError(f"there is no command `{name}`", _meant(name, self.listed))
+            raise UsageError(f"there is no command `{name}`", _meant(name, self.listed, self.elsewhere))
         if command is None:
             return super().resolve_command(ctx, args)
         return command.name, command, args[1:]
@@ -78,10 +85,10 @@ class LazyGroup(click.Group):
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _meant(name: str, known: Mapping[str, Listed]) -> str:
+def _meant(name: str, known: Mapping[str, Listed], elsewhere: Mapping[str, Sequence[str]]) -> str:
     from difflib import get_close_matches  # 3 ms, and only a slip of the fingers needs it
 
-    near = get_close_matches(name.replace("_", "-"), known)
+    near = elsewhere.get(name.casefold()) or get_close_matches(name.replace("_", "-"), known)
     return f"did you mean `vt {'` or `vt '.join(near)}`?" if near else "`vt --help` lists them"
 
 

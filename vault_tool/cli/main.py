@@ -15,7 +15,7 @@ import click
 from vault_tool.cli import output
 from vault_tool.cli.lazy import LazyGroup
 from vault_tool.cli.options import common_options
-from vault_tool.cli.table import SECTIONS
+from vault_tool.cli.table import ELSEWHERE, SECTIONS
 from vault_tool.errors import Exit, StorageError, VaultError
 
 PROGRAM = "vt"
@@ -24,6 +24,7 @@ COMPLETION_VARIABLE = "_VT_COMPLETE"
 group = LazyGroup(
     name=PROGRAM,
     sections=SECTIONS,
+    elsewhere=ELSEWHERE,
     help="A memory for AI agents and the people they work with: markdown files in git.",
     epilog="`vt COMMAND --help` tells all about one command. Options stand before or after the command.",
     params=[*common_options(environment=True)],

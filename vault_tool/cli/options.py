@@ -124,6 +124,13 @@ class VaultGroup(click.Group):
             raise click.UsageError(f"say which: {' or '.join(f'`{ctx.command_path} {name}`' for name in self.commands)}", ctx)
         return super().parse_args(ctx, args)
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; raises a usage error that names those that there are."""
+        if args[0] not in self.commands and not args[0].startswith("-") and not ctx.resilient_parsing:
+            which = " or ".join(f"`{ctx.command_path} {name}`" for name in self.commands)
+            raise click.UsageError(f"`{ctx.command_path}` knows no {args[0]!r}: say {which}", ctx)
+        return super().resolve_command(ctx, args)
+
     def members(self) -> list[VaultCommand]:
         """The commands of the group, in the order of its source."""
         return [one for one in self.commands.values() if isinstance(one, VaultCommand)]

@@ -96,3 +96,26 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("completion", "completion", "Print the script by which a shell completes."),
     ),
 }
+
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    word: commands
+    for words, commands in (
+        ("ask query why what who", ("recall", "search")),
+        ("find grep lookup", ("search", "recall")),
+        ("list ls all browse", ("decay", "get-subjects", "search")),
+        ("add note save store create capture write-note log-entry", ("remember", "new")),
+        ("open cat view read-note", ("show", "get")),
+        ("delete rm remove erase", ("forget", "undo")),
+        ("subjects topics", ("get-subjects",)),
+        ("stats count info", ("get-stats", "status")),
+        ("index rebuild refresh", ("reindex",)),
+        ("check lint validate fix", ("doctor",)),
+        ("context remind", ("bring-to-mind",)),
+        ("vote upvote like", ("mark-useful",)),
+        ("settings set", ("config",)),
+        ("revert restore", ("undo",)),
+        ("version", ("--version",)),
+    )
+    for word in words.split()
+}
+"""What other tools call things, and the commands that do them here."""
