@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import filelock
 import pytest
 
 from tests.bounds import PATIENCE
@@ -27,6 +28,16 @@ with locking.lock(pathlib.Path(sys.argv[1]), holder="import"):
 """
 
 
+HOLD_AGAIN = """
+import pathlib, sys, time
+from vault_tool.files import lock as locking
+while True:
+    with locking.lock(pathlib.Path(sys.argv[1]), holder="import"):
+        print("held", flush=True)
+        time.sleep(0.05)
+"""
+
+
 @contextmanager
 def hold(root: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process that holds the lock; killed at the end whatever the test found, for nobody else would end a stopped one."""
@@ -36,6 +47,14 @@ def hold(root: Path) -> Iterator[subprocess.Popen[bytes]]:
             yield holder
         finally:
             holder.kill()
+
+
+@contextmanager
+def hold_next(root: Path) -> Iterator[None]:
+    """Somebody who waits for the lock and will not take it: another process's place in the queue."""
+    place = filelock.FileLock(root / "_local" / locking.NEXT_FILE, is_singleton=False)
+    with place:
+        yield
 
 
 def test_a_stopped_holder_is_named_within_the_bound(tmp_path: Path) -> None:
@@ -93,6 +112,26 @@ def test_who_waits_gets_it_when_it_is_let_go(tmp_path: Path) -> None:
         assert not found
     thread.join()
     assert found == ["held"]
+
+
+def test_who_takes_it_again_at_once_stands_behind_who_waits(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", HOLD_AGAIN, str(tmp_path)], stdout=subprocess.PIPE) as busy:
+        try:
+            assert busy.stdout is not None and busy.stdout.readline() == b"held\n"
+            for _ in range(5):
+                with locking.lock(tmp_path, wait=10):
+                    pass
+        finally:
+            busy.kill()
+        # Each wait of ours lets it through once, and once more where it asked before we did.
+        assert busy.stdout.read().count(b"held") <= 15
+
+
+def test_who_is_stopped_while_it_waits_keeps_nobody_out(tmp_path: Path) -> None:
+    with hold(tmp_path) as holder, hold_next(tmp_path):
+        holder.kill()
+        with locking.lock(tmp_path, wait=1) as died:
+            assert died
 
 
 def test_an_exception_frees_it_and_marks_it_for_sweeping(tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 LOCK_FILE = "write.lock"
+NEXT_FILE = "write.next"
+"""Held by who waits next: who has just written stands behind it, or on a busy machine one writer would have the lock for ever."""
+
 HOLDER_FILE = "write.holder"
 WAIT = 10.0
 
@@ -38,13 +41,13 @@ def lock(root: Path, wait: float = WAIT, holder: str = "write") -> Iterator[bool
     Raises Busy after `wait` seconds, naming the process that holds it, and StorageError where no lock can be made.
     """
     with storage(f"{LOCAL}/{LOCK_FILE}"), opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER):
-        guard = _guard(os.path.realpath(root))
+        guard = _guard(os.path.realpath(root), LOCK_FILE)
     if guard.is_locked:
         with guard:
             yield False
         return
-    _acquire(guard, root, wait)
     try:
+        _acquire(guard, root, wait)
         died = _sign(root, holder)
         yield died
         # Only a clean end takes the signature off: what an interrupted one left is swept by the next.
@@ -55,22 +58,29 @@ def lock(root: Path, wait: float = WAIT, holder: str = "write") -> Iterator[bool
 
 
 @cache
-def _guard(real_root: str) -> FileLock:
+def _guard(real_root: str, name: str) -> FileLock:
     from filelock import FileLock  # 33 ms (it brings asyncio), and reading needs no lock
 
-    return FileLock(Path(real_root) / LOCAL / LOCK_FILE, poll_interval=_POLL_SECONDS)
+    return FileLock(Path(real_root) / LOCAL / name, poll_interval=_POLL_SECONDS)
 
 
 def _acquire(guard: FileLock, root: Path, wait: float) -> None:
     from filelock import Timeout  # as above
 
+    until = time.monotonic() + wait
+    turn = _guard(os.path.realpath(root), NEXT_FILE)
     try:
-        guard.acquire(timeout=wait)
+        # Only a courtesy: whoever is stopped while it waits must not keep the others out.
+        with suppress(Timeout):
+            turn.acquire(timeout=wait / 2)
+        guard.acquire(timeout=max(0.0, until - time.monotonic()))
     except Timeout as fault:
         raise Busy(f"{_who_holds(root)}; waited {wait:g} s", "nothing was changed; try again when it is done") from fault
     except (OSError, NotImplementedError) as fault:
         reason = os.strerror(fault.errno).lower() if isinstance(fault, OSError) and fault.errno else str(fault)
         raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {reason}", "the vault's disk must be writable") from fault
+    finally:
+        turn.release()
 
 
 def _sign(root: Path, holder: str) -> bool:
