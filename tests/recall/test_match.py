@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recall.candidates import candidate
-from vault_tool.recall.match import match, pair_match
+from vault_tool.recall.match import AMONG, certainty, crowd, match, pair_match
 from vault_tool.recall.weights import AMBIENT, PROFILES, TARGETED
 
 
@@ -13,24 +13,33 @@ def test_a_match_is_on_an_absolute_scale() -> None:
     assert match(candidate("nothing")) < 0.05
     assert match(candidate("all words", words=1.0)) > AMBIENT.least
     assert match(candidate("meaning alone", cosine=5.0)) > AMBIENT.least
-    assert match(candidate("an exact code that no model knows", words=1.0, cosine=0.5)) > TARGETED.weak
+    assert certainty(candidate("an exact code that no model knows", words=1.0, cosine=0.5)) > TARGETED.weak
+    assert certainty(candidate("all words", words=1.0)) > TARGETED.weak > certainty(candidate("nothing"))
+
+
+def test_what_many_fit_as_well_is_no_sure_answer() -> None:
+    several = [candidate(f"one of {AMONG}", words=0.9) for _ in range(AMONG)]
+    assert certainty(several[0], crowd(several)) < TARGETED.weak < certainty(several[0], crowd(several[: AMONG - 1]))
+    near = [candidate("as near as all are", cosine=6.0) for _ in range(AMONG)]
+    assert certainty(near[0], crowd(near)) < TARGETED.weak < certainty(near[0], crowd(near[:1]))
 
 
 def test_one_word_that_stands_everywhere_is_still_one_word() -> None:
     told = candidate("a title that repeats it", words=1.7)
     told.covered = 0.15
-    assert match(told) < AMBIENT.least < TARGETED.weak
+    assert match(told) < AMBIENT.least
+    assert certainty(told) < TARGETED.weak
     told.covered = 1.0
     assert match(told) > AMBIENT.least
     told.covered, told.cosine = 0.15, 0.0
-    assert match(told) < TARGETED.weak
+    assert certainty(told) < TARGETED.weak
 
 
 @given(st.floats(0, 3), st.floats(0, 3), st.floats(-3, 8), st.floats(0, 3))
 def test_a_better_lane_never_matches_worse(words: float, more: float, cosine: float, nearer: float) -> None:
-    base = match(candidate("base", words=words, cosine=cosine))
-    assert 0 <= base <= 1
-    assert match(candidate("more", words=words + more, cosine=cosine + nearer)) >= base
+    base, better = candidate("base", words=words, cosine=cosine), candidate("more", words=words + more, cosine=cosine + nearer)
+    for scale in (match, certainty):
+        assert 0 <= scale(base) <= scale(better) <= 1
     assert pair_match(cosine + nearer) >= pair_match(cosine)
 
 

@@ -86,10 +86,16 @@ def document(entry: Entry, body: str) -> Text:
 
 
 def handles(entry: Entry) -> tuple[str, ...]:
-    """What a record may be called: its title, its aliases, and its file's name where a person or another tool gave that one."""
+    """What a record may be called: its title, its aliases, and its file's name where a person or another tool gave that one.
+
+    An alias that is a path, as of a note that was moved, is a name by its last part too.
+    """
     stem = entry.path.rpartition("/")[2].removesuffix(".md")
     ours = stem.endswith(f"-{entry.id[:6]}")
-    return tuple(dict.fromkeys([entry.title, *([] if ours else [stem]), *entry.texts("aliases")]))
+    aliases = entry.texts("aliases")
+    # Of more than one word: half of `TCP/IP` is no name of it.
+    last = (name for alias in aliases if " " in (name := alias.rpartition("/")[2].strip()))
+    return tuple(dict.fromkeys([entry.title, *([] if ours else [stem]), *aliases, *last]))
 
 
 def headings(body: str) -> tuple[str, ...]:

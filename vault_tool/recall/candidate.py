@@ -51,6 +51,7 @@ class Candidate:
     strength: float = 0.0
     rank: float = 0.0
     match: float = 0.0
+    certainty: float = 0.0
     score: float = 0.0
     why: tuple[str, ...] = ()
     factors: dict[str, float] = field(default_factory=dict)

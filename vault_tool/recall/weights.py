@@ -17,11 +17,11 @@ class Weights:
     words: float = 2.4
     """The best full-text hit, in standard deviations of cosine; others in proportion. Scores of words have no scale of
     their own, so the best of each answer sets it."""
-    least_words: float = 0.35
+    least_words: float = 0.2
     """The share of the question's words that the best hit must have to count in full: one chance word is no evidence."""
-    breadth: float = 0.15
+    breadth: float = 0.2
     """How much it counts that a hit has many of the question's words, against one of them often."""
-    meaning: float = 0.6
+    meaning: float = 0.8
     """One standard deviation of cosine above what the question has in common with any memory."""
     head: float = 0.8
     """The part of a memory's cosine that its first passage makes: long texts say first what they are about."""
@@ -36,11 +36,11 @@ class Weights:
     """The same of the next but one on either side."""
     own_words: int = 150
     """From so many words on a memory speaks for itself and borrows nothing; below by the root of what is missing."""
-    session: float = 0.25
+    session: float = 0.3
     """What the best hit of a session lends to all of it: evidence comes in clusters."""
     exact: float = 12.0
     """A title, file name or alias that is the question: more than words and meaning are together."""
-    same: float = 3.0
+    same: float = 5.0
     """The same but for endings and function words; or a heading that is the question."""
     handle: float = 2.0
     """A title, file name or alias that nearly is the question, by how nearly."""
@@ -68,8 +68,9 @@ class Weights:
     covered: float = 0.75
     """What remains of an observation that a recalled understanding covers: the synthesis speaks for it."""
 
-    weak: float = 0.973
-    """Below this match a result is flagged: a quarter of the first answers that are wrong do better, on folders of notes."""
+    weak: float = 0.6
+    """Below this certainty a result is flagged: at most a quarter of the first answers that are wrong are surer, on folders of
+    notes, and at most a fifth of those that are right are less sure."""
     least: float = 0.0
     """Below this match nothing is returned."""
     preference: float = 0.15

@@ -23,6 +23,8 @@ def notes(vault: Vault, tmp_path: Path) -> Vault:
         "Moving house.md": "---\naliases: [Umzug, the big move]\n---\nBoxes.\n\n## Who carries the piano\n\nNobody yet.\n",
         "Piano.md": "# Piano\n\nIt is tuned in spring. Who carries what is said there: who carries the piano, who the stool.\n",
         "Winter.md": "# Winter coats\n\nCoats hang in the attic.\n",
+        "Cellar.md": "---\naliases: [How to/Keep jars dry]\n---\nShelves along the north wall.\n",
+        "Dry jars keep.md": "Jars keep dry, dry jars keep. Keep jars dry.\n\nJars.\n",
         "Summer.md": "# Summer\n\nOf the coats some are where the moths were.\n\nIt is what it is.\n",
     }
     for name, text in texts.items():
@@ -48,6 +50,7 @@ def _first(vault: Vault, question: str) -> str:
         ("Umzug", "Moving house"),
         ("the big move", "Moving house"),
         ("who carries the piano", "Moving house"),
+        ("keep jars dry", "Cellar"),
     ],
 )
 def test_what_a_question_calls_by_its_name_is_first(notes: Vault, question: str, title: str) -> None:

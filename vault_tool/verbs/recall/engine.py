@@ -15,7 +15,7 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
-from vault_tool.recall.match import match
+from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import one_line, tokens
@@ -79,7 +79,7 @@ def _answered(
 ) -> tuple[tuple[Recalled, ...], tuple[str, ...]]:
     """The results, and what they fell short of. All that was weighed for them is let go of when this returns."""
     pools, unread = _searched(scopes, read, asked, weights)
-    _rank(pools, weights)
+    _rank(pools, read, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
     changes = _ordered(ranked, asked, weights)
     chosen = _chosen(ranked, asked, weights)
@@ -118,8 +118,8 @@ def _lacks(pool: Pool) -> tuple[str, ...]:
     return (*pool.degraded, *(pool.meaning.lacks if pool.meaning is not None else ()))
 
 
-def _rank(pools: Sequence[Pool], weights: Weights) -> None:
-    """Set strength, rank and match of every candidate."""
+def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> None:
+    """Set strength, rank, match and certainty of every candidate."""
     everything = [one for pool in pools for one in pool.candidates.values()]
     fusion.fuse(everything, weights)
     fusion.favour_named(everything, weights)
@@ -129,8 +129,9 @@ def _rank(pools: Sequence[Pool], weights: Weights) -> None:
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         lanes.count_links(pool, best)
         fusion.favour_linked(best, weights)
+    others = SAID if read.sentences else crowd(everything)
     for one in everything:
-        one.match = match(one)
+        one.match, one.certainty = match(one), certainty(one, others)
 
 
 def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
@@ -153,7 +154,8 @@ def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
     by_id = {one.entry.id: one for one in pool.candidates.values()}
     for key, link in links.items():
         one, hit = pool.candidates[key], by_id[link.of]
-        one.match = max(match(one), hit.match * min(1.0, link.keeps))
+        keeps = min(1.0, link.keeps)
+        one.match, one.certainty = max(match(one), hit.match * keeps), max(one.certainty, hit.certainty * keeps)
         one.factors["link"] = link.keeps
 
 
@@ -253,8 +255,8 @@ def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, as
 
 
 def _is_weak(each: _Ranked, weights: Weights) -> bool:
-    """Whether it fits less well than it should; what came along by a link is as weak as what it came with."""
-    return each.one.match < _threshold(weights.weak, each.one, weights) * (each.link.keeps if each.link else 1.0)
+    """Whether it is less sure than it should be; what came along by a link is as weak as what it came with."""
+    return each.one.certainty < _threshold(weights.weak, each.one, weights) * (each.link.keeps if each.link else 1.0)
 
 
 def _role(each: _Ranked) -> Part:
@@ -276,7 +278,8 @@ def _why(each: _Ranked) -> tuple[str, ...]:
 def _factors(each: _Ranked) -> dict[str, float]:
     one = each.one
     measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
-    return {**measured, **one.parts(), **one.factors, "rank": one.rank, "score": one.score, "match": one.match}
+    settled = {"rank": one.rank, "score": one.score, "match": one.match, "certainty": one.certainty}
+    return {**measured, **one.parts(), **one.factors, **settled}
 
 
 def _changes_of(pool: Pool, entries: Sequence[Entry], known: Mapping[Key, Entry]) -> dict[Key, Entry]:
