@@ -55,7 +55,7 @@ class Asked:
 class Recalled(Headline):
     """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
 
-    `weak` marks a match below the comfortable threshold; `why` says how it was found; `caution` is said of a failed
+    `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed
     tactic; `questioned` is why somebody asks whether it is so, `overtaken_by` the id of the newest change of what it says;
     `of` is the id of the result that a chained one came with; `factors` explain the score when asked for.
     """
