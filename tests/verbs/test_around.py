@@ -177,6 +177,14 @@ class TestServed:
         with Vault.open(folder) as vault:
             assert sorted(found(vault, "platypus")) == ["../trash/new.md", "../trash/old.md"]
 
+    def test_forms_for_notes_are_none(self, vault: Vault, folder: Path) -> None:
+        assert found(vault, "form of a day") == ["../Templates/day.md"]
+        write(folder, ".obsidian/templates.json", '{"folder": "Templates"}')
+        with Vault.open(folder) as again:
+            assert found(again, "form of a day") == []
+            write(folder, "Templates/week.md", "Form of a week.\n")
+            assert found(again, "form of a week") == []
+
     def test_from_anywhere_in_the_folder(self, vault: Vault, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.chdir(folder / "Daily")
         with Vault.open(environ={}) as here:

@@ -10,7 +10,7 @@ import orjson
 
 from vault_tool.errors import Refused
 
-_SETTINGS = (
+SETTINGS = (
     (".obsidian/templates.json", "folder"),
     (".obsidian/plugins/templater-obsidian/data.json", "templates_folder"),
 )
@@ -20,7 +20,7 @@ _SETTINGS = (
 def folders(read: Callable[[str], bytes]) -> tuple[str, ...]:
     """The folders that the vault's own settings call templates; `read` gives a file's bytes or raises OSError, Refused."""
     found: dict[str, None] = {}
-    for path, key in _SETTINGS:
+    for path, key in SETTINGS:
         with suppress(OSError, Refused, orjson.JSONDecodeError):
             said = orjson.loads(read(path))
             folder = said.get(key) if isinstance(said, dict) else None

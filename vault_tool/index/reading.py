@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_aroun
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
+from vault_tool.importing import forms
 from vault_tool.importing.notes import Asked, made
 from vault_tool.importing.titles import title_of
 from vault_tool.index.catalog import Known, Page
@@ -87,16 +89,19 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
 
 
 def ignored_around(root: Path, paths: Iterable[str]) -> frozenset[str]:
-    """Those of the paths, of the folder around the vault, that the ignore rules of its repository name."""
+    """Those of the paths, of the folder around the vault, that are no notes: forms for new ones, and what its repository's
+    ignore rules name.
+    """
     named = {path.removeprefix(AROUND): path for path in paths if is_around(path)}
-    asked = [path for path in named if not path_fault(path)]
-    repo = git.find(root.parent) if asked else None
-    if repo is None:
+    if not named:
         return frozenset()
-    try:
-        return frozenset(named[path] for path in git.ignored(repo, asked))
-    except GitError:
-        return frozenset()
+    templates = forms.folders(lambda path: (root.parent / path).read_bytes())
+    found = {path for path in named for folder in templates if forms.is_within(path, folder)}
+    repo = git.find(root.parent)
+    if repo is not None:
+        with suppress(GitError):
+            found |= git.ignored(repo, [path for path in named if not path_fault(path)])
+    return frozenset(named[path] for path in found)
 
 
 def passed_over(path: str, stat: Stat) -> Seen:

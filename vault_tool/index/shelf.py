@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
+from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.manifest import FORMAT, Part, State, discard, lock, make_way
 from vault_tool.index.schema import TABLES
@@ -217,7 +218,7 @@ class Shelf:
 
 def settings_print(config: Config, around: Path | None = None) -> str:
     """A digest of what decides what the indexes hold: types, language, the tables that they are kept in, and where the folder
-    around the vault at `around` is served too, what git ignores in it."""
+    around the vault at `around` is served too, what says which files in it are no notes."""
     said = repr((config.language, sorted(config.types.specs.items()), TABLES))
     if around is not None:
         said += repr([str(around.parent), *map(_identity_and_time, _ignoring(around.parent))])
@@ -225,7 +226,7 @@ def settings_print(config: Config, around: Path | None = None) -> str:
 
 
 def _ignoring(folder: Path) -> tuple[Path, ...]:
-    return folder / ".gitignore", folder / ".git" / "info" / "exclude"
+    return folder / ".gitignore", folder / ".git" / "info" / "exclude", *(folder / path for path, _ in forms.SETTINGS)
 
 
 def _identity_and_time(path: Path) -> tuple[int, int, int] | None:
