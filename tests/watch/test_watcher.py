@@ -31,6 +31,7 @@ from tests.watch.watched import (
 from vault_tool.config import Config
 from vault_tool.index.rebuild import Index
 from vault_tool.util.clock import Clock
+from vault_tool.verbs import setup
 from vault_tool.verbs.context import Context
 
 VT = (sys.executable, "-m", "vault_tool")
@@ -247,3 +248,14 @@ def test_core_is_made_once_an_hour_and_not_in_a_merge(tmp_path: Path) -> None:
         watched.change(path_of(3))
         assert watched.quiet(3) == []
         assert git(root, "rev-parse", "HEAD") == head
+
+
+def test_the_folder_around_is_looked_at_though_not_listened_to(tmp_path: Path) -> None:
+    write(tmp_path / "Notes", "Daily/Monday.md", "The quokka sleeps.\n")
+    home = setup.init(tmp_path / "Notes", notes="here", no_git=True).root
+    with Inside(Path(home)) as inside:
+        assert not inside.watcher.fresh(0.0), "who asks must compare"
+        write(tmp_path / "Notes", "Daily/Tuesday.md", "The wombat digs.\n")
+        assert inside.change("../Daily/Tuesday.md")["change"] == "added"
+        (tmp_path / "Notes/Daily/Monday.md").unlink()
+        assert inside.change("../Daily/Monday.md")["change"] == "removed"
