@@ -78,6 +78,11 @@ class TestInit:
             write(tmp_path, f"src/{number}.py", "x\n")
         assert notes_in(tmp_path) == ""
 
+    def test_those_of_another_vault_are_not_counted(self, tmp_path: Path) -> None:
+        Vault.init(tmp_path / "lab", no_git=True)
+        assert len(list((tmp_path / "lab").rglob("*.md"))) > 20
+        assert notes_in(tmp_path) == ""
+
     def test_all_that_is_made_is_in_one_folder(self, folder: Path) -> None:
         before = theirs(folder)
         made = Vault.init(folder, notes="here")

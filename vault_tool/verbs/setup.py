@@ -141,6 +141,10 @@ def notes_in(root: Path) -> str:
         return ""
     notes = files = 0
     for folder, below, names in os.walk(root):
+        # Another vault's notes are served by that one.
+        if layout.SETTINGS_FILE in names:
+            below.clear()
+            continue
         below[:] = [name for name in below if not layout.ignored_folder(name) and (folder, name) != (str(root), layout.VAULT)]
         names = [name for name in names if not layout.ignored_name(name)]
         files += len(names)
