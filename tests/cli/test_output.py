@@ -140,6 +140,20 @@ def test_progress_of_what_is_soon_done_is_silent_where_nobody_watches(capsys: py
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_process_that_stays_says_nothing_of_works_that_are_short(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = 0.0
+    lines = output._Lines("indexing", lambda: seconds)
+    for begun in range(0, 100_000, 1000):
+        for done in range(4):
+            seconds = begun + done
+            lines.show(done, 3)
+    for begun in range(100_000, 200_000, 1000):
+        for done in range(3):  # ended before all was done
+            seconds = begun + done
+            lines.show(done, 1000)
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("hours", [0.01, 1, 1000])
 def test_a_log_is_told_now_and_then_how_far_it_is(hours: float, capsys: pytest.CaptureFixture[str]) -> None:
     seconds = 0.0

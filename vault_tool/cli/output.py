@@ -158,8 +158,11 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def indexing() -> Callable[[int, int], None]:
-    """The same for a comparison of the files that happens to take long; the bar takes itself away when all are done."""
-    return _Bar("indexing", closes=True).show if _is_terminal(sys.stderr) else _Lines("indexing").show
+    """A bar for a comparison of the files that happens to take long; it takes itself away when all are done.
+
+    No line: what stands before every answer must not put words beside it.
+    """
+    return _Bar("indexing", closes=True).show if _is_terminal(sys.stderr) else _unseen
 
 
 class _Lines:
@@ -170,11 +173,13 @@ class _Lines:
     def __init__(self, title: str, now: Callable[[], float] = time.monotonic) -> None:
         self._title = title
         self._now = now
-        self._begun = now()
-        self._said_at = FIRST_LINE / 2
-        self._said_of = 0.0
+        self._done: int | None = None
 
     def show(self, done: int, total: int) -> None:
+        # A process that stays has many such works, one after the other; each begins when it is first told of.
+        if self._done is None or done < self._done:
+            self._begun, self._said_at, self._said_of = self._now(), FIRST_LINE / 2, 0.0
+        self._done = done if done < total else None
         taken = self._now() - self._begun
         share = done / total if total else 1.0
         often = taken >= 2 * self._said_at or (share >= self._said_of + 0.1 and self._said_at >= FIRST_LINE)
@@ -225,6 +230,10 @@ def _started_bar(title: str) -> Progress:
     bar.add_task(title, total=None)
     bar.start()
     return bar
+
+
+def _unseen(done: int, total: int) -> None:
+    """Progress that nobody watches."""
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
