@@ -106,3 +106,12 @@ def test_a_budget_bounds_what_is_sent(told: Vault) -> None:
         results = told.recall(question, limit=20, budget=budget).lean(short)["results"]
         assert results
         assert len(results) == 1 or sum(tokens(orjson.dumps(one).decode()) for one in results) <= budget
+
+
+def test_a_budget_bounds_what_is_sent_of_a_subject(told: Vault) -> None:
+    for number in range(20):
+        told.remember(f"Quartz was seen at place {number}, and lay there for a while.", ["Quartz"])
+    told.create_understanding(["Quartz"], "Quartz is hard and common. " * 6, "Quartz is hard.")
+    short = lambda identity: identity[:6]  # noqa: E731
+    sent = [tokens(orjson.dumps(told.recall("Quartz", limit=20, budget=budget).lean(short)).decode()) for budget in (200, 400)]
+    assert sent[0] <= 200 < sent[1] <= 400

@@ -353,7 +353,7 @@ def test_what_a_subject_shows_joins_the_seen_log_and_its_understanding_counts_as
     asker = vault.as_(session="s1")
     seen = [asker.remember(f"Redis restarts, {number} words {'on ' * 40}.", ["Redis"]).id for number in range(3)]
     understood = asker.create_understanding(["Redis"], "It restarts.", "It restarts.").id
-    view = asker.recall("Redis", budget=100)
+    view = asker.recall("Redis", budget=200)
     assert isinstance(view, SubjectView)
     assert view.subject.summary is None
     assert [one.id in seen for one in view.recent_observations] == [True, True]

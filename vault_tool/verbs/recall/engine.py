@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import orjson
 
@@ -20,6 +21,7 @@ from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import one_line, tokens
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.lean import Short
 from vault_tool.verbs.look import bodies_of
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall import chaining, lanes, weighing
@@ -27,6 +29,14 @@ from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.lanes import Pool, Scope
 from vault_tool.verbs.recall.meaning import reasons
+
+
+class Leans(Protocol):
+    """What has a lean form."""
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The form that agents are given."""
+
 
 __all__ = ["Answer", "Asked", "Recalled", "gather"]
 
@@ -228,11 +238,11 @@ def _within(
         for each, folded in chosen
         if each.one.key in bodies
     ]
-    return select.within_budget(made, asked.budget, _cost)
+    return select.within_budget(made, asked.budget, lean_tokens)
 
 
-def _cost(found: Recalled) -> int:
-    """The tokens that it takes in the lean form, in which agents are given it."""
+def lean_tokens(found: Leans) -> int:
+    """The tokens that an answer, or one of its results, takes in the lean form, in which agents are given it."""
     return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 

@@ -13,15 +13,18 @@ from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
-from vault_tool.util.text import normal_name, tokens
+from vault_tool.util.text import normal_name
 from vault_tool.verbs import resolve, screening, seen
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.lean import Short, filled
 from vault_tool.verbs.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
-from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.engine import gather, lean_tokens
 from vault_tool.verbs.recall.weighing import beliefs
+
+_FRAME = 20
+"""Tokens of what stands around the results: names, commas, and that they are to be checked."""
 
 SUPPORTING = 5
 """At most so many results stand beside the best answer as its support."""
@@ -107,6 +110,10 @@ class Observed:
     kind: str
     observed_at: str
 
+    def lean(self, short: Short) -> dict[str, Any]:
+        """What an agent needs of it."""
+        return filled({"id": short(self.id), "type": self.kind, "content": self.content, "date": self.observed_at[:10]})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectView:
@@ -130,10 +137,7 @@ class SubjectView:
             for name, one in understood
             if one is not None
         }
-        seen = [
-            filled({"id": short(one.id), "type": one.kind, "content": one.content, "date": one.observed_at[:10]})
-            for one in self.recent_observations
-        ]
+        seen = [one.lean(short) for one in self.recent_observations]
         subject = filled({"name": self.subject.name, "summary": self.subject.summary, "tags": self.subject.tags})
         return lean_answer(seen, self.degraded, subject=subject, **whole)
 
@@ -255,16 +259,19 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Asked, freshn
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
     observations.sort(key=lambda entry: entry.by_observed, reverse=True)
     recent = [_observed(vault, entry) for entry in _believed(vault, observations, asked.limit)]
-    return SubjectView(
+    view = SubjectView(
         query=query,
         subject=AboutSubject(
             id=subject.id, name=subject.text("name"), summary=subject.text("summary") or None, tags=subject.texts("tags")
         ),
         single_subject_understanding=_understood(vault, tagged, "single_subject", names),
         structural_understanding=_understood(vault, tagged, "structural", names),
-        recent_observations=tuple(within_budget(recent, asked.budget, lambda one: tokens(one.content))),
+        recent_observations=(),
         freshness=freshness,
     )
+    # What is understood comes first: observations have what that leaves of the budget.
+    left = None if asked.budget is None else asked.budget - lean_tokens(view) - _FRAME
+    return replace(view, recent_observations=tuple(within_budget(recent, left, lean_tokens)))
 
 
 def _observed(vault: Context, entry: Entry) -> Observed:
