@@ -14,7 +14,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -50,6 +49,17 @@ _SHELL = re.compile(r"[|<>;&$`*]")
 """What only a shell understands; other commands are called in this process, which takes a fifth of the time."""
 
 
+_VT = """#!{python}
+import os
+from datetime import datetime
+from vault_tool.util.clock import Clock
+from vault_tool.cli.main import main
+Clock.now = lambda _: datetime.fromisoformat(os.environ["STORY_NOW"])
+main()
+"""
+_BEGINNING = datetime(2026, 3, 14, 9, tzinfo=UTC)
+
+
 class Story:
     """One transcript being typed again in a folder of its own."""
 
@@ -61,32 +71,28 @@ class Story:
         bin_folder = folder / "bin"
         bin_folder.mkdir()
         vt = bin_folder / "vt"
-        vt.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vault_tool "$@"\n')
+        vt.write_text(_VT.format(python=sys.executable))
         vt.chmod(0o755)
         self._path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
-        # Called commands take no second, and what is written in one second has no order: each is given one of its own,
-        # some minutes ago, so that the shell's commands, which go by the real clock, come after it.
-        self._now = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
+        # What is written in one second has no order: each command is given one of its own, of one day.
+        self._now = _BEGINNING
 
     def types(self, command: str) -> str:
         """What a command prints, with all that changes from run to run named instead."""
         meant = re.sub(r"<id-?(\d+)>", lambda found: self._ids[int(found[1]) - 1], command)
         folder = self.root if self.root.exists() else self.folder
         environment = {**os.environ, "PATH": self._path, "COLUMNS": "120", "GIT_PAGER": "cat", "VAULT_PROVIDER": "none"}
+        self._now += timedelta(seconds=1)
         if meant.startswith("vt ") and not _SHELL.search(meant):
-            self._now += timedelta(seconds=1)
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(Clock, "now", lambda _: self._now)
                 printed, exit_code = printed_by(shlex.split(meant)[1:], folder, environment)
         else:
-            while self._now > datetime.now(UTC):
-                time.sleep(0.05)
             done = subprocess.run(
-                ["sh", "-c", meant], cwd=folder, env=environment, check=False,
+                ["sh", "-c", meant], cwd=folder, env={**environment, "STORY_NOW": self._now.isoformat()}, check=False,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
             )  # fmt: skip
             printed, exit_code = done.stdout, done.returncode
-            self._now = max(self._now, datetime.now(UTC).replace(microsecond=0))
         return self._named(printed) + (f"[exit {exit_code}]\n" if exit_code else "")
 
     def _named(self, printed: str) -> str:
