@@ -33,6 +33,9 @@ STRONG_WORDS, STRONG_MEANING = 2.4, 0.5
 AMONG = 3
 """An answer stands out where it fits better than the third best does: two that say the same do not hide each other."""
 
+FEW = STRONG_WORDS / 2
+"""What stands for the third best where there is none: half of the words, which are no answer only because nothing else is there."""
+
 STANDS_OUT = 2.5
 """What that counts, beside the whole of the words. How near in meaning a best text is says little: in a vault of many topics
 that of any question is.
@@ -78,9 +81,9 @@ def mentioned(beyond: float) -> float:
 
 
 def crowd(candidates: Iterable[Candidate]) -> float:
-    """How strongly the third best fits: what an answer must stand out from. Nothing where there are fewer."""
+    """How strongly the third best fits: what an answer must stand out from."""
     best = nlargest(AMONG, map(_strength, candidates))
-    return best[-1] if len(best) == AMONG else 0.0
+    return best[-1] if len(best) == AMONG else FEW
 
 
 def certainty(candidate: Candidate, others: float = 0.0) -> float:
