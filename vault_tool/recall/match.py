@@ -34,7 +34,7 @@ AMONG = 3
 """An answer stands out where it fits better than the third best does: two that say the same do not hide each other."""
 
 FEW = STRONG_WORDS / 2
-"""What stands for the third best where there is none: half of the words, which are no answer only because nothing else is there."""
+"""What stands for the third best where there is none: half of the words, or whatever is alone would answer anything."""
 
 STANDS_OUT = 2.5
 """What that counts, beside the whole of the words. How near in meaning a best text is says little: in a vault of many topics
@@ -82,7 +82,7 @@ def mentioned(beyond: float) -> float:
 
 def crowd(candidates: Iterable[Candidate]) -> float:
     """How strongly the third best fits: what an answer must stand out from."""
-    best = nlargest(AMONG, map(_strength, candidates))
+    best = nlargest(AMONG, (_strength(one, one.worded(BREADTH)) for one in candidates))
     return best[-1] if len(best) == AMONG else FEW
 
 
@@ -93,14 +93,15 @@ def certainty(candidate: Candidate, others: float = 0.0) -> float:
     # Of the very subject, and all that is asked: however many say the same.
     if candidate.named and (candidate.covered or 0.0) > _ALL:
         others = 0.0
-    words = candidate.worded(BREADTH) + CALLED * min(candidate.by_handle, MOST_CALLED)
-    outstanding = STANDS_OUT * (_strength(candidate) - others)
-    return squash(words + outstanding - (MEANT if candidate.cosine is not None else 0.0), *CERTAIN)
+    words = candidate.worded(BREADTH)
+    called = CALLED * min(candidate.by_handle, MOST_CALLED)
+    outstanding = STANDS_OUT * (_strength(candidate, words) - others)
+    return squash(words + called + outstanding - (MEANT if candidate.cosine is not None else 0.0), *CERTAIN)
 
 
-def _strength(candidate: Candidate) -> float:
+def _strength(candidate: Candidate, words: float) -> float:
     """How strongly words and meaning fit, each for itself: what is unlike the question takes nothing away."""
-    return STRONG_WORDS * candidate.worded(BREADTH) + STRONG_MEANING * max(0.0, candidate.cosine or 0.0)
+    return STRONG_WORDS * words + STRONG_MEANING * max(0.0, candidate.cosine or 0.0)
 
 
 def squash(value: float, middle: float, width: float) -> float:

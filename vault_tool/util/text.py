@@ -6,6 +6,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 TITLE_LENGTH = 80
 SLUG_LENGTH = 60
@@ -34,11 +35,20 @@ _RESERVED = frozenset(
 
 def normal_name(text: str) -> str:
     """The form in which names and aliases are compared: NFKC, case folded; runs of space, `-` and `_` are one space."""
+    return _kept_name(text) if len(text) <= _KEPT_NAME else _normal_name(text)
+
+
+def _normal_name(text: str) -> str:
     if text.isascii():
         # The same in a third of the time, and what nearly every name is.
         return " ".join(text.replace("-", " ").replace("_", " ").lower().split())
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return _SEPARATORS.sub(" ", folded).strip()
+
+
+_KEPT_NAME = 80
+_kept_name = lru_cache(4096)(_normal_name)
+"""One question compares the same few hundred names several times."""
 
 
 def tag_name(tag: str) -> str:
