@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -107,6 +108,28 @@ class TestInit:
             assert vault.remember("The vault keeps this.").committed
         assert (head(folder), status(folder)) == (tip, "")
         assert git(folder / "memory", "log", "--format=%s", "-1") == "remember: The vault keeps this"
+
+    @pytest.mark.parametrize("no_git", [True, False], ids=["without git", "its repository is gone"])
+    def test_nor_where_the_vault_has_no_repository(self, folder: Path, no_git: bool) -> None:
+        make_repo(folder)
+        commit_all(folder, "mine")
+        tip = head(folder)
+        made = Vault.init(folder, notes="here", no_git=no_git)
+        if no_git:
+            assert (made.repository, made.committed) == (None, False)
+        else:
+            shutil.rmtree(folder / "memory" / ".git")
+        with Vault.open(made.root) as vault:
+            assert not vault.remember("The vault keeps this.").committed
+            assert found(vault, "quokka") == ["../Daily/Monday.md"]
+        assert (head(folder), status(folder)) == (tip, "")
+
+    def test_own_is_refused_where_the_notes_are_served(self, folder: Path) -> None:
+        Vault.init(folder, notes="here", no_git=True)
+        before = theirs(folder)
+        with pytest.raises(Refused, match="memory/ serves this folder"):
+            Vault.init(folder, notes="own", no_git=True)
+        assert theirs(folder) == before
 
     def test_asked_to_it_lives_in_their_repository(self, folder: Path) -> None:
         make_repo(folder)

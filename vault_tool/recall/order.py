@@ -16,6 +16,9 @@ _BEFORE = 1.001
 SPEAKS = 0.2
 """An understanding that matches less than this does not speak for what it was made of."""
 
+_OF = ("project", "user")
+"""What is of one project or person says nothing of another's."""
+
 _SAME_WORDS = {2: 0.6, 3: 0.5}
 """A change says an older memory anew where it has at least so many of its telling words, and this part of them."""
 
@@ -30,7 +33,9 @@ def overtaken(some: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:
         (one, change)
         for change in changes
         for one in some
-        if _is_later(change.entry, one.entry) and _same(change.entry, one.entry, words[change.key], words[one.key])
+        if one.key[0] == change.key[0]
+        and _is_later(change.entry, one.entry)
+        and _same(change.entry, one.entry, words[change.key], words[one.key])
     ]
 
 
@@ -72,6 +77,8 @@ def _is_later(change: Entry, one: Entry) -> bool:
 
 
 def _same(change: Entry, one: Entry, words: frozenset[str], others: frozenset[str]) -> bool:
+    if any((ours := change.text(name)) and (theirs := one.text(name)) and ours != theirs for name in _OF):
+        return False
     common = len(words & others)
     if not any(common >= max(fewest, part * len(others)) for fewest, part in _SAME_WORDS.items()):
         return False

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 
 from vault_tool import machine
 from vault_tool.config import Config, load
-from vault_tool.errors import ConfigError, NotFound, Refused, UsageError, VaultError
+from vault_tool.errors import ConfigError, GitError, NotFound, Refused, UsageError, VaultError
 from vault_tool.files import git, layout
 from vault_tool.files.local import Local
 from vault_tool.index.authorship import Owners
@@ -167,8 +167,12 @@ class Context:
 
     @cached_property
     def repo(self) -> git.Repo | None:
-        """The git repository that the vault is in, or None."""
-        return git.find(self.root)
+        """The git repository that the vault is in, or None; one that passes the vault by keeps somebody's notes, and not it."""
+        found = git.find(self.root)
+        if found is not None and found.prefix and self.local.around():
+            with suppress(GitError):
+                return None if git.ignored(found, [layout.SETTINGS_FILE]) else found
+        return found
 
     @cached_property
     def index(self) -> Index:

@@ -104,14 +104,17 @@ def init(
         raise UsageError(f"{found}: say whether they are to be served", hint)
     root.mkdir(parents=True, exist_ok=True)
     home = home_in(root)
+    if notes == "own" and home is not None:
+        raise Refused(f"the vault in {home.name}/ serves this folder", f"take `notes` out of {home.name}/{layout.SETTINGS_FILE}")
     around = notes == "here" or home is not None
     if around:
-        root, separate = _made_home(root, home, commit=commit, no_git=no_git), separate or not commit
+        root, separate = _made_home(root, home, commit=commit), separate or not commit
     repo, absence = (git.find(root), "") if no_git else _repository(root, separate and home is None)
     served = ""
     with Context(root, Who(origin=who), clock) as vault:
         if around:
             vault.local.serve_around(str(vault.root.parent))
+            repo = vault.repo
         called = vault.root.parent.name if around else vault.root.name
         with writing(vault, "init") as op:
             created = list(_missing_files(op, around)) + list(_missing_records(op, name or called, description))
@@ -165,7 +168,7 @@ def free_home(root: Path) -> Path:
     return root / free
 
 
-def _made_home(root: Path, home: Path | None, *, commit: bool, no_git: bool) -> Path:
+def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
     """The folder of the vault beside somebody's notes; where git is not to keep it with them, it is told to pass it over."""
     if (root / layout.SETTINGS_FILE).exists():
         raise Refused(f"{root} is a vault with notes of its own", "name the folder of notes")
@@ -174,7 +177,7 @@ def _made_home(root: Path, home: Path | None, *, commit: bool, no_git: bool) -> 
     made = free_home(root)
     made.mkdir()
     repo = git.find(root)
-    if repo is not None and not commit and not no_git:
+    if repo is not None and not commit:
         # In this clone's own list: their `.gitignore` is theirs, and tracked.
         rules = repo.common_dir / "info" / "exclude"
         rules.parent.mkdir(exist_ok=True)

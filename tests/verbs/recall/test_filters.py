@@ -124,3 +124,9 @@ def test_a_request_names_the_place_of_a_time_that_is_none(lab: Vault) -> None:
     with pytest.raises(InvalidRequest) as caught:
         lab.read("quartz", since="soon", until="2026-13")
     assert [one.pointer for one in caught.value.faults] == ["/since", "/until"]
+
+
+@pytest.mark.parametrize("name", ["tags", "not_tags"])
+def test_a_tag_that_is_nothing_but_signs_is_said_to_be_none(lab: Vault, name: str) -> None:
+    with pytest.raises(UsageError, match="`#` is no tag"):
+        lab.recall("quartz", **{name: ["#"]})  # type: ignore[arg-type]

@@ -124,3 +124,28 @@ def test_nothing_is_folded_across_types(vault: Vault) -> None:
     one = vault.remember(f"{text}.", ["resizer"], kind="procedure").id
     other = vault.remember(f"{text}!", ["resizer"], kind="decision").id
     assert {one, other} <= {found.id for found in _asked(vault, "restart the resizer at four").results}
+
+
+def test_what_is_so_again_is_not_folded_into_what_was_overtaken(vault: Vault, clock: FixedClock) -> None:
+    told = (
+        ("The office wifi password is kept in Bitwarden", "fact"),
+        ("The office wifi password is no longer kept in Bitwarden but in KeePass", "change"),
+        ("The office wifi password is kept in Bitwarden again", "fact"),
+    )
+    ids = []
+    for text, kind in told:
+        ids.append(vault.remember(text, ["wifi"], kind=kind).id)
+        clock.advance(timedelta(days=30))
+    answer = _asked(vault, "where is the office wifi password kept")
+    assert {one.id: one.overtaken_by for one in answer.results} == {ids[0]: ids[1], ids[1]: None, ids[2]: None}
+
+
+def test_a_change_of_another_project_or_person_overtakes_nothing(vault: Vault, clock: FixedClock) -> None:
+    old = vault.as_(project="beta").remember("The database server runs Debian bookworm", kind="fact").id
+    seat = vault.as_(user="anna").remember("Prefers window seats on long flights", kind="preference").id
+    clock.advance(timedelta(days=3))
+    vault.as_(project="alpha").remember("The database server now runs Ubuntu, no longer Debian bookworm", kind="change")
+    vault.as_(user="ben").remember("Prefers aisle seats instead of window seats on long flights", kind="change")
+    for question, meant in (("what does the database server run", old), ("which seats on long flights", seat)):
+        found = next(one for one in _asked(vault, question).results if one.id == meant)
+        assert found.overtaken_by is None

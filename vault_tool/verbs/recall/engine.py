@@ -92,7 +92,7 @@ def _answered(
     _rank(pools, read, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
     changes = _ordered(ranked, asked, weights)
-    chosen = _chosen(ranked, asked, weights)
+    chosen = _chosen(ranked, changes, asked, weights)
     return tuple(_within(pools, chosen, changes, asked)), (*reasons(_lacks(pool) for pool in pools), *unread)
 
 
@@ -186,12 +186,18 @@ def _ordered(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> Mappi
     return order.newest_changes(changed)
 
 
-def _chosen(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> list[tuple[_Ranked, int]]:
+def _chosen(
+    ranked: Sequence[_Ranked], changes: Mapping[Key, Candidate], asked: Asked, weights: Weights
+) -> list[tuple[_Ranked, int]]:
     """The best that match well enough, near copies folded, each with how many copies it stands for."""
     fitting = [each for each in ranked if each.one.score > 0 and each.one.match >= _threshold(weights.least, each.one, weights)]
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
-    texts = (select.Text(each, each.one.entry.preview, _source(each), each.one.entry.type) for each in fitting)
+    overtook = {key: one.key for key, one in changes.items()}
+    texts = (
+        select.Text(each, each.one.entry.preview, _source(each), each.one.entry.type, overtook.get(each.one.key))
+        for each in fitting
+    )
     return [(kept.of, kept.folded) for kept in select.pick(texts, asked.limit, weights)]
 
 

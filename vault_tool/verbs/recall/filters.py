@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from vault_tool.errors import UsageError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import parse_time
-from vault_tool.util.text import normal_name, tag_name, unwrap_link
+from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.parameters import require_moment
@@ -25,7 +26,7 @@ class Filters:
         self._now = vault.clock.now()
         self._kinds = {kind.casefold() for kind in asked.kinds}
         self._subjects = [frozenset(resolve.names_for(vault, unwrap_link(name))) for name in asked.subject_names]
-        self._tags, self._not_tags = _tags(asked.tags), _tags(asked.not_tags)
+        self._tags, self._not_tags = _asked_tags(asked.tags), _asked_tags(asked.not_tags)
         self._project = normal_name(asked.project or "")
         self._since, self._until = self._moment(asked.since), self._moment(asked.until, ends=True)
         self._anything = not self.narrow and not asked.exclude
@@ -95,6 +96,13 @@ class Filters:
 
     def _moment(self, text: str | None, ends: bool = False) -> datetime | None:
         return require_moment(text, self._now, ends=ends) if text else None
+
+
+def _asked_tags(names: tuple[str, ...]) -> frozenset[str]:
+    """The tags that are asked for; raises UsageError for one that is nothing but signs, for it would filter nothing."""
+    if name := next((name for name in names if not tag_name(name)), None):
+        raise UsageError(f"`{one_line(name, 40)}` is no tag", "`vt tags` lists them")
+    return _tags(names)
 
 
 def _tags(names: tuple[str, ...]) -> frozenset[str]:
