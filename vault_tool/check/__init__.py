@@ -31,6 +31,7 @@ RULES: tuple[Rule, ...] = (
     vocabulary.missing_subject_file,
     vocabulary.many_subjects,
     vocabulary.duplicate_body,
+    vocabulary.odd_mood,
 )
 
 

@@ -9,7 +9,8 @@ from shlex import quote
 from typing import TypeVar
 
 from vault_tool.check.scope import Scope, listed, short
-from vault_tool.model.problems import Problem, note
+from vault_tool.model.details import MOODS, is_mood
+from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
@@ -63,6 +64,17 @@ def duplicate_body(scope: Scope) -> Iterable[Problem]:
         if len({entry.id for entry in entries}) > 1:
             message = f"says the same as {listed([f'{short(e.id)} ({e.path})' for e in others])}"
             yield note(first.path, 0, "duplicate-body", message, "keep one, and delete the file of the other")
+
+
+def odd_mood(scope: Scope) -> Iterable[Problem]:
+    """Moods that nobody would look for: none of the usual ones, once each, at the first such note."""
+    for mood, entries in _grouped((e for e in scope.snapshot.entries if e.text("mood")), lambda e: e.text("mood")).items():
+        if mood not in MOODS:
+            message = f"the mood `{one_line(mood, 40)}` is none of the usual ones (notes: {len(entries)})"
+            severity = note if is_mood(mood) else warning
+            yield severity(
+                entries[0].path, 0, "odd-mood", message, f"write {', '.join(MOODS)}, or leave it as a word of your own"
+            )
 
 
 def _by_path(entries: Iterable[Entry]) -> list[Entry]:

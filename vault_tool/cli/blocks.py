@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypeAlias
 
+from vault_tool.model.details import Details, in_lines, in_words
 from vault_tool.util.text import one_line
 
 _UNSAFE = re.compile(
@@ -98,6 +99,17 @@ def sourced(columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Ite
 def fields(*pairs: tuple[str, object]) -> Fields:
     """Names with values; `None` and empty ones are dropped, lists are joined."""
     return Fields(tuple((name, text) for name, value in pairs if (text := _as_text(value))))
+
+
+def beside(details: Details, short: Callable[[str], str], *, but: str = "") -> Fields:
+    """What a memory says beside its text, a line each, the field `but` aside."""
+    return fields(*in_lines(details, short, but=but))
+
+
+def in_a_cell(content: str, details: Details, short: Callable[[str], str], width: int | None = None) -> str:
+    """A memory's text with what it says beside it, on one line."""
+    said = in_words(details, short)
+    return one_line(f"{content} ({said})" if said else content, width)
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:

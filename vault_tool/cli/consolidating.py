@@ -9,13 +9,13 @@ from functools import partial
 import click
 
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, in_a_cell, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, UsageError, VaultError
-from vault_tool.util.text import counted, one_line
+from vault_tool.util.text import counted
 from vault_tool.verbs.consolidation import consolidating, drafting, packets, report
 from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
 from vault_tool.verbs.consolidation.packets import Packet, Step
@@ -179,7 +179,9 @@ def _shown(step: Step, short: Short, width: int | None = None) -> Iterator[Block
     for one in (*packet.sides, *packet.new_understandings):
         yield f"{one.kind} of {', '.join(one.subject_names)}: {one.summary}"
     chosen = packet.observations[:SHOWN] if width else packet.observations
-    rows = [("new" if one.new else "", short(one.id), one.type, one_line(one.content, width)) for one in chosen]
+    rows = [
+        ("new" if one.new else "", short(one.id), one.type, in_a_cell(one.content, one.details, short, width)) for one in chosen
+    ]
     if rows:
         yield table(("", "id", "type", "observation"), rows)
     if len(chosen) < len(packet.observations):

@@ -11,7 +11,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source
+from vault_tool.cli.blocks import Block, Body, Heading, beside, degraded, fields, source
 from vault_tool.cli.names import MEMORY, SUBJECT, narrows
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -156,12 +156,14 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
         ("truth", f"{one.truth:.2f}{' (doubtful)' if one.doubtful else ''}"),
         ("utility", f"{one.utility:.2f}"),
         ("found by", "; ".join(one.why)),
-        ("problem", short(one.problem_id) if one.problem_id else ""),
         ("evidence", "; ".join(one.evidence_refs) + (" (moved)" if one.evidence_moved else "")),
         ("caution", one.caution),
+        ("overtaken by", short(one.overtaken_by) if one.overtaken_by else ""),
+        ("questioned", one.questioned),
         ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
     )
     yield Body(one.text)
+    yield beside(one.details, short, but="failure_mode" if one.caution else "")
 
 
 def _written(made: writing.Written, short: Short) -> Iterator[Block]:

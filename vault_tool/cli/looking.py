@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from vault_tool.belief.fold import Belief
-from vault_tool.cli.blocks import Block, Body, Heading, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.cli.saved import short_ids
@@ -61,6 +61,8 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
     )
     yield ""
     yield Body(memory.content)
+    # Its problem is among the links.
+    yield beside(memory.details, short, but="problem")
     if memory.relations:
         yield ""
         yield _links(memory.relations, short)

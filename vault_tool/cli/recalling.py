@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, sourced, table
+from vault_tool.cli.blocks import Block, Body, Heading, beside, degraded, fields, in_a_cell, source, sourced, table
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -72,6 +72,7 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
         yield fields(
             ("id", short(best.id)), ("type", best.type), ("subjects", best.subjects), ("from", said), ("caution", best.caution)
         )
+        yield beside(best.details, short, but="failure_mode" if best.caution else "")
         yield ""
     elif found.results:
         yield "Nothing fits well; the nearest are:"
@@ -139,7 +140,10 @@ def _subject(found: SubjectView, short: Short) -> Iterator[Block]:
     ):
         yield from _understood(title, one, short)
     yield ""
-    rows = [(short(one.id), one.kind, one.observed_at[:10], one_line(one.content, _SEEN)) for one in found.recent_observations]
+    rows = [
+        (short(one.id), one.kind, one.observed_at[:10], in_a_cell(one.content, one.details, short, _SEEN))
+        for one in found.recent_observations
+    ]
     yield table(("id", "type", "observed", "what was seen"), rows, empty="nothing was observed of it yet")
     yield found.notice
 

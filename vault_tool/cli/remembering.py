@@ -23,6 +23,8 @@ SHARE = click.FloatRange(0, 1)
     "remember",
     "vt remember 'Redis drops idle connections after 300 s' --subject Redis --kind fact",
     "git diff | vt remember - --title 'Keepalive for Redis' --kind solution --problem a1b2c3",
+    "vt remember 'Restore the lab' --kind procedure --step 'Stop the workers.' --step 'Load the dump.'",
+    "vt remember 'She asked twice what a quorum is.' --mood understanding-check --ask",
 )
 @click.argument("content", type=TEXT, help="The text, or - for standard input.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject it is about; made if new.")
@@ -46,6 +48,8 @@ SHARE = click.FloatRange(0, 1)
 @click.option("--step", "steps", multiple=True, help="A step of a procedure.")
 @click.option("--precondition", "preconditions", multiple=True, help="What a procedure needs before it.")
 @click.option("--postcondition", "postconditions", multiple=True, help="What holds after a procedure.")
+@click.option("--mood", default="", metavar="WORD", help="curious, precise, understanding-check, or a word of your own.")
+@click.option("--ask", is_flag=True, help="Let a person review it first: `vt review`.")
 @click.option("--pin", "pinned", is_flag=True, help="Keep it from fading.")
 @writes
 @authored

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, beside, degraded, fields, source, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans, writes
@@ -135,7 +135,11 @@ def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
         yield Body(page.content)
         yield ""
     if found.content_policy:
-        yield f"What to keep and what never: {found.content_policy.path}"
+        yield Heading("What to keep and what never")
+        yield fields(("from", found.content_policy.path))
+        yield ""
+        yield Body(found.content_policy.content)
+        yield ""
     yield from _activity(found)
     yield found.notice
 
@@ -156,6 +160,7 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
         yield "the context was cut short since the last call: what had been shown may be shown again"
     for one in found.results:
         yield from _reminder(one, short(one.id) if one.scope == "repo" else one.id)
+        yield beside(one.details, short, but="failure_mode" if one.caution else "")
         yield from warnings_of(one, short)
     if not found.results:
         yield "nothing comes to mind"

@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, fields, table
+from vault_tool.cli.blocks import Block, degraded, fields, in_a_cell, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
@@ -79,7 +79,9 @@ def backstop(call: Call, **given: Any) -> Exit:
 
 def _turned(found: taking.Turned, short: Short) -> Iterator[Block]:
     gate = found.gate
-    rows = [(short(beat.id), beat.created[:10], beat.why, beat.content) for beat in found.recalled]
+    rows = [
+        (short(beat.id), beat.created[:10], beat.why, in_a_cell(beat.content, beat.details, short)) for beat in found.recalled
+    ]
     yield table(("id", "day", "why", "remembered"), rows, empty="nothing is remembered of this")
     yield fields(
         ("status", gate.safetyStatus), ("review", "required" if gate.reviewRequired else ""), ("writes", gate.destination),

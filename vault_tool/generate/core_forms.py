@@ -9,6 +9,7 @@ from datetime import date, timedelta
 
 from vault_tool.generate.escape import inline, link_path
 from vault_tool.generate.lines import link, provenance, tags, trust, vouched
+from vault_tool.model.details import details_of, in_words
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import Section
 from vault_tool.util.clock import parse_time
@@ -140,7 +141,7 @@ class PromptForm:
         if seen is not None and seen.date() < as_of - RECENT:
             said.append(seen.date().isoformat())
         notes = f" ({'; '.join(said)})" if said else ""
-        return f"- {self._short(entry.id)} {_words(entry)}{notes}{item.marks(faded)}\n"
+        return f"- {self._short(entry.id)} {_words(entry, self._short)}{notes}{item.marks(faded)}\n"
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
         """What imports brought: a line each."""
@@ -156,16 +157,18 @@ def _common(items: Iterable[CoreItem]) -> str:
     return min(counts, key=lambda said: (-counts[said], said)) if counts else ""
 
 
-def _words(entry: Entry) -> str:
-    """A memory's own words: its summary, or its text with the title before it where the text does not begin with that."""
+def _words(entry: Entry, short: Callable[[str], str]) -> str:
+    """A memory's own words: its summary, or its text with the title before it where the text does not begin with that, and
+    what it says beside it: the steps of a procedure, how a tactic failed.
+    """
     text = entry.text("summary") or entry.preview
     title = entry.title.removesuffix("…").strip()
     if not text or text.casefold().startswith(title.casefold().rstrip(".")):
         said = text or title
     else:
         said = f"{title}: {text}" if title[-1:] not in _STOPS else f"{title} {text}"
-    mode = entry.text("failure_mode").strip().rstrip(".!;。")
-    return inline(f"{said} (failed: {mode})" if mode else said, TEXT_LENGTH)
+    beside = inline(in_words(details_of(entry.head), short), TEXT_LENGTH)
+    return f"{inline(said, TEXT_LENGTH)} ({beside})" if beside else inline(said, TEXT_LENGTH)
 
 
 def _imported(maps: Sequence[ImportMap], named: Callable[[Entry], str]) -> str:

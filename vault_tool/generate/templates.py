@@ -19,7 +19,7 @@ _HEADS: Mapping[RecordClass, tuple[str, ...]] = {
     RecordClass.CONSOLIDATION: ("generation:", "parents: []", "created:"),
 }
 _TAILS: Mapping[RecordClass, tuple[str, ...]] = {
-    RecordClass.OBSERVATION: ("confidence: 0.8", "created:", "project:", "evidence: []", "related_to: []"),
+    RecordClass.OBSERVATION: ("confidence: 0.8", "mood:", "created:", "project:", "rationale:", "evidence: []", "related_to: []"),
     RecordClass.UNDERSTANDING: ("supersedes: []", "sources: []", "reason:", "confidence: 0.8", "created:"),
 }
 _OWN_FIELDS: Mapping[str, tuple[str, ...]] = {

@@ -33,7 +33,7 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^ \t\n].*)$", re.MULTILINE)  # what
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _MARKS = "#>*-_` "
-_NAMES = ("subjects", "tags", "aliases", "key")
+_NAMES = ("subjects", "tags", "aliases", "key", "mood")
 _PROSE = (
     "summary", "description", "rationale", "failure_mode", "reason", "steps", "preconditions", "postconditions",
     "from_title", "to_title",

@@ -23,6 +23,7 @@ Policy = Literal["auto", "review"]
 WAITS = "waits for review: `vt review`"
 """What whoever wrote a held memory is told."""
 
+ASKED = "its writer asks for a person's review"
 OBSERVATIONS_WAIT = "agents' observations are reviewed in this vault (`write_policy`)"
 UNDERSTANDINGS_WAIT = "agents' understandings are reviewed in this vault (`understanding_policy`)"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from vault_tool.model.details import IDS, Details
 from vault_tool.model.snapshot import is_pulled
 
 NOTICE = "check against what you see now"
@@ -24,6 +25,15 @@ def titled(title: str, text: str) -> dict[str, str]:
     """A memory's title and text; no title where the text begins with it, for it was made of that beginning."""
     beginning = title.removesuffix("…").rstrip(" .:").casefold()
     return filled({"title": "" if text.casefold().startswith(beginning) else title, "content": text})
+
+
+def beside(details: Details, short: Short, said: str = "") -> dict[str, Any]:
+    """What a memory says beside its text, but for what was `said` already."""
+    return {
+        name: value if name not in IDS else short(value) if isinstance(value, str) else [short(one) for one in value]
+        for name, value in details.items()
+        if not (isinstance(value, str) and value in said)
+    }
 
 
 def whose(origin: str, reviewed: bool) -> dict[str, Any]:

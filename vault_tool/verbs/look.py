@@ -24,14 +24,11 @@ from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
 from vault_tool.verbs.headline import Headline, headline_of
-from vault_tool.verbs.lean import Short, filled, titled, whose
+from vault_tool.verbs.lean import Short, beside, filled, titled, whose
 from vault_tool.verbs.standing import confidence_of
 
 PAGE = "page"
 """The kind of a file that is no record."""
-
-DETAILS = ("steps", "preconditions", "postconditions", "failure_mode", "rationale", "problem", "mood", "expires")
-"""The fields of a memory that say something beside its text."""
 
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
@@ -86,11 +83,10 @@ class Memory(Headline):
         """The memory with what links it; scores and head are for who looks into it."""
         links = [filled({"relation": one.relation, "direction": one.direction, "id": short(one.id), "title": one.title,
                          "why": one.why}) for one in self.relations]  # fmt: skip
-        details = {name: self.head.get(name) for name in DETAILS}
         return filled({
             **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
-            **titled(self.title, self.content), "subjects": self.subjects, **details,
-            "date": str(self.head.get("observed") or self.created)[:10], "overtaken_by": list(map(short, self.superseded_by)),
+            **titled(self.title, self.content), **beside(self.details, short), "subjects": self.subjects,
+            "date": self.observed_at[:10], "overtaken_by": list(map(short, self.superseded_by)),
             "links": links, "evidence_moved": self.evidence_moved, "stale": self.stale, **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
@@ -160,7 +156,8 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
         data = reader.read(vault.root, page.path)
     head, body, _ = frontmatter.read(data)
     return Memory(
-        id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, content=body.strip("\r\n"), path=page.path,
+        id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, observed_at="",
+        confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
         head=head.values if head is not None else {}, relations=(), superseded_by=(), truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
         reviewed=False, stale=False, evidence=(), evidence_moved=False, freshness=freshness,

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from vault_tool.errors import UsageError
+from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.types import UNKNOWN_WEIGHT, RecordClass, Registry
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
@@ -31,6 +32,14 @@ def require_limit(limit: int | None) -> None:
     """UsageError for a limit under which nothing could be returned; None is no limit."""
     if limit is not None and limit < 1:
         raise UsageError(f"limit must be 1 or more, not {limit}", "for example --limit 5")
+
+
+def require_mood(mood: str) -> str:
+    """A mood as it is kept; UsageError for what is no word."""
+    said = one_line(mood)
+    if not is_mood(said):
+        raise UsageError(f"`{one_line(said, 40)}` is no mood", f"one of {', '.join(MOODS)}, or a word of your own")
+    return said
 
 
 def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:

@@ -18,7 +18,7 @@ from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_no_slip, require_units, unknown_type
+from vault_tool.verbs.parameters import require_mood, require_no_slip, require_units, unknown_type
 from vault_tool.verbs.similar import Similar, near
 
 MANY_SUBJECTS = 4
@@ -77,15 +77,18 @@ def remember(
     steps: Sequence[str] = (),
     preconditions: Sequence[str] = (),
     postconditions: Sequence[str] = (),
+    mood: str = "",
     pinned: bool = False,
     new_type: bool = False,
+    ask: bool = False,
 ) -> RememberedObservation:
     """Append an observation tagged with subjects; subjects that do not exist yet are created, and the result says so.
 
     `kind` is the observation's type (one that is new and nearly called like another needs `new_type`), `importance` and
     `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem` the problem
-    that a solution or failed tactic is for; ids may be unambiguous prefixes. The same text of the same type, project
-    and user is stored once: a repeat writes nothing.
+    that a solution or failed tactic is for; ids may be unambiguous prefixes. `mood` is curious, precise,
+    understanding-check or a word of one's own; with `ask` it waits for a person, whatever the vault's policy. The same
+    text of the same type, project and user is stored once: a repeat writes nothing.
     """
     _check(content, kind, importance, confidence)  # before the vault is locked, and before anything is healed
     with writing(vault, "remember", appends=True) as op:
@@ -93,14 +96,14 @@ def remember(
             vault, content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence,
             related_to=related_to, problem=problem, failure_mode=failure_mode, change_targets=change_targets,
             evidence=evidence, rationale=rationale, observed_at=observed_at, expires=expires, turn=turn, steps=steps,
-            preconditions=preconditions, postconditions=postconditions, pinned=pinned, new_type=new_type,
+            preconditions=preconditions, postconditions=postconditions, mood=mood, pinned=pinned, new_type=new_type,
         )  # fmt: skip
         twin = twin_of(vault, draft)
         if twin is not None:
             return _repeated(vault, twin, subject_names)
         tagging = tag(op, subject_names)
-        if consent.policy(vault, draft) == "review":
-            return _held(vault, draft, tagging)
+        if ask or consent.policy(vault, draft) == "review":
+            return _held(vault, draft, tagging, consent.ASKED if ask else consent.OBSERVATIONS_WAIT)
         return _save(vault, op, draft, tagging)
 
 
@@ -125,6 +128,7 @@ def draft_of(
     steps: Sequence[str] = (),
     preconditions: Sequence[str] = (),
     postconditions: Sequence[str] = (),
+    mood: str = "",
     pinned: bool = False,
     new_type: bool = False,
 ) -> Observation:
@@ -138,7 +142,7 @@ def draft_of(
         related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
         problem=resolve.problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
         evidence=tuple(evidence), rationale=one_line(rationale), steps=tuple(steps), preconditions=tuple(preconditions),
-        postconditions=tuple(postconditions), pinned=pinned, turn=turn, **provenance(vault),
+        postconditions=tuple(postconditions), mood=require_mood(mood), pinned=pinned, turn=turn, **provenance(vault),
     )  # fmt: skip
 
 
@@ -263,9 +267,9 @@ def not_tagged(vault: Context, twin: str, has: Sequence[str], subject_names: Seq
     return f"remembered already, and not tagged with {', '.join(left_out)}: {adds}" if left_out else ""
 
 
-def _held(vault: Context, draft: Observation, tagging: Tagging) -> RememberedObservation:
+def _held(vault: Context, draft: Observation, tagging: Tagging, why: str) -> RememberedObservation:
     """The result for a text that waits for a person; the subjects that it names are made when it is accepted."""
-    held = consent.hold(vault, replace(draft, subjects=tagging.names), consent.OBSERVATIONS_WAIT, verb="remember")
+    held = consent.hold(vault, replace(draft, subjects=tagging.names), why, verb="remember")
     return RememberedObservation(
         id=held.id, content=draft.body.rstrip("\n"), subject_names=tagging.names, similar_subjects=tagging.similar,
         type=draft.type, title=draft.title, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,

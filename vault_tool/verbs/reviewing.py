@@ -13,6 +13,7 @@ from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.index.graph import holding_place
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
 from vault_tool.model.records import Edge, Record, Remembered, Understanding, from_head
@@ -38,6 +39,7 @@ class Waiting:
     type: str
     title: str
     content: str
+    details: Details
     subject_names: tuple[str, ...]
     path: str
     since: str
@@ -335,6 +337,7 @@ def _shown(note: _Note) -> Waiting:
         kind=note.parsed.record_class.value if note.parsed.record_class else "page",
         title=note.parsed.title or note.name,
         content=note.parsed.body.strip("\n"),
+        details=details_of(head),
         subject_names=tuple(map(str, head.get("subjects") or ())),
         path=note.path,
         since=note.about.at or str(head.get("created") or ""),

@@ -48,7 +48,7 @@ def test_results_have_the_names_that_agents_know(agent: Vault, ids: list[str]) -
     one = next(one for one in found.results if one.id == ids[1])
     assert (one.source, one.kind, one.subject_names, one.subjects) == ("understanding", "understanding", ("Redis",), ("Redis",))
     assert (one.summary, one.content) == ("Idle connections drop.", "Redis drops idle connections by its own timeout.")
-    assert one.relevance_score == one.score > 0
+    assert 0 < one.relevance_score == one.match <= 1
     assert (one.generation, one.type, one.origin) == (0, "single_subject", "agent")
     assert next(one for one in found.results if one.id == ids[0]).source == "observation"
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.files import layout, writer
+from vault_tool.model.details import in_lines
+from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.text import one_line
 from vault_tool.verbs import understandings
 from vault_tool.verbs.consolidation.packets import Current, Evidence, Packet
@@ -125,3 +127,6 @@ def _observed(one: Evidence) -> Iterator[str]:
     new = "NEW " if one.new else ""
     yield from ("", f"== {new}{one.type} {one.id[:8]}, {one.observed_at[:10]} ({', '.join(one.subject_names)}) ==", "")
     yield one.content
+    if one.details:
+        yield ""
+        yield from (f"{label}: {text}" for label, text in in_lines(one.details, lambda identity: identity[:SHOWN_PREFIX]))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from vault_tool.errors import UsageError
 from vault_tool.index.graph import lineage
 from vault_tool.index.intersections import Region, Regions
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.verbs import resolve
@@ -106,6 +107,7 @@ class SharedObservation:
 
     id: str
     content: str
+    details: Details
     kind: str
     title: str
     observed_at: str
@@ -276,6 +278,7 @@ def _shared(vault: Context, entry: Entry) -> SharedObservation:
     return SharedObservation(
         id=entry.id,
         content=body_of(vault, entry),
+        details=details_of(entry.head),
         kind=entry.type,
         title=entry.title,
         observed_at=entry.observed,

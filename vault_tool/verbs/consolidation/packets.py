@@ -12,6 +12,7 @@ from vault_tool.files import writer
 from vault_tool.files.skipped import pass_over, skipped
 from vault_tool.index.graph import holding_place
 from vault_tool.index.intersections import Regions
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
@@ -40,6 +41,7 @@ class Evidence:
     id: str
     type: str
     content: str
+    details: Details
     subject_names: tuple[str, ...]
     observed_at: str
     new: bool
@@ -318,6 +320,7 @@ def _evidence(entry: Entry, content: str, new: bool, whole: bool) -> Evidence:
         id=entry.id,
         type=entry.type,
         content=content,
+        details=details_of(entry.head),
         subject_names=entry.subjects,
         observed_at=entry.observed,
         new=new,

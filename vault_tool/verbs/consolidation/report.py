@@ -12,6 +12,7 @@ from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.index.graph import supersession
 from vault_tool.index.intersections import Region, Regions, tagging
 from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.collecting import no_collection
@@ -84,6 +85,7 @@ class Unlinked:
     id: str
     subject_names: tuple[str, ...]
     content: str
+    details: Details
     created_at: str
 
 
@@ -283,7 +285,13 @@ class _Seen:
     def unlinked(self, limit: int) -> Iterator[Unlinked]:
         for entry in unlinked(self.vault.index.catalog, limit):
             created = entry.text("created")
-            yield Unlinked(id=entry.id, subject_names=entry.subjects, content=entry.preview, created_at=created)
+            yield Unlinked(
+                id=entry.id,
+                subject_names=entry.subjects,
+                content=entry.preview,
+                details=details_of(entry.head),
+                created_at=created,
+            )
 
     def questionable(self) -> list[Questionable]:
         catalog = self.vault.index.catalog

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from vault_tool.model.details import Details
 from vault_tool.verbs import seen
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.contracts.meaning import Meaning
@@ -36,13 +37,15 @@ class ReadMemory:
 
     `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
     update_link, link, joined by `+`; `why` says the same in words. `came_with` is the id of the result that a chain led
-    from; `evidence_moved` says that a file it rests on changed.
+    from; `evidence_moved` says that a file it rests on changed; `overtaken_by` is the newest change of what it says,
+    `questioned` why somebody asks whether it is so. `details` is what its head says beside the text.
     """
 
     memory_id: str
     scope: str
     kind: str
     text: str
+    details: Details
     truth: float
     utility: float
     problem_id: str | None
@@ -54,11 +57,15 @@ class ReadMemory:
     subject_names: tuple[str, ...]
     score: float
     match: float
+    confidence: float | None
     weak: bool
     doubtful: bool
     caution: str | None
+    questioned: str | None
+    overtaken_by: str | None
     evidence_moved: bool
     came_with: str | None
+    observed_at: str
     created: str
     origin: str
     reviewed: bool
@@ -166,11 +173,12 @@ def _answer(vault: Context, mode: str, found: Answer) -> Read:
 
 def _result(one: Recalled, moved: bool) -> ReadMemory:
     return ReadMemory(
-        memory_id=one.id, scope=one.scope, kind=one.type, text=one.content, truth=one.truth, utility=one.utility,
-        problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why, title=one.title,
-        summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match, weak=one.weak,
-        doubtful=one.doubtful, caution=one.caution, evidence_moved=moved, came_with=one.of, created=one.created,
-        origin=one.origin, reviewed=one.reviewed, model=one.model, path=one.path,
+        memory_id=one.id, scope=one.scope, kind=one.type, text=one.content, details=one.details, truth=one.truth,
+        utility=one.utility, problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why,
+        title=one.title, summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match,
+        confidence=one.confidence, weak=one.weak, doubtful=one.doubtful, caution=one.caution, questioned=one.questioned,
+        overtaken_by=one.overtaken_by, evidence_moved=moved, came_with=one.of, observed_at=one.observed_at,
+        created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model, path=one.path,
     )  # fmt: skip
 
 

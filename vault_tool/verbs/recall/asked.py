@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from vault_tool.verbs.context import Freshness
 from vault_tool.verbs.headline import Headline
-from vault_tool.verbs.lean import Short, filled, titled, whose
+from vault_tool.verbs.lean import Short, beside, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]
@@ -72,11 +72,9 @@ class Recalled(Headline):
     origin: str
     path: str
     reviewed: bool = False
-    observed: str | None = None
     scope: Literal["repo", "global"] = "repo"
     session: str | None = None
     model: str | None = None
-    confidence: float | None = None
     problem: str | None = None
     evidence: tuple[str, ...] = ()
     matched_perspective: str | None = None
@@ -96,8 +94,8 @@ class Recalled(Headline):
         why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
         return filled({
             "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
-            **titled(self.title, self.content), "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak,
-            "why": why, "date": (self.observed or self.created)[:10], "caution": self.caution,
+            **titled(self.title, self.content), **beside(self.details, short, self.caution or ""), "subjects": self.subjects,
+            "match": round(self.match, 2), "weak": self.weak, "why": why, "date": self.observed_at[:10], "caution": self.caution,
             "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
             "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),

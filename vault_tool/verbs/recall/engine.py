@@ -21,6 +21,7 @@ from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import one_line, tokens
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.headline import headline_of
 from vault_tool.verbs.lean import Short
 from vault_tool.verbs.look import bodies_of
 from vault_tool.verbs.parameters import require_limit
@@ -256,12 +257,11 @@ def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, as
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
-        id=entry.id, kind=entry.record_class.value, type=entry.type, title=entry.title, subjects=entry.subjects,
-        summary=text("summary"), content=content, score=round(one.score, 4), match=round(one.match, 4),
+        **headline_of(entry), content=content, score=round(one.score, 4), match=round(one.match, 4),
         weak=each.weak, why=_why(each), truth=round(belief.truth, 4),
         utility=round(belief.utility, 4), generation=entry.generation,
-        created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed, observed=text("observed"),
-        scope=each.pool.scope, session=text("session"), model=text("model"), confidence=entry.number("confidence"),
+        created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed,
+        scope=each.pool.scope, session=text("session"), model=text("model"),
         problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
         role=_role(each), of=each.link.of if each.link else None,
         caution=_caution(entry), questioned=_questioned(belief), overtaken_by=change.id if change else None,

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.index.graph import names_of
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -16,7 +17,7 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name
 from vault_tool.verbs import resolve, screening, seen
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.lean import Short, filled
+from vault_tool.verbs.lean import Short, beside, filled
 from vault_tool.verbs.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
@@ -37,6 +38,7 @@ class BestAnswer:
     id: str
     subject_names: tuple[str, ...]
     content: str
+    details: Details
     confidence: float
     kind: str
     source: str
@@ -49,6 +51,7 @@ class Support:
     id: str
     subject_names: tuple[str, ...]
     content: str
+    details: Details
     score: float
 
 
@@ -107,12 +110,14 @@ class Observed:
 
     id: str
     content: str
+    details: Details
     kind: str
     observed_at: str
 
     def lean(self, short: Short) -> dict[str, Any]:
         """What an agent needs of it."""
-        return filled({"id": short(self.id), "type": self.kind, "content": self.content, "date": self.observed_at[:10]})
+        said = {"id": short(self.id), "type": self.kind, "content": self.content, **beside(self.details, short)}
+        return filled({**said, "date": self.observed_at[:10]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +210,7 @@ def _bundle(answer: Answer) -> Bundle:
         query=answer.query,
         best_answer=_best(best) if best else None,
         supporting=tuple(
-            Support(id=one.id, subject_names=one.subjects, content=one.content, score=one.score)
+            Support(id=one.id, subject_names=one.subjects, content=one.content, details=one.details, score=one.score)
             for one in supporting
             if not one.weak
         ),
@@ -218,8 +223,9 @@ def _bundle(answer: Answer) -> Bundle:
 
 def _best(one: Recalled) -> BestAnswer:
     return BestAnswer(
-        id=one.id, subject_names=one.subjects, content=one.content, confidence=one.truth, kind=one.type, source=one.kind
-    )
+        id=one.id, subject_names=one.subjects, content=one.content, details=one.details, confidence=one.truth, kind=one.type,
+        source=one.kind,
+    )  # fmt: skip
 
 
 def _note(vault: Context, answer: Answer, bundle: Bundle) -> None:
@@ -275,7 +281,9 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Asked, freshn
 
 
 def _observed(vault: Context, entry: Entry) -> Observed:
-    return Observed(id=entry.id, content=body_of(vault, entry), kind=entry.type, observed_at=entry.observed)
+    return Observed(
+        id=entry.id, content=body_of(vault, entry), details=details_of(entry.head), kind=entry.type, observed_at=entry.observed
+    )
 
 
 def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entry]:

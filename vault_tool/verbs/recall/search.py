@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -12,13 +12,14 @@ from vault_tool.errors import UsageError
 from vault_tool.index.catalog import Catalog, Page
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.reading import UNREADABLE
+from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.headline import headline_of
-from vault_tool.verbs.lean import Short, answer, filled, titled, whose
+from vault_tool.verbs.lean import Short, answer, beside, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
@@ -52,6 +53,9 @@ class Found:
     scope: str = "repo"
     path: str
     created: str
+    observed_at: str = ""
+    confidence: float | None = None
+    details: Details = field(default_factory=dict)
     origin: str
     reviewed: bool = False
     doubtful: bool = False
@@ -62,7 +66,8 @@ class Found:
         name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
         return filled({
             **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
-            "subjects": self.subjects, "date": self.created[:10], "doubtful": self.doubtful, "stale": self.stale,
+            **beside(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
+            "doubtful": self.doubtful, "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
@@ -194,7 +199,7 @@ def _found(vault: Context, entry: Entry, score: float) -> Found:
     return Found(
         **headline_of(entry),
         subject_names=entry.subjects,
-        matched_content=entry.preview,
+        matched_content=entry.preview or entry.text("summary") or ", ".join(entry.texts("aliases")) or entry.title,
         score=round(score, 4),
         path=entry.path,
         created=entry.text("created"),
@@ -219,6 +224,9 @@ def _recalled(one: Recalled) -> Found:
         scope=one.scope,
         path=one.path,
         created=one.created,
+        observed_at=one.observed_at,
+        confidence=one.confidence,
+        details=one.details,
         origin=one.origin,
         reviewed=one.reviewed,
         doubtful=one.doubtful,

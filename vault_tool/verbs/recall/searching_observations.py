@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
@@ -38,6 +39,7 @@ class FoundObservation:
 
     id: str
     content: str
+    details: Details
     title: str
     subject_names: tuple[str, ...]
     kind: str
@@ -140,6 +142,7 @@ def _found(vault: Context, entry: Entry, score: float, perspective: str | None) 
     return FoundObservation(
         id=entry.id,
         content=body_of(vault, entry),
+        details=details_of(entry.head),
         title=entry.title,
         subject_names=entry.subjects,
         kind=entry.type,

@@ -10,6 +10,7 @@ from vault_tool.belief.decay import standing
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import VaultError
 from vault_tool.files import git
+from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.verbs.context import Context, Freshness, Progress
@@ -32,6 +33,7 @@ class Change:
     id: str
     title: str
     text: str
+    details: Details
     truth: float
     created: str
 
@@ -143,7 +145,8 @@ class _Chains:
 
     def _change(self, entry: Entry) -> Change:
         truth = self._truth.get(entry.id, 0.0)
-        return Change(entry.id, entry.title, _text(self._vault, entry), round(truth, _DIGITS), entry.text("created"))
+        text, details = _text(self._vault, entry), details_of(entry.head)
+        return Change(entry.id, entry.title, text, details, round(truth, _DIGITS), entry.text("created"))
 
 
 def _changers(entries: Iterable[Entry]) -> Mapping[str, list[str]]:

@@ -33,7 +33,7 @@ _LARGEST_TOKEN = 10**9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reminder(Recalled):
-    """One memory brought to mind: `source` is its class, `relevance_score` what orders the answer."""
+    """One memory brought to mind: `source` is its class, `relevance_score` (0..1) its match."""
 
     source: str
     subject_names: tuple[str, ...]
@@ -168,4 +168,4 @@ def _new_token(before: AgentSession | None) -> int:
 
 def _reminder(found: Recalled) -> Reminder:
     values = {one.name: getattr(found, one.name) for one in fields(Recalled)}
-    return Reminder(**values, source=found.kind, subject_names=found.subjects, relevance_score=found.score)
+    return Reminder(**values, source=found.kind, subject_names=found.subjects, relevance_score=found.match)

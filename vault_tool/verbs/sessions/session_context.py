@@ -145,8 +145,7 @@ def _shown(vault: Context, state: AgentSession, identity: str) -> ShownMemory | 
     shown = state.shown[identity]
     memory = _memory(place, entry)
     return ShownMemory(
-        id=memory.id, kind=memory.kind, type=memory.type, title=memory.title, subjects=memory.subjects,
-        summary=memory.summary, path=memory.path, created=memory.created, origin=memory.origin, reviewed=memory.reviewed,
+        **headline_of(entry), path=memory.path, created=memory.created, origin=memory.origin, reviewed=memory.reviewed,
         scope="repo" if place is vault else "global", first_shown=whole_seconds(shown.first),
         last_shown=whole_seconds(shown.last), how=shown.how, in_seen_log=identity in state.seen,
         superseded_by=place.superseded_by(identity),

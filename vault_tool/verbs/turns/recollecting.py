@@ -10,6 +10,8 @@ from typing import Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.index.recent import written_of
+from vault_tool.model.details import Details, details_of, in_words
+from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
@@ -38,6 +40,7 @@ class Beat:
     type: str
     title: str
     content: str
+    details: Details
     subject_names: tuple[str, ...]
     created: str
     session: str
@@ -118,7 +121,8 @@ def _told(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
 
 def _beat(entry: Entry, content: str, why: Literal["recent", "similar"], match: float | None = None) -> Beat:
     return Beat(
-        id=entry.id, type=entry.type, title=entry.title, content=one_line(content), subject_names=entry.subjects,
+        id=entry.id, type=entry.type, title=entry.title, content=one_line(content), details=details_of(entry.head),
+        subject_names=entry.subjects,
         created=entry.text("created"), session=entry.text("session"), turn=entry.text("turn"), why=why, match=match,
         origin=entry.origin,
     )  # fmt: skip
@@ -152,4 +156,5 @@ def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
 def _line(beat: Beat) -> str:
     # Names come from heads that anybody may have written: a line break in one must not begin a line of its own.
     who = f" ({one_line(', '.join(beat.subject_names), _NAMES)})" if beat.subject_names else ""
-    return f"- [{one_line(beat.created[:10])}]{who} {beat.content}"
+    beside = in_words(beat.details, lambda identity: identity[:SHOWN_PREFIX])
+    return f"- [{one_line(beat.created[:10])}]{who} {beat.content}{f' ({one_line(beside, _LINE)})' if beside else ''}"

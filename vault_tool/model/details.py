@@ -1,0 +1,60 @@
+"""What a memory says beside its text: the steps of a procedure, the problem of a solution, how a tactic failed, and why."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from vault_tool.util.text import one_line
+
+Details: TypeAlias = Mapping[str, str | tuple[str, ...]]
+"""Fields of a head by name, those alone that say something."""
+
+LABELS: Mapping[str, str] = {
+    "problem": "problem",
+    "failure_mode": "failed",
+    "commit": "at commit",
+    "preconditions": "before",
+    "steps": "step",
+    "postconditions": "after",
+    "change_targets": "changes",
+    "rationale": "why",
+    "mood": "mood",
+    "as_of": "as of",
+    "expires": "expires",
+}
+"""The fields in the order in which they are told, each with what stands before it."""
+
+IDS = frozenset({"problem", "change_targets"})
+"""Those that name other memories."""
+
+MOODS = ("curious", "precise", "understanding-check")
+"""What a memory may be written in; a word of one's own is one too."""
+
+_WORD = re.compile(r"[^\W_](?:[\w-]{0,38}[^\W_])?")
+
+
+def is_mood(text: str) -> bool:
+    """Whether a text can be a mood: empty, or a word."""
+    return not text or _WORD.fullmatch(text) is not None
+
+
+def details_of(head: Mapping[str, Any]) -> Details:
+    """What a head says in these fields."""
+    found = ((name, head[name]) for name in LABELS if head.get(name))
+    return {name: tuple(map(str, value)) if isinstance(value, (list, tuple)) else str(value) for name, value in found}
+
+
+def in_lines(details: Details, short: Callable[[str], str], *, but: str = "") -> Iterator[tuple[str, str]]:
+    """Each of them in a line with its label, steps by number; the field `but` was told elsewhere."""
+    for name, value in details.items():
+        texts = (value,) if isinstance(value, str) else value
+        for number, text in enumerate(texts if name != but else (), 1):
+            label = LABELS[name] if name != "steps" else f"{LABELS[name]} {number}"
+            yield label, short(text) if name in IDS else one_line(text)
+
+
+def in_words(details: Details, short: Callable[[str], str]) -> str:
+    """The same on one line, without full stops; empty where there are none."""
+    return "; ".join(f"{label}: {text.rstrip('.!;。 ')}" for label, text in in_lines(details, short))
