@@ -164,6 +164,13 @@ def test_ten_thousand_revisions_in_a_chain_and_in_a_circle() -> None:
     assert codes(*circle) == [("vault/00000.md", "supersession-cycle")]
 
 
+def test_a_relationship_has_two_sides() -> None:
+    one, other = made("r", "relationship", subjects=("Redis", "cache")), made("s", "relationship", subjects=("Redis", "Lab"))
+    lab = made("lab", "subject", name="Lab")
+    assert codes(one, other, lab) == [("vault/r.md", "relationship-of-one")]
+    assert codes(one, made("x", "structural", subjects=("Redis",), supersedes=("r",))) == []
+
+
 def test_a_revision_of_another_type() -> None:
     assert codes(made("x", "structural", supersedes=("y",)), made("y", "relationship")) == [
         ("vault/x.md", "supersedes-other-type")

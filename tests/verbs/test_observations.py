@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import git
+from tests.verbs.looking import assert_committed, in_commit
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 
@@ -150,3 +151,24 @@ def test_a_value_of_another_kind_is_named_by_its_field(vault: Vault, field: str,
     with pytest.raises(UsageError, match=f"observation 1: `{field}` is {meant}, not"):
         vault.add_observations([{"content": "Fine.", field: value}])
     assert vault.search("fine").results == ()
+
+
+def test_a_subject_that_a_deleted_write_made_goes_with_it_where_nothing_else_names_it(vault: Vault, root: Path) -> None:
+    mine = vault.as_(session="s1")
+    mine.create_subjects([{"name": "Made on purpose"}])
+    vault.remember("Of the shared one.", ["Shared"])
+    slips = [
+        mine.remember("A slip.", ["Fresh", "Made on purpose", "Shared", "Described", "Linked", "Twice"]).id,
+        mine.remember("Another.", ["Twice"]).id,
+    ]
+    mine.update_subject_summary("Described", "It is worth a word.")
+    vault.remember("See [[Linked]].")
+    first = mine.delete_observations(slips[:1])
+    assert first.subjects_removed == ("Fresh",)
+    assert_committed(first, root)
+    assert in_commit(root)["vault/subjects/fresh.md"] == "D"
+    assert mine.delete_observations(slips[1:]).subjects_removed == ("Twice",)
+    left = {one.name for one in vault.get_subjects().results}
+    assert left == {"Made on purpose", "Shared", "Described", "Linked"}
+    vault.as_(origin="owner").undo()
+    assert {one.name for one in vault.get_subjects().results} == {*left, "Twice"}

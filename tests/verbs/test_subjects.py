@@ -1,16 +1,38 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from tests.git_repos import write
-from tests.verbs.looking import assert_committed, codes, fails, head, identity, in_commit, subjects, text, trailers, untouched
+from tests.verbs.looking import (
+    START,
+    assert_committed,
+    codes,
+    fails,
+    head,
+    identity,
+    in_commit,
+    note,
+    subjects,
+    text,
+    trailers,
+    untouched,
+)
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Iterator[Vault]:
+    """A vault without git."""
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True, clock=FixedClock(START))
+    with Vault.open(tmp_path / "lab", clock=FixedClock(START)) as opened:
+        yield opened
 
 
 def test_several_subjects_are_made_in_one_commit(vault: Vault, root: Path) -> None:
@@ -47,6 +69,7 @@ def test_the_file_holds_what_was_given(vault: Vault, root: Path) -> None:
         "key: mem\n"
         "role: project\n"
         "created: 2026-11-20T10:00:00+00:00\n"
+        "origin: agent\n"
         "---\n"
     )
 
@@ -106,7 +129,7 @@ def test_a_key_makes_it_an_upsert(vault: Vault, root: Path, clock: FixedClock) -
     assert in_commit(root) == {first.path: "M"}
     assert text(root, first.path) == (
         f"---\nid: {first.id}\ntype: subject\nname: Kim\nsummary: New.\nkey: npc-7\n"
-        "created: 2026-11-20T10:00:00+00:00\nrole: character\ntags: [hero]\n---\n"
+        "created: 2026-11-20T10:00:00+00:00\norigin: agent\nrole: character\ntags: [hero]\n---\n"
     )
     assert subjects(root) == ["create-subjects: Kim"]
     assert trailers(root)["Vault-Ids"] == first.id
@@ -228,3 +251,41 @@ def test_a_rename_by_hand_offers_the_old_name_as_an_alias(vault: Vault, root: Pa
     file.write_bytes(file.read_bytes().replace(b"name: Valkey\n", b"name: Valkey\naliases: [Redis]\n"))
     assert "renamed-subject" not in codes(vault)
     assert vault.get_subjects(["Valkey"]).results[0].observation_count == 1
+
+
+def test_an_alias_brings_what_is_tagged_with_it(plain: Vault) -> None:
+    plain.create_subjects([{"name": "Redis", "aliases": ["cache"]}])
+    write(plain.root, "vault/by hand.md", note(1, "Quick.", subjects="[Valkey]"))
+    made = plain.add_alias("cache", ["Valkey", "valkey", "CACHE"])
+    assert (made.added, made.gained, made.aliases) == (("valkey",), 1, ("cache", "valkey"))
+    assert [one.observation_count for one in plain.get_subjects(["Redis"]).results] == [1]
+    again = plain.add_alias("Redis", "VALKEY")
+    assert (again.added, again.commit, again.gained) == ((), None, 0)
+
+
+def test_a_name_of_another_subject_is_no_alias_and_nothing_is_written(vault: Vault, root: Path) -> None:
+    vault.create_subjects([{"name": "Redis"}, {"name": "Key value", "aliases": ["Valkey"]}])
+    for taken in ("valkey", "key-value"):
+        with untouched(root), fails(Refused, "`Key value` (vault/subjects/key-value.md)", "merge-subjects Redis 'Key value'"):
+            vault.add_alias("Redis", ["new", taken])
+    for name, aliases in (("Redis", [" "]), ("Redis", [])):
+        with untouched(root), fails(UsageError, "an alias is empty"):
+            vault.add_alias(name, aliases)
+    with fails(NotFound, "no subject is called `Postgres`"):
+        vault.add_alias("Postgres", ["pg"])
+
+
+def test_who_made_a_subject_is_told(plain: Vault) -> None:
+    agent, owner = plain, plain.as_(origin="owner")
+    owner.create_subjects([{"name": "Made by hand"}])
+    made = plain.as_(session="s1", model="opus").create_subjects([{"name": "Made by an agent"}]).results[0]
+    agent.remember("Of a new one.", ["Minted"])
+    owner.remember("Of it again.", ["Minted"])
+    owner.remember("Of the owner's own.", ["Named"])
+    wanted = {"Made by hand": "owner", "Made by an agent": "agent", "Minted": "agent", "Named": "owner"}
+    assert {one.name: one.origin for one in plain.get_subjects().results} == wanted
+    for name, origin in wanted.items():
+        assert plain.show(name).origin == origin
+        assert [one.origin for one in plain.search(name, kinds=["subject"]).results if one.title == name] == [origin]
+    lines = (plain.root / made.path).read_text().splitlines()
+    assert lines[-4:] == ["session: s1", "model: opus", "origin: agent", "---"]

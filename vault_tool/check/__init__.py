@@ -26,6 +26,7 @@ RULES: tuple[Rule, ...] = (
     lineage.supersession_cycle,
     lineage.consolidation_cycle,
     lineage.supersedes_other_type,
+    lineage.relationship_of_one,
     evidence.malformed_evidence,
     vocabulary.unknown_type,
     vocabulary.missing_subject_file,

@@ -1,4 +1,4 @@
-"""Rules about what came after what: revisions and passes must not go in circles."""
+"""Rules about what came after what: revisions and passes must not go in circles, and each understanding must have its place."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Iterable, Iterator
 
 from vault_tool.check.scope import Scope, listed, named, short
 from vault_tool.model.problems import Problem, note, warning
+from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import cycles
 from vault_tool.model.types import RecordClass
+from vault_tool.util.text import counted
+
+_PAIR = 2
 
 
 def supersession_cycle(scope: Scope) -> Iterable[Problem]:
@@ -38,8 +42,27 @@ def supersedes_other_type(scope: Scope) -> Iterable[Problem]:
     for entry in scope.snapshot.of_class(RecordClass.UNDERSTANDING):
         for target in entry.texts("supersedes"):
             old = scope.first(target)
-            if old and old.record_class is RecordClass.UNDERSTANDING and old.type != entry.type:
+            if old and old.record_class is RecordClass.UNDERSTANDING and old.type != entry.type and not _merged(scope, old):
                 message = f"a {entry.type} that supersedes {named(old)}, a {old.type}"
                 yield note(
                     entry.path, 0, "supersedes-other-type", message, "take the id out of `supersedes` if that was not meant"
                 )
+
+
+def relationship_of_one(scope: Scope) -> Iterable[Problem]:
+    """Active relationships of fewer than two subjects, as two names of one subject or a subject taken out by hand leave them."""
+    for entry in scope.snapshot.of_class(RecordClass.UNDERSTANDING):
+        if entry.type == "relationship" and scope.snapshot.active(entry) and _sides(scope, entry) < _PAIR:
+            message = f"a relationship of {counted(_sides(scope, entry), 'subject')}"
+            command = f"`vt update-understanding {short(entry.id)} - --kind single_subject`"
+            hint = f"{command} keeps what it says of one; or name the other"
+            yield note(entry.path, 0, "relationship-of-one", message, hint)
+
+
+def _merged(scope: Scope, old: Entry) -> bool:
+    """Whether it was the relation of two subjects that are one now: what was merged says what it said."""
+    return old.type == "relationship" and _sides(scope, old) == 1
+
+
+def _sides(scope: Scope, entry: Entry) -> int:
+    return len({scope.snapshot.subject_key(name) for name in entry.subjects})

@@ -92,6 +92,19 @@ def update_subject_summary(call: Call, name: str, summary: str) -> Exit:
         return call.emit(subjects.update_subject_summary(vault, name, summary), _summarised, vault)
 
 
+@command("add-alias", "vt add-alias Redis Valkey 'the cache'")
+@click.argument("name", type=SUBJECT, metavar="SUBJECT", help="The subject.")
+@click.argument("aliases", nargs=-1, required=True, metavar="ALIAS...", help="Other names for it.")
+@writes
+def add_alias(call: Call, name: str, aliases: tuple[str, ...]) -> Exit:
+    """Let a subject answer to another name.
+
+    What is tagged with that name is tagged with the subject from then on. A name of another subject is refused.
+    """
+    with call.open_vault() as vault:
+        return call.emit(subjects.add_alias(vault, name, aliases), _aliased, vault)
+
+
 def _added(made: observations.AddedObservations, short: Short) -> Iterator[Block]:
     rows = [(short(one.id), _became(one), one.type, ", ".join(one.subject_names), one.path) for one in made.results]
     yield table(("id", "", "type", "subjects", "path"), rows)
@@ -106,7 +119,8 @@ def _became(one: observations.AddedObservation) -> str:
 
 
 def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[Block]:
-    yield fields(("deleted", short_ids(done.deleted, short)), ("commit", commit_of(done)))
+    gone = ("subjects removed", done.subjects_removed)
+    yield fields(("deleted", short_ids(done.deleted, short)), gone, ("commit", commit_of(done)))
     yield from (f"left: {one.id}: {one.reason}" for one in done.rejected)
 
 
@@ -144,3 +158,9 @@ def _held(found: syntheses.Understandings | syntheses.UnderstandingHistory, shor
 def _summarised(done: subjects.UpdatedSubject, short: Short) -> Iterator[Block]:
     said = ("before", done.previous_summary)
     yield from saved_as(done.id, f"{done.name}: {done.summary}", done.path, short, done, said)
+
+
+def _aliased(done: subjects.Aliased, short: Short) -> Iterator[Block]:
+    said = f"{done.name} also answers to {', '.join(done.added)}" if done.added else f"{done.name} answers to that already"
+    gained = ("memories gained", done.gained or None)
+    yield from saved_as(done.id, said, done.path, short, done, ("aliases", done.aliases), gained)

@@ -140,7 +140,7 @@ class VaultGroup(click.Group):
         return list(self.commands)
 
 
-def command(name: str, *examples: str) -> Callable[[Callable[..., Exit]], VaultCommand]:
+def command(name: str, *examples: str, cls: type[VaultCommand] = VaultCommand) -> Callable[[Callable[..., Exit]], VaultCommand]:
     """Make a command out of a function whose first parameter is the Call; its help is the function's docstring."""
 
     def made(run: Callable[..., Exit]) -> VaultCommand:
@@ -148,7 +148,7 @@ def command(name: str, *examples: str) -> Callable[[Callable[..., Exit]], VaultC
         def with_call(**parameters: Any) -> Exit:
             return run(current_call(), **parameters)
 
-        return click.command(name, cls=VaultCommand, examples=examples)(with_call)
+        return click.command(name, cls=cls, examples=examples)(with_call)
 
     return made
 

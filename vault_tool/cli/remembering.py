@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,14 +10,17 @@ import click
 
 from vault_tool.cli.blocks import Block
 from vault_tool.cli.names import MEMORY, SUBJECT
-from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
+from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
 from vault_tool.cli.saved import saved_as
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, UsageError
 from vault_tool.verbs import memories
 from vault_tool.verbs.remember import RememberedObservation
 from vault_tool.verbs.remember import remember as remember_verb
 
 SHARE = click.FloatRange(0, 1)
+
+_MINUS = "\u2212"
+"""The typographer's minus, which no option begins with."""
 
 
 @command(
@@ -91,6 +95,28 @@ def pin(call: Call, memory_id: str, off: bool) -> Exit:
         return call.emit(memories.pin(vault, memory_id, off=off), _pinned, vault)
 
 
+class _SignedTags(VaultCommand):
+    """A command whose arguments may begin with a minus: `-draft` is a tag to take away, and no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, with another sign for the minus of tags."""
+        return super().parse_args(ctx, [re.sub(r"^-(?!-|h$|$)", _MINUS, one) for one in args])
+
+
+@command("tag", "vt tag a1b2c3 +work -draft", cls=_SignedTags)
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory, or a subject.")
+@click.argument("signed", nargs=-1, required=True, metavar="+TAG|-TAG...", help="Tags to add (+) and to take away (-).")
+@writes
+def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
+    """Give a memory tags, or take them from it."""
+    for one in signed:
+        if one[:1] not in ("+", _MINUS):
+            raise UsageError(f"`{one}` says neither + nor -", f"`+{one}` adds the tag, `-{one}` takes it away")
+    add, remove = ([one[1:] for one in signed if one[0] == sign] for sign in ("+", _MINUS))
+    with call.open_vault() as vault:
+        return call.emit(memories.tag(vault, memory_id, add, remove), _tagged, vault)
+
+
 @command("episode", "vt episode 'Moved the lab to the new rack' 'Two hours of downtime.' --tag homelab")
 @click.argument("title", help="What happened.")
 @click.argument("summary", type=TEXT, default="", help="More of it on one line; - for standard input.")
@@ -129,6 +155,12 @@ def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
 def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:
     state = "pinned" if made.pinned else "not pinned"
     yield from saved_as(made.id, f"{state}{'' if made.changed else ' before, and now'}: {made.title}", made.path, short, made)
+
+
+def _tagged(made: memories.Tagged, short: Short) -> Iterator[Block]:
+    changes = " ".join([*(f"+{tag}" for tag in made.added), *(f"-{tag}" for tag in made.removed)])
+    said = f"{made.title}: {changes or 'as it was'}"
+    yield from saved_as(made.id, said, made.path, short, made, ("tags", made.tags))
 
 
 def _logged(made: memories.Logged, short: Short) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, fields, source, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -152,6 +152,7 @@ def _cards(found: subjects.Subjects, short: Short) -> Iterator[Block]:
             ("last observation", one.last_observation_at),
             ("understanding", _pointer(one.single_subject_understanding, short)),
             ("structure", _pointer(one.structural_understanding, short)),
+            ("from", source(one.origin)),
             ("path", one.path),
         )
         yield from [Body(one.body)] if one.body else []

@@ -14,6 +14,9 @@ from vault_tool.model.types import KEPT_TYPES
 Keys = frozenset[str]
 """The subjects of something, by what identifies them."""
 
+COVERING = ("single_subject", "relationship")
+"""The types of understandings that say what the memories of their subjects come to."""
+
 _PAIR = 2
 
 _Synthesis = tuple[str, str, frozenset[str]]
@@ -89,7 +92,7 @@ class _Said:
     def __init__(self, understandings: Sequence[tuple[Entry, Keys]]) -> None:
         self._by_place: dict[Keys, list[_Synthesis]] = defaultdict(list)
         for entry, keys in understandings:
-            if entry.type in ("single_subject", "relationship") and keys:
+            if entry.type in COVERING and keys:
                 self._by_place[keys].append((entry.id, entry.text("created"), frozenset(entry.texts("sources"))))
         # A broad one under one of its subjects alone: an observation then looks only at what it can be part of.
         self._broad: dict[str, list[Keys]] = defaultdict(list)

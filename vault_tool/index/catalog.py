@@ -215,6 +215,11 @@ class Catalog:
         )
         return [row[0] for row in self.rows(query, [*sorted(names), *([type] if type else ()), limit])]
 
+    def oldest_tagged(self, names: Collection[str]) -> Entry | None:
+        """The record that was written first of those tagged with any of these normalised names."""
+        within = f"memberships j ON j.n = e.n WHERE j.normal IN ({_marks(names)})"
+        return next(iter(self._joined(f"{within} ORDER BY {schema.CREATED}, e.path LIMIT 1", list(names))), None)
+
     def tagged(self, subjects: Sequence[str | Collection[str]]) -> tuple[Entry, ...]:
         """The records tagged with all of the subjects, in the order of their paths.
 

@@ -51,7 +51,8 @@ _FIELDS: dict[RecordClass, tuple[Field, ...]] = {
     ),
     RecordClass.SUBJECT: (
         _ID, _TYPE, Field("name", _K.TEXT, required=True), Field("aliases", _K.TEXTS), Field("summary", _K.TEXT),
-        _TAGS, Field("key", _K.TEXT), Field("role", _K.TEXT), _CREATED, _PINNED,
+        _TAGS, Field("key", _K.TEXT), Field("role", _K.TEXT), _CREATED, Field("session", _K.TEXT), Field("model", _K.TEXT),
+        Field("origin", _K.TEXT), _PINNED,
     ),
     RecordClass.OBSERVATION: (
         _ID, _TYPE, _TITLE, _SUBJECTS, _TAGS, *_WEIGHING, Field("observed", _K.TIME), _CREATED, *_PROVENANCE,

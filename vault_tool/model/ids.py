@@ -23,6 +23,11 @@ def derived_id(space: str, label: str) -> str:
     return str(uuid.uuid5(uuid.uuid5(uuid.NAMESPACE_OID, space), label))
 
 
+def is_derived(identity: str) -> bool:
+    """Whether an id was made from what it names, and is not a random one."""
+    return canonical(identity) is not None and uuid.UUID(identity).version == 5
+
+
 def canonical(text: str) -> str | None:
     """The canonical form of any UUID written with hyphens (of any version, in any case), or None."""
     lowered = text.strip().lower()

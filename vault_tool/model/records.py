@@ -64,6 +64,9 @@ class Subject(Record):
     tags: tuple[str, ...] = ()
     key: str = ""
     role: str = ""
+    session: str = ""
+    model: str = ""
+    origin: str = ""
     pinned: bool = False
 
 

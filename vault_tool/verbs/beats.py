@@ -99,7 +99,7 @@ def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any]
     if reason:
         _hold(vault, batch, turn, replace(draft, subjects=tuple(names)), reason)
         return
-    record = replace(draft, subjects=_anchored(op, batch, candidate["anchors"], draft.created))
+    record = replace(draft, subjects=_anchored(op, batch, candidate["anchors"], draft))
     path = op.create(record)
     op.log(record, path)
     batch.said.add(said)
@@ -135,7 +135,7 @@ def _objection(op: Plan, draft: Observation, anchors: Sequence[Mapping[str, str]
     try:
         # All that could refuse it is asked here: a candidate that fails later would keep every turn behind it waiting.
         new = [anchor for anchor in anchors if resolve.subject(op.vault, anchor["name"]) is None]
-        notes = [op.rendered(record) for record in (draft, *(_subject(anchor, draft.created) for anchor in new))]
+        notes = [op.rendered(record) for record in (draft, *(_subject(anchor, draft) for anchor in new))]
         if not op.vault.allow_secrets:
             screening.refuse_secrets(op.vault, map(screening.new_note, notes))
     except (Refused, UsageError) as fault:
@@ -150,7 +150,7 @@ def _hold(vault: Context, batch: Batch, turn: QueuedTurn, draft: Observation, re
     (batch.known if held.duplicate_of else batch.held).append(draft.id)
 
 
-def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], created: str | None) -> tuple[str, ...]:
+def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], draft: Observation) -> tuple[str, ...]:
     """The names of the anchors' subjects: found by key, then by name or alias, else made."""
     names: dict[str, None] = {}
     for anchor in anchors:
@@ -159,14 +159,17 @@ def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], crea
         minted = None if known or found else op.minted(normal_name(anchor["name"]))
         name = known or (found.title if found else minted) or anchor["name"]
         if not (known or found or minted):
-            op.create(_subject(anchor, created))
+            op.create(_subject(anchor, draft))
         if anchor["key"]:
             batch.keys[anchor["key"]] = name
         names[name] = None
     return tuple(names)
 
 
-def _subject(anchor: Mapping[str, str], created: str | None) -> Subject:
+def _subject(anchor: Mapping[str, str], draft: Observation) -> Subject:
     # The same after a kill, for the turn's time is in it; another one where the subject was deleted and is named again later.
-    identity = str(uuid.uuid5(_SPACE, f"anchor\n{anchor['key'] or normal_name(anchor['name'])}\n{created}"))
-    return Subject(id=identity, type="subject", name=anchor["name"], key=anchor["key"], role=anchor["role"], created=created)
+    identity = str(uuid.uuid5(_SPACE, f"anchor\n{anchor['key'] or normal_name(anchor['name'])}\n{draft.created}"))
+    return Subject(
+        id=identity, type="subject", name=anchor["name"], key=anchor["key"], role=anchor["role"], created=draft.created,
+        session=draft.session, model=draft.model, origin=draft.origin,
+    )  # fmt: skip

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
+from vault_tool.index.graph import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.verbs.context import Context
 from vault_tool.verbs.standing import confidence_of
 
 
@@ -58,3 +60,11 @@ def headline_of(entry: Entry) -> HeadlineFields:
         "confidence": confidence_of(entry) if claims else entry.number("confidence"),
         "details": details_of(entry.head),
     }
+
+
+def origin_of(vault: Context, entry: Entry) -> str:
+    """Who wrote it; of a subject that a memory's writing made, whose head is its name alone, the writer of the oldest on it."""
+    if entry.record_class is not RecordClass.SUBJECT or entry.text("origin") or entry.text("created"):
+        return entry.origin
+    oldest = vault.index.catalog.oldest_tagged(names_of(entry))
+    return oldest.origin if oldest else entry.origin

@@ -23,7 +23,7 @@ from vault_tool.util.text import body_hash
 from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
-from vault_tool.verbs.headline import Headline, headline_of
+from vault_tool.verbs.headline import Headline, headline_of, origin_of
 from vault_tool.verbs.lean import Short, beside, filled, titled, whose
 from vault_tool.verbs.standing import confidence_of
 
@@ -138,7 +138,7 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         standing=standing(score).value,
         generation=entry.generation,
         created=entry.text("created"),
-        origin=entry.origin,
+        origin=origin_of(vault, entry),
         reviewed=judged.reviewed,
         stale=entry.stale,
         evidence=evidence,

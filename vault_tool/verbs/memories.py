@@ -1,4 +1,4 @@
-"""What is done to single memories: `pin` and `link`; and `episode`, what happened and is no memory."""
+"""What is done to single memories: `pin`, `tag` and `link`; and `episode`, what happened and is no memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import TypedDict
 
 from vault_tool.errors import UsageError
-from vault_tool.files.frontmatter import Remove, Set
+from vault_tool.files.frontmatter import AddItems, Change, Remove, RemoveItems, Set
 from vault_tool.files.render import body_text
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
-from vault_tool.util.text import body_hash, one_line
+from vault_tool.util.text import body_hash, one_line, tag_name
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Saved, writing
@@ -30,6 +30,18 @@ class Pinned(Saved):
     title: str
     pinned: bool
     changed: bool
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tagged(Saved):
+    """The tags that `tag` left, and which of them it added and took away."""
+
+    id: str
+    title: str
+    tags: tuple[str, ...]
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
     path: str
 
 
@@ -65,6 +77,47 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
             op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
         saved = op.carry_out(entry.title, [entry.id])
     return Pinned(**asdict(saved), id=entry.id, title=entry.title, pinned=not off, changed=entry.pinned == off, path=entry.path)
+
+
+def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Tagged:
+    """Give a memory or a subject tags, and take others from it, by one line of its head.
+
+    Tags are one whatever their case, and with `-`, `_` or a space: what it has in another spelling is neither added nor left.
+    """
+    adding, removing = _by_tag(add), _by_tag(remove)
+    if not adding and not removing:
+        raise UsageError("no tag is named", "for example `vt tag ID +work -draft`")
+    if both := adding.keys() & removing.keys():
+        raise UsageError(f"`{adding[min(both)]}` is to be added and taken away", "say which")
+    with writing(vault, "tag") as op:
+        entry = resolve.find(vault, memory_id)
+        if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
+            raise UsageError(f"`{one_line(entry.title, 40)}` is a {entry.record_class}, which has no tags", "name a memory")
+        before = entry.texts("tags")
+        has = {tag_name(one) for one in before}
+        removed = [one for one in before if tag_name(one) in removing]
+        added = [one for name, one in adding.items() if name not in has]
+        left = (*(one for one in before if one not in removed), *added)
+        changes: list[Change] = [AddItems("tags", added)] if added else []
+        if removed:
+            changes.append(RemoveItems("tags", removed) if left else Remove("tags"))
+        if changes:
+            op.edit(entry.path, *changes)
+        saved = op.carry_out(entry.title, [entry.id])
+    missing = [f"it has no tag `{one}`" for name, one in removing.items() if name not in has]
+    return Tagged(
+        **{**asdict(saved), "warnings": (*saved.warnings, *missing)}, id=entry.id, title=entry.title, tags=left,
+        added=tuple(added), removed=tuple(removed), path=entry.path,
+    )  # fmt: skip
+
+
+def _by_tag(tags: Sequence[str]) -> dict[str, str]:
+    """Tags as they are to be written, by the form in which they are compared; UsageError for one of signs alone."""
+    given = [one_line(tag).removeprefix("#") for tag in tags]
+    for tag in given:
+        if not tag_name(tag):
+            raise UsageError(f"`{one_line(tag, 40)}` is no tag", "a tag is a word, or words with a / between them")
+    return {tag_name(tag): tag for tag in given}
 
 
 def link(

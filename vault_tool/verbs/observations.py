@@ -8,11 +8,13 @@ from difflib import get_close_matches
 from typing import Any
 
 from vault_tool.errors import NotFound, UsageError
+from vault_tool.index.graph import names_of
+from vault_tool.model.ids import is_derived
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import body_hash, one_line
+from vault_tool.util.text import body_hash, normal_name, one_line
 from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.checked import TEXTS, kinds_of, misfit
 from vault_tool.verbs.context import Context
@@ -22,6 +24,9 @@ from vault_tool.verbs.remember import draft_of, not_tagged, remarks_on, tag, twi
 
 DELETED = "vault-delete"
 """The type of a deletion's entry in the day's log: with its hyphen no memory can have it."""
+
+_MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
+"""What the head of a subject holds that was made by naming it in a memory."""
 
 KINDS = {**kinds_of(draft_of), "subject_names": TEXTS}
 """What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be."""
@@ -60,10 +65,11 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedObservations(Saved):
-    """What was deleted and what was not."""
+    """What was deleted and what was not; `subjects_removed` were made by these observations, and nothing else names them."""
 
     deleted: tuple[str, ...]
     rejected: tuple[Rejected, ...]
+    subjects_removed: tuple[str, ...] = ()
 
 
 def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) -> AddedObservations:
@@ -94,7 +100,8 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
 def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservations:
     """Delete observations that this very session wrote: for an accidental write, not for pruning or revising history.
 
-    Anything else is `rejected` with its reason and stays. What is deleted leaves the files; git keeps what it was.
+    Anything else is `rejected` with its reason and stays. What is deleted leaves the files; git keeps what it was. A subject
+    that was made by naming it there, and that nothing else is tagged with, goes too.
     """
     if not vault.who.session:
         raise UsageError(
@@ -109,9 +116,15 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
         for entry in deleted:
             op.remove(entry.path)
             op.log_entry(EpisodeEntry(at=vault.now(), title=entry.title, type=DELETED, summary=f"{entry.id} by its own session"))
+        emptied = list(_emptied(vault, deleted))
+        for subject in emptied:
+            op.remove(subject.path)
         title = deleted[0].title if len(deleted) == 1 else f"{len(deleted)} observations"
         saved = op.carry_out(title, [entry.id for entry in deleted])
-    return DeletedObservations(**asdict(saved), deleted=tuple(entry.id for entry in deleted), rejected=tuple(rejected))
+    return DeletedObservations(
+        **asdict(saved), deleted=tuple(entry.id for entry in deleted), rejected=tuple(rejected),
+        subjects_removed=tuple(subject.title for subject in emptied),
+    )  # fmt: skip
 
 
 def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation:
@@ -209,6 +222,24 @@ def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Reje
         rejected.append(Rejected(entry.id, f"{resolve.short(vault, cited.id)} ({one_line(cited.title, 40)}) stands on it"))
     elif entry not in deleted:
         deleted.append(entry)
+
+
+def _emptied(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
+    """The subjects that were made by naming them in a memory, and that nothing but what is deleted names."""
+    going = {entry.path for entry in deleted}
+    catalog = vault.index.catalog
+    for normal in dict.fromkeys(normal_name(name) for entry in deleted for name in entry.subjects):
+        for subject in catalog.subject_named(normal):
+            names = names_of(subject)
+            naming = [*catalog.tagged([names]), *catalog.linking(names), *(one for _, one in catalog.pointing_at(subject.id))]
+            if _bare(subject) and going.issuperset(one.path for one in naming):
+                yield subject
+
+
+def _bare(subject: Entry) -> bool:
+    """Whether nobody said anything of a subject: a memory's writing made it (its id is derived), and it is as that left it."""
+    untouched = subject.head.keys() <= _MINTED and not subject.body_hash
+    return untouched and is_derived(subject.id) and not subject.pulled
 
 
 def _citing(vault: Context, entry: Entry) -> Entry | None:

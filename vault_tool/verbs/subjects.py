@@ -1,14 +1,15 @@
-"""Subjects: `create_subjects`, `get_subjects` and `update_subject_summary`."""
+"""Subjects: `create_subjects`, `get_subjects`, `update_subject_summary` and `add_alias`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from shlex import quote
 from typing import Any
 
-from vault_tool.errors import UsageError
-from vault_tool.files.frontmatter import Set
-from vault_tool.index.graph import members
+from vault_tool.errors import Refused, UsageError
+from vault_tool.files.frontmatter import AddItems, Set
+from vault_tool.index.graph import members, names_of
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry
@@ -17,6 +18,7 @@ from vault_tool.util.clock import moment
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.headline import origin_of
 from vault_tool.verbs.operation import Operation, Saved, writing
 
 FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})
@@ -60,6 +62,7 @@ class SubjectCard:
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
     role: str
+    origin: str
     path: str
     body: str
     single_subject_understanding: Pointer | None
@@ -117,6 +120,7 @@ def card(vault: Context, entry: Entry) -> SubjectCard:
         tags=entry.texts("tags"),
         aliases=entry.texts("aliases"),
         role=entry.text("role"),
+        origin=origin_of(vault, entry),
         path=entry.path,
         body=entry.preview,
         single_subject_understanding=_pointer(understandings, "single_subject"),
@@ -164,7 +168,8 @@ def _subject(vault: Context, given: Mapping[str, Any]) -> Subject:
     return Subject(
         id=new_id(), type="subject", name=name, summary=one_line(str(given.get("summary") or "")),
         key=one_line(str(given.get("key") or "")), role=one_line(str(given.get("role") or "")),
-        tags=_texts(given, "tags"), aliases=_texts(given, "aliases"), created=vault.now(),
+        tags=_texts(given, "tags"), aliases=_texts(given, "aliases"), created=vault.now(), session=vault.who.session,
+        model=vault.who.model, origin=vault.who.origin,
     )  # fmt: skip
 
 
@@ -229,3 +234,49 @@ def update_subject_summary(vault: Context, name: str, summary: str) -> UpdatedSu
         **asdict(saved), id=entry.id, name=entry.title, summary=line,
         previous_summary=entry.text("summary") or None, changed=changed, path=entry.path,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aliased(Saved):
+    """A subject with its other names; `added` are those that it had not, and `gained` counts the memories that came with them."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    added: tuple[str, ...]
+    gained: int
+    path: str
+
+
+def add_alias(vault: Context, name: str, aliases: Sequence[str]) -> Aliased:
+    """Let a subject (by name, alias or id) answer to more names; what is tagged with one of them is tagged with it from then on.
+
+    A name that another subject answers to is refused, and that subject named; then nothing is written.
+    """
+    wanted = {normal_name(alias): one_line(alias) for alias in aliases}
+    if not wanted or "" in wanted:
+        raise UsageError("an alias is empty", "give each other name of the subject")
+    with writing(vault, "add-alias") as op:
+        entry = resolve.existing_subject(vault, name)
+        known = names_of(entry)
+        added = {normal: alias for normal, alias in wanted.items() if normal not in known}
+        for alias in added.values():
+            _require_unclaimed(vault, entry, alias)
+        gained = len({one.path for normal in added for one in vault.index.catalog.tagged([normal])})
+        if added:
+            op.edit(entry.path, AddItems("aliases", list(added.values())))
+        saved = op.carry_out(entry.title, [entry.id])
+    has = (*entry.texts("aliases"), *added.values())
+    return Aliased(
+        **asdict(saved), id=entry.id, name=entry.title, aliases=has, added=tuple(added.values()), gained=gained, path=entry.path
+    )
+
+
+def _require_unclaimed(vault: Context, entry: Entry, alias: str) -> None:
+    others = [one for one in vault.index.catalog.subject_named(normal_name(alias)) if one.path != entry.path]
+    if others:
+        other = others[0]
+        raise Refused(
+            f"`{one_line(alias, 60)}` is a name of the subject `{one_line(other.title, 60)}` ({other.path})",
+            f"`vt merge-subjects {quote(entry.title)} {quote(other.title)}` makes them one; or choose another alias",
+        )

@@ -93,7 +93,6 @@ def create_understanding(
     """
     chosen = kind or ("single_subject" if len(subject_names) == 1 else "relationship")
     _check(vault, chosen, content, summary)
-    _require_fitting(chosen, subject_names)
     require_units(importance=importance, confidence=confidence)
     with writing(vault, "create-understanding") as op:
         draft = replace(
@@ -133,9 +132,9 @@ def update_understanding(
         heads = _revisable(vault, old, join)
         chosen = kind or old.type
         _check(vault, chosen, new_content, new_summary)
-        if kind or subject_names is not None:
-            _require_fitting(chosen, old.subjects if subject_names is None else subject_names)
         tagging = tag(op, old.subjects if subject_names is None else subject_names)
+        if kind or subject_names is not None:
+            _require_fitting(chosen, tagging.names)
         moved = _holding_the_place(vault, chosen, tagging.names) if kind or subject_names is not None else []
         replaced = tuple(dict.fromkeys((*heads, *(entry.id for entry in moved))))
         record = replace(
@@ -143,7 +142,7 @@ def update_understanding(
             subjects=tagging.names,
             tags=old.texts("tags"),
             supersedes=replaced,
-            sources=_inherited((old, *_entries(vault, replaced)), _sources(vault, source_observation_ids)),
+            sources=inherited((old, *_entries(vault, replaced)), _sources(vault, source_observation_ids)),
             reason=one_line(reason),
             importance=old.number("importance"),
             confidence=old.number("confidence"),
@@ -189,12 +188,14 @@ def set_structural_understanding(
 def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str]) -> CreatedUnderstanding:
     """Write a synthesis that supersedes the active ones of its kind and exactly its subjects; their pin stays on the place."""
     tagging = tag(op, subject_names)
+    # Two names may be one subject's.
+    _require_fitting(draft.type, tagging.names)
     replaced = _holding_the_place(op.vault, draft.type, tagging.names)
     record = replace(
         draft,
         subjects=tagging.names,
         supersedes=tuple(entry.id for entry in replaced),
-        sources=_inherited(replaced, draft.sources),
+        sources=inherited(replaced, draft.sources),
         pinned=any(entry.pinned for entry in replaced),
     )
     kept = _save(op, record)
@@ -299,7 +300,7 @@ def _sources(vault: Context, named: Sequence[str]) -> tuple[str, ...]:
     return tuple(entry.id for entry in resolve.find_all(vault, named, (RecordClass.OBSERVATION,)))
 
 
-def _inherited(replaced: Iterable[Entry], added: Sequence[str]) -> tuple[str, ...]:
+def inherited(replaced: Iterable[Entry], added: Sequence[str]) -> tuple[str, ...]:
     """What a synthesis rests on: all that those before it did, for evidence that was placed stays placed, and what is added."""
     return tuple(dict.fromkeys((*(source for entry in replaced for source in entry.texts("sources")), *added)))
 

@@ -55,6 +55,7 @@ class Vault(Context):
     create_subjects = subjects.create_subjects
     get_subjects = subjects.get_subjects
     update_subject_summary = subjects.update_subject_summary
+    add_alias = subjects.add_alias
     add_observations = observations.add_observations
     delete_observations = observations.delete_observations
     search_observations = searching_observations.search_observations
@@ -85,6 +86,7 @@ class Vault(Context):
     get = look.get
     show = look.show
     pin = memories.pin
+    tag = memories.tag
     episode = memories.episode
     mark_useful = judging.mark_useful
     mark_questionable = judging.mark_questionable

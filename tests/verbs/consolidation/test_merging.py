@@ -210,3 +210,39 @@ def test_a_merge_keeps_every_memory_and_every_tag(
 def _note(vault: Vault, title: str) -> str:
     [entry] = [entry for entry in vault.index.catalog.of_class(RecordClass.OBSERVATION) if entry.title == title]
     return text(vault.root, entry.path)
+
+
+def test_what_was_said_of_the_pair_is_said_of_the_one_and_no_relationship_of_one_subject_is_left(twins: Vault) -> None:
+    source = twins.remember("They share a port.", ["Redis", "Redis cache"], kind="fact").id
+    said = "The one is the other's cache."
+    pair = twins.create_understanding(["Redis", "Redis cache"], said, "A pair.", source_observation_ids=[source])
+    twins.pin(pair.id)
+    made = twins.merge_subjects("Redis", "Redis cache")
+    [entry] = twins.index.catalog.get(made.structural_understanding_id)
+    assert entry.texts("supersedes") == (pair.id,) and entry.texts("sources") == (source,) and entry.pinned
+    assert said in text(twins.root, entry.path)
+    [old] = twins.index.catalog.get(pair.id)
+    assert twins.superseded_by(old.id) == (entry.id,)
+    assert not codes(twins) and not made.contested
+
+
+def test_two_relations_to_one_third_are_contested_after_a_merge(twins: Vault) -> None:
+    pairs = [twins.create_understanding([name, "Homelab"], f"{name} is there.", "There.").id for name in ("Redis", "rc")]
+    made = twins.merge_subjects("Redis", "Redis cache")
+    assert [set(group) for group in made.contested] == [set(pairs)]
+
+
+def test_what_a_subject_is_summarised_as_outlives_its_merges(twins: Vault) -> None:
+    twins.set_structural_understanding("Redis", "Part of Homelab, below the proxy.", summary="Part of Homelab.")
+    twins.merge_subjects("Redis", "Redis cache")
+    twins.create_subjects([{"name": "KeyDB"}])
+    made = twins.merge_subjects("Redis", "KeyDB")
+    [entry] = twins.index.catalog.get(made.structural_understanding_id)
+    assert entry.text("summary") == "Part of Homelab. Merged from Redis cache. Merged from KeyDB."
+
+
+def test_two_names_of_one_subject_make_no_relationship(twins: Vault, root: Path) -> None:
+    with untouched(root), fails(UsageError, "needs two subjects"):
+        twins.create_understanding(["Redis", "Valkey"], "Itself.", "Itself.")
+    write(root, "vault/by hand.md", note(1, "Of one.", type="relationship", summary="Of one.", subjects="[Redis, Valkey]"))
+    assert codes(twins) == ["relationship-of-one"]

@@ -81,3 +81,41 @@ def test_signals_count_in_what_a_packet_is_worth(vault: Vault) -> None:
     vault.mark_questionable(doubted, "seen once")
     worth = {one.label: one.value for one in vault.get_pending_consolidation().subjects}
     assert worth["gate"] > worth["pump"] > worth["lamp"] > 0
+
+
+def test_what_is_tagged_with_nothing_but_related_to_an_understanding_is_placed(vault: Vault, clock: FixedClock) -> None:
+    view = vault.create_understanding(["tides"], "The gauge reads low in easterly winds.", "Low in the east.").id
+    clock.advance(timedelta(days=1))
+    said = vault.remember("Thursday: 40 cm below the tables.", kind="fact", related_to=[view]).id
+    loose = vault.remember("Something else.", kind="fact").id
+    begun = vault.begin_consolidation()
+    assert (begun.unplaced, [one.label for one in begun.packets]) == ((loose,), ["tides"])
+    packet = vault.consolidate().packet
+    assert packet is not None and [one.id for one in packet.observations] == [said]
+
+
+def test_what_was_related_to_a_revision_that_was_replaced_meanwhile_is_read_with_the_newest(
+    vault: Vault, clock: FixedClock
+) -> None:
+    old = vault.create_understanding(["tides"], "The gauge reads low in easterly winds.", "Low in the east.").id
+    vault.remember("Known when it was revised.", kind="fact", related_to=[old])
+    clock.advance(timedelta(days=1))
+    vault.update_understanding(old, "It reads low in all winds.", "Low in all winds.")
+    clock.advance(timedelta(days=1))
+    said = vault.remember("From another clone: low in the west too.", kind="fact", related_to=[old]).id
+    packet = vault.consolidate(packet="tides").packet
+    assert packet is not None and [one.id for one in packet.observations] == [said]
+
+
+def test_what_was_related_to_the_orientation_begins_a_pass_and_is_read_with_it(vault: Vault, clock: FixedClock) -> None:
+    view = vault.create_understanding([], "We are at the beginning.", "The beginning.", kind="orientation").id
+    structure = vault.set_structural_understanding(vault.create_subjects([{"name": "tides"}]).results[0].name, "A gauge.")
+    clock.advance(timedelta(days=1))
+    said = vault.remember("The beginning is over.", kind="fact", related_to=[view]).id
+    vault.remember("There are two gauges.", ["tides"], kind="fact", related_to=[structure.understanding_id])
+    stale = {one.id for one in vault.get_consolidation_report().stale_understandings}
+    assert stale == {view, structure.understanding_id}
+    vault.consolidate(skip=["tides"])
+    packet = vault.consolidate().packet
+    assert packet is not None and packet.kind == "orientation"
+    assert [one.id for one in packet.observations] == [said]

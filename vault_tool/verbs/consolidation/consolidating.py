@@ -24,6 +24,7 @@ from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     Passes,
     Plan,
+    is_placed,
     items_of,
     label,
     passes,
@@ -188,7 +189,7 @@ def begin_consolidation(vault: Context) -> Begun:
         known = passes(vault)
         regions = Regions(vault.index.catalog)
         fresh = unread(vault, known)
-        if not (plans(vault, fresh, regions) or _unplaced(fresh)):
+        if not (plans(vault, fresh, regions) or _unplaced(vault, fresh)):
             return _resumed(vault, op.freshness, known, regions)
         entries = _with_left(vault, known.open, regions, fresh)
         if known.open:
@@ -269,7 +270,7 @@ def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regio
         new_count=len(entries),
         packets=tuple(head_of(plan, done) for plan in found[:LISTED]),
         more=len(found[LISTED:]),
-        unplaced=_unplaced(entries),
+        unplaced=_unplaced(vault, entries),
         path=one.path if one else "",
         freshness=freshness,
     )
@@ -286,7 +287,7 @@ def _begun(vault: Context, saved: Saved, made: Consolidation, entries: Sequence[
         new_count=len(entries),
         packets=tuple(head_of(plan) for plan in found[:LISTED]),
         more=len(found[LISTED:]),
-        unplaced=_unplaced(entries),
+        unplaced=_unplaced(vault, entries),
         path=written.path if written else "",
         freshness=freshness,
     )
@@ -379,9 +380,9 @@ def _described(plan: Plan) -> str:
     return f"{plan.label}: {len(plan.due.new)} new of {plan.observations}{trivial}"
 
 
-def _unplaced(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """New evidence that is about no subject: to be placed by a person or an agent, if anywhere."""
-    return tuple(entry.id for entry in entries if not entry.subjects)
+def _unplaced(vault: Context, entries: Iterable[Entry]) -> tuple[str, ...]:
+    """New evidence that is in no packet: to be placed by a person or an agent, if anywhere."""
+    return tuple(entry.id for entry in entries if not is_placed(vault, entry))
 
 
 def _counts(vault: Context) -> dict[str, int]:

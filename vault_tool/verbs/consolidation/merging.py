@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
+from vault_tool.consolidation.coverage import contested
 from vault_tool.consolidation.similar import near_pairs
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import frontmatter, git, reader
@@ -20,7 +21,7 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
+from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.verbs import consent, resolve
 from vault_tool.verbs.consolidation.intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.nearness import between, prepared, unusual
@@ -29,9 +30,13 @@ from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.remember import provenance
+from vault_tool.verbs.understandings import inherited
 
 MERGE = "vault-merge"
 """The type of a merge's entry in the day's log: with its hyphen no memory can have it."""
+
+SUMMARY = 300
+"""Most characters of the summary of what was merged, which grows with each merge."""
 
 SMALL = 2
 """Up to so many shared memories an intersection is small for two subjects that mean nearly the same."""
@@ -104,7 +109,8 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
 def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str = "") -> Merged:
     """Make two subjects one, in one commit: every memory of `duplicate` is tagged with `primary`, whose alias it becomes.
 
-    The duplicate's file goes, its summary and notes into the structural understanding of `primary`. Refused, with nothing
+    The duplicate's file goes, its summary and notes into the structural understanding of `primary`, which also takes the place
+    of what was said of the two as a pair. Refused, with nothing
     changed, where a note cannot be edited, where another subject claims one of the names, or where hand edits of the
     duplicate would be lost.
     """
@@ -266,17 +272,23 @@ def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Underst
     """Plan the structural understanding that says what was merged, with all that both had in theirs."""
     vault = op.vault
     regions = Regions(vault.index.catalog)
-    before = [e for one in (kept, gone) for e in regions.understandings([regions.called(one.title)], "structural")]
-    before = list({entry.id: entry for entry in before}.values())
+    both = [regions.called(one.title) for one in (kept, gone)]
+    before = list({e.id: e for one in both for e in regions.understandings([one], "structural")}.values())
+    pair = regions.understandings(both, "relationship") if both[0].key != both[1].key else []
     said = [body_of(vault, entry) for entry in before]
+    said += [f"When they were two, it was said of them:\n\n{body_of(vault, entry)}" for entry in pair]
     merged = f"Merged from {gone.title} ({gone.id}) in generation {vault.index.catalog.generation()}."
     own = [f"{merged} {one_line(reason)}".rstrip()]
     if gone.text("summary"):
         own.append(f"It was summarised as: {gone.text('summary')}")
     if text := body_of(vault, gone).strip():
         own.append(f"Its own page said:\n\n{text}")
-    draft = _draft(vault, kept, "\n\n".join([*said, *own]), merged)
-    record = replace(draft, supersedes=tuple(entry.id for entry in before), reason=one_line(reason) or "two subjects became one")
+    summary = " ".join([*(entry.text("summary") for entry in before), f"Merged from {gone.title}."])
+    draft = _draft(vault, kept, "\n\n".join([*said, *own]), summary)
+    record = replace(
+        draft, supersedes=tuple(entry.id for entry in (*before, *pair)), sources=inherited((*before, *pair), ()),
+        pinned=any(entry.pinned for entry in (*before, *pair)), reason=one_line(reason) or "two subjects became one",
+    )  # fmt: skip
     op.create(record)
     return record
 
@@ -284,17 +296,15 @@ def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Underst
 def _draft(vault: Context, kept: Entry, content: str, summary: str) -> Understanding:
     return Understanding(
         id=new_id(), type="structural", body=body_text(content), title=f"{kept.title}: structure",
-        summary=first_sentence(summary), subjects=(kept.title,), generation=vault.index.catalog.generation(),
+        summary=one_line(summary, SUMMARY), subjects=(kept.title,), generation=vault.index.catalog.generation(),
         created=vault.now(), **provenance(vault),
     )  # fmt: skip
 
 
 def _contested(regions: Regions, one: Region) -> Iterator[tuple[str, ...]]:
-    """The understandings of one subject of which more than one of a kind is active."""
-    kinds: dict[str, list[str]] = {}
-    for entry in regions.understandings([one]):
-        kinds.setdefault(entry.type, []).append(entry.id)
-    yield from (tuple(ids) for ids in kinds.values() if len(ids) > 1)
+    """The understandings of one subject, alone or with others, of which more than one of a kind and place is active."""
+    held = [(entry, frozenset(region.key for region in regions.of(entry))) for entry in regions.touching(one)]
+    yield from (tuple(entry.id for entry in group) for group in contested(held))
 
 
 def _remarks(disputes: Sequence[tuple[str, ...]], kept: Entry) -> Iterator[str]:

@@ -18,7 +18,17 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.consolidation.consolidating import PacketHead, begin_consolidation, head_of, open_pass
-from vault_tool.verbs.consolidation.passes import ORIENTATION, Plan, items_of, label, passes, plans, settled, written_in
+from vault_tool.verbs.consolidation.passes import (
+    ORIENTATION,
+    Plan,
+    items_of,
+    label,
+    passes,
+    plans,
+    related_to,
+    settled,
+    written_in,
+)
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
@@ -166,7 +176,7 @@ class _Walk:
         """The packet that comes next: the orientation once all others are done."""
         if self.open:
             return self.open[0]
-        return ORIENTATION if self.plans and ORIENTATION not in self.done else None
+        return ORIENTATION if (self.plans or self._said_of_orientation()) and ORIENTATION not in self.done else None
 
     def labelled(self, text: str) -> Plan | tuple[str, ...]:
         """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
@@ -236,8 +246,7 @@ class _Walk:
         tagged with, then the new ones, then the newest.
         """
         new = set(plan.due.new)
-        catalog, view = self.vault.index.catalog, plan.understanding
-        said = {e.path: e for _, e in catalog.pointing_at(view.id, ("related_to",))} if view else {}
+        said = {e.path: e for e in related_to(self.vault, plan.understanding)} if plan.understanding else {}
         known = {e.path: e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION}
         found = sorted({**known, **said}.values(), key=lambda e: e.by_observed, reverse=True)
         found.sort(key=lambda e: (e.path not in said, e.id not in new))
@@ -260,11 +269,13 @@ class _Walk:
 
     def _orientation(self, tokens: int) -> Packet:
         """The last packet: where we are now, beside what the pass wrote."""
-        active = [e for e in holding_place(self.vault.index.catalog, "orientation", ()) if not self.vault.superseded_by(e.id)]
-        newest = max(active, key=lambda e: e.by_created, default=None)
+        newest = self._newest_orientation()
         written = written_in(self.vault, self.entry)
-        room = tokens // 2
+        said = self._said_of_orientation()
+        room = tokens // (3 if said else 2)
         share = room // max(1, len(written))
+        cuts = zip(said, fitted(_texts(self.vault, said, room), room), strict=False)
+        evidence = tuple(_evidence(entry, cut.text, True, cut.whole) for entry, cut in cuts)
         current = self._current(newest, room) if newest else None
         found = tuple(self._current(entry, share) for entry in written)
         return Packet(
@@ -273,16 +284,25 @@ class _Walk:
             subject_names=(),
             trivial=False,
             new_count=len(written),
-            observation_count=0,
+            observation_count=len(said),
             value=0.0,
             current=current,
             sides=(),
             new_understandings=found,
-            observations=(),
-            left_out=0,
-            tokens=tokens_of(one.content for one in (current, *found) if one),
+            observations=evidence,
+            left_out=len(said) - len(evidence),
+            tokens=tokens_of(one.content for one in (current, *found, *evidence) if one),
             next_step=self._orientation_advice(newest),
         )
+
+    def _newest_orientation(self) -> Entry | None:
+        held = holding_place(self.vault.index.catalog, "orientation", ())
+        return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
+
+    def _said_of_orientation(self) -> list[Entry]:
+        """What was related to the orientation, newest first."""
+        newest = self._newest_orientation()
+        return sorted(related_to(self.vault, newest), key=lambda e: e.by_observed, reverse=True) if newest else []
 
     def _orientation_advice(self, newest: Entry | None) -> str:
         ends = "vt consolidate --done"

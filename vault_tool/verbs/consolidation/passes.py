@@ -9,6 +9,7 @@ from datetime import timedelta
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
 from vault_tool.files.skipped import skipped
+from vault_tool.index.graph import lineage
 from vault_tool.index.intersections import Region, Regions, active
 from vault_tool.index.recent import ageless, entries_of, ids_since
 from vault_tool.model.snapshot import Entry
@@ -132,6 +133,22 @@ def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: En
     made = {plan.keys: plan for plan in planned if plan.due.new}
     order = best_first({keys: plan.worth for keys, plan in made.items()}, {keys: plan.label for keys, plan in made.items()})
     return [made[keys] for keys in order]
+
+
+def is_placed(vault: Context, entry: Entry) -> bool:
+    """Whether a memory stands in a packet: by its own subjects, or by those of an understanding that it was related to."""
+    return bool(entry.subjects) or any(_spoken_of(vault, entry, Regions(vault.index.catalog)))
+
+
+def related_to(vault: Context, view: Entry) -> list[Entry]:
+    """What was related to an understanding, and since it was written to one that it replaces."""
+    found = vault.index.catalog.pointing_at_each([one.id for one in lineage(vault.index.catalog, view)], ("related_to",))
+    return [
+        entry
+        for target, pointing in found.items()
+        for _, entry in pointing
+        if target == view.id or entry.by_created > view.by_created
+    ]
 
 
 def _spoken_of(vault: Context, entry: Entry, regions: Regions) -> Iterator[Sequence[Region]]:

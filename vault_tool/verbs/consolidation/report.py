@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_tool.belief.decay import Standing, standing
-from vault_tool.consolidation.coverage import Coverage, Keys, Sighting, contested, coverage
+from vault_tool.consolidation.coverage import COVERING, Coverage, Keys, Sighting, contested, coverage
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.index.graph import supersession
@@ -262,10 +262,12 @@ class _Seen:
             )
 
     def _elsewhere(self, view: Entry, keys: Keys) -> int:
-        """How many observations were related to an understanding after it was written, and are not of all its subjects."""
+        """How many observations were related to an understanding after it was written, and are not counted by its subjects."""
         known = {view.id, *view.texts("sources")}
         related = [entry for _, entry in self.vault.index.catalog.pointing_at(view.id, ("related_to",)) if entry.id not in known]
         after = [entry for entry in related if entry.text("created") > view.text("created")]
+        if view.type not in COVERING or not keys:
+            return len(after)
         return sum(not keys <= {region.key for region in self.regions.of(entry)} for entry in after)
 
     def dense(self) -> list[Dense]:

@@ -18,7 +18,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.headline import headline_of
+from vault_tool.verbs.headline import headline_of, origin_of
 from vault_tool.verbs.lean import Short, answer, beside, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.parameters import require_limit
@@ -203,7 +203,7 @@ def _found(vault: Context, entry: Entry, score: float) -> Found:
         score=round(score, 4),
         path=entry.path,
         created=entry.text("created"),
-        origin=entry.origin,
+        origin=origin_of(vault, entry),
         doubtful=entry.record_class.value in _MEMORIES and vault.standings.doubted(entry),
         stale=entry.stale,
     )
