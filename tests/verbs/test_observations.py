@@ -41,7 +41,7 @@ def test_a_batch_is_one_commit_with_each_said_once_and_each_subject_minted_once(
 def test_what_the_vault_says_already_is_named_and_not_written(vault: Vault, root: Path) -> None:
     known = vault.remember("Redis restarts at three.", ["Redis"])
     before = commits(root)
-    made = vault.add_observations(BATCH[:1])
+    made = vault.add_observations([{**BATCH[0], "subject_names": ["Redis"]}])
     assert made.results[0].duplicate_of == known.id
     assert made.results[0].id == known.id
     assert commits(root) == before
@@ -110,9 +110,9 @@ def test_a_batch_says_what_one_alone_would_say(vault: Vault) -> None:
     )
     assert made.results[0].similar_subjects == {"wealth_sim": ["Wealth simulator"]}
     assert made.results[2].duplicate_of
-    wide, repeated = made.warnings
+    assert made.results[2].added == ("subjects Money",)
+    (wide,) = made.warnings
     assert wide.startswith("2: 5 subjects are 10 claims")
-    assert repeated.startswith("3: remembered already, and not tagged with Money")
 
 
 def test_a_field_that_there_is_not_is_named_with_the_one_that_was_meant(vault: Vault) -> None:
@@ -121,7 +121,7 @@ def test_a_field_that_there_is_not_is_named_with_the_one_that_was_meant(vault: V
     assert refused.value.hint == "did you mean `subject_names`?"
     with pytest.raises(UsageError) as refused:
         vault.add_observations([{"content": "x", "zzz": 1}])
-    assert refused.value.hint.startswith("the fields are change_targets, ")
+    assert refused.value.hint.startswith("the fields are ask, change_targets, ")
 
 
 def test_all_names_of_a_large_batch_are_on_the_disk_before_it_is_answered_for(

@@ -56,14 +56,20 @@ def many_subjects(scope: Scope) -> Iterable[Problem]:
 
 
 def duplicate_body(scope: Scope) -> Iterable[Problem]:
-    """Observations that say the same, of one type, project and user: one would do."""
+    """Observations that say the same, of one type, problem, project and user: one would do."""
     observations = (entry for entry in scope.snapshot.of_class(RecordClass.OBSERVATION) if entry.body_hash)
-    same = _grouped(observations, lambda e: (e.body_hash, e.type, e.text("project"), e.text("user")))
+    same = _grouped(observations, _identity)
     for entries in same.values():
         first, *others = entries
         if len({entry.id for entry in entries}) > 1:
             message = f"says the same as {listed([f'{short(e.id)} ({e.path})' for e in others])}"
             yield note(first.path, 0, "duplicate-body", message, "keep one, and delete the file of the other")
+
+
+def _identity(entry: Entry) -> tuple[object, ...]:
+    texts = (entry.text(name) for name in ("problem", "project", "user"))
+    lists = (entry.texts(name) for name in ("steps", "preconditions", "postconditions"))
+    return entry.body_hash, entry.type, *texts, *lists
 
 
 def odd_mood(scope: Scope) -> Iterable[Problem]:

@@ -185,7 +185,8 @@ def _became(made: writing.Written) -> str:
     if made.needs_review:
         return "would wait for review" if made.dry_run else "waits for review"
     if made.duplicate_of:
-        return "known already: it would be strengthened" if made.dry_run else "known already: strengthened"
+        added = f"; added: {'; '.join(made.added)}" if made.added else ""
+        return f"known already: {'it would be ' if made.dry_run else ''}strengthened{added}"
     return "would be written" if made.dry_run else "written"
 
 

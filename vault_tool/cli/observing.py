@@ -108,6 +108,7 @@ def add_alias(call: Call, name: str, aliases: tuple[str, ...]) -> Exit:
 def _added(made: observations.AddedObservations, short: Short) -> Iterator[Block]:
     rows = [(short(one.id), _became(one), one.type, ", ".join(one.subject_names), one.path) for one in made.results]
     yield table(("id", "", "type", "subjects", "path"), rows)
+    yield from (f"{short(one.id)} gained {'; '.join(one.added)}" for one in made.results if one.added)
     minted = [name for one in made.results for name in one.subjects_created]
     yield fields(("new subjects", minted), ("commit", commit_of(made)))
     near = {name: others for one in made.results for name, others in one.similar_subjects.items()}

@@ -133,7 +133,7 @@ def episode(call: Call, **given: Any) -> Exit:
 def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
     yield from saved_as(
         made.id,
-        f"{made.title}{' (known already, nothing was written)' if made.duplicate_of else ''}",
+        f"{made.title}{_known(made)}",
         made.path,
         short,
         made,
@@ -145,6 +145,12 @@ def _remembered(made: RememberedObservation, short: Short) -> Iterator[Block]:
         yield f"{name} is new, and there is: {', '.join(near)}"
     for one in made.similar:
         yield f"{short(one.id)} says nearly the same: {one.title}"
+
+
+def _known(made: RememberedObservation) -> str:
+    if not made.duplicate_of or made.pending_review:
+        return ""
+    return f" (known already; added: {'; '.join(made.added)})" if made.added else " (known already, nothing was written)"
 
 
 def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:

@@ -12,7 +12,7 @@ from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
-from vault_tool.model.records import Edge, Record, Remembered
+from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_body
 from vault_tool.verbs import screening
@@ -111,6 +111,7 @@ def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> Held | None:
 
 
 def _said(record: Record) -> tuple[str, ...]:
-    project, user = (record.project, record.user) if isinstance(record, Remembered) else ("", "")
+    texts = (getattr(record, name, "") for name in ("title", "problem", "project", "user"))
+    lists = ("\n".join(getattr(record, name, ())) for name in ("steps", "preconditions", "postconditions"))
     supersedes = getattr(record, "supersedes", ())
-    return body_hash(record.body) or record.id, record.type, project, user, *sorted(supersedes)
+    return body_hash(record.body) or record.id, record.type, *texts, *lists, *sorted(supersedes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
@@ -15,12 +16,12 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_name, one_line
-from vault_tool.verbs import consent, resolve
+from vault_tool.verbs import consent, repeats, resolve
 from vault_tool.verbs.checked import TEXTS, kinds_of, misfit
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.remember import draft_of, not_tagged, remarks_on, tag, twin_of
+from vault_tool.verbs.remember import draft_of, remarks_on, tag
 
 DELETED = "vault-delete"
 """The type of a deletion's entry in the day's log: with its hyphen no memory can have it."""
@@ -28,14 +29,16 @@ DELETED = "vault-delete"
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
 """What the head of a subject holds that was made by naming it in a memory."""
 
-KINDS = {**kinds_of(draft_of), "subject_names": TEXTS}
+KINDS = {**kinds_of(draft_of), "subject_names": TEXTS, "ask": ("bool",)}
 """What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be."""
 FIELDS = frozenset(KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddedObservation:
-    """One observation of a batch; `duplicate_of` names the memory that already said it, and then none was written."""
+    """One observation of a batch; `duplicate_of` names the memory that already said it, which gained what was `added`; what the
+    repeat said beside that was `dropped`.
+    """
 
     id: str
     content: str
@@ -45,6 +48,8 @@ class AddedObservation:
     type: str
     path: str
     duplicate_of: str | None = None
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     pending_review: bool = False
 
 
@@ -82,19 +87,17 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
         raise UsageError("no observation was given", "give at least one, as an object with `content`")
     with writing(vault, "add-observations", appends=True) as op:
         drafts = [_draft(vault, number, given) for number, given in enumerate(observations)]
-        said: dict[tuple[str, str, str, str], AddedObservation] = {}
-        results = [_add(op, said, draft, given) for draft, given in zip(drafts, observations, strict=True)]
-        held = any(one.pending_review for one in results)
-        new = [one for one in results if one.duplicate_of is None and not one.pending_review]
+        results, drafts = _added(op, drafts, observations)
+        waits = (consent.WAITS,) if any(one.pending_review for one in results) else ()
+        new = [one.id for one in results if (one.duplicate_of is None or one.added) and not one.pending_review]
         title = f"{len(new)} observations" if len(new) != 1 else drafts[0].title
-        # What waits for a person makes no subjects either.
-        saved = Saved(warnings=(consent.WAITS,)) if held else op.carry_out(title, [one.id for one in new])
+        saved = op.carry_out(title, new)
     remarks = tuple(
         f"{number + 1}: {remark}"
-        for number, (draft, made, given) in enumerate(zip(drafts, results, observations, strict=True))
-        for remark in _remarks(vault, draft, made, given)
+        for number, (draft, made) in enumerate(zip(drafts, results, strict=True))
+        for remark in _remarks(vault, draft, made)
     )
-    return AddedObservations(**{**asdict(saved), "warnings": (*saved.warnings, *remarks)}, results=tuple(results))
+    return AddedObservations(**{**asdict(saved), "warnings": (*saved.warnings, *waits, *remarks)}, results=tuple(results))
 
 
 def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservations:
@@ -138,7 +141,7 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
         one_text = KINDS[key] == TEXTS and isinstance(value, str)  # it stands for a list of one
         if value is not None and not one_text and (wanted := misfit(KINDS[key], value)):
             raise UsageError(f"{where}: `{key}` is {wanted}, not `{one_line(str(value), 40)}`", "change it")
-    values = {key: value for key, value in given.items() if key != "subject_names" and value is not None}
+    values = {key: value for key, value in given.items() if key not in ("subject_names", "ask") and value is not None}
     try:
         return draft_of(vault, **{"content": "", **values})
     except (UsageError, NotFound) as fault:
@@ -151,52 +154,75 @@ def _meant(name: str) -> str:
     return f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(sorted(FIELDS))}"
 
 
-def _add(
-    op: Operation, said: dict[tuple[str, str, str, str], AddedObservation], draft: Observation, given: Mapping[str, Any]
-) -> AddedObservation:
-    key = (body_hash(draft.body), draft.type, draft.project, draft.user)
-    if key in said:
-        return replace(said[key], duplicate_of=said[key].id, subjects_created=())
-    twin = twin_of(op.vault, draft)
+def _added(
+    op: Operation, drafts: Sequence[Observation], given: Sequence[Mapping[str, Any]]
+) -> tuple[list[AddedObservation], list[Observation]]:
+    """Plan each that is new, with the subjects and links of those that repeat it; what repeats another is that one.
+
+    Beside the results come the drafts as they were written.
+    """
+    whole, names = list(drafts), [_names(one) for one in given]
+    first: list[int] = []
+    by_body: dict[str, list[int]] = defaultdict(list)
+    for number, draft in enumerate(drafts):
+        alike = by_body[body_hash(draft.body)]
+        at = next((at for at in alike if repeats.same(draft, whole[at].head())), number)
+        first.append(at)
+        if at == number:
+            alike.append(number)
+        else:
+            whole[at], names[at] = repeats.joined(whole[at], draft), [*names[at], *names[number]]
+    made = {at: _add(op, whole[at], names[at], bool(given[at].get("ask"))) for at in dict.fromkeys(first)}
+    results = [
+        made[at] if at == number else _again(made[at], repeats.dropped(drafts[number], whole[at].head()))
+        for number, at in enumerate(first)
+    ]
+    return results, whole
+
+
+def _names(given: Mapping[str, Any]) -> list[str]:
+    names = given.get("subject_names") or []
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _again(made: AddedObservation, dropped: tuple[str, ...]) -> AddedObservation:
+    return replace(made, duplicate_of=made.id, subjects_created=(), added=(), dropped=dropped)
+
+
+def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) -> AddedObservation:
+    vault = op.vault
+    twin = repeats.twin_of(vault, draft)
+    waits = twin is None and (asks or consent.policy(vault, draft) == "review")
+    # What waits for a person makes no subjects either: its plan is thrown away.
+    tagging = tag(Operation(vault, op.verb, op.freshness) if waits else op, names)
     if twin is not None:
-        found = AddedObservation(
-            id=twin.id,
-            content=body_of(op.vault, twin),
-            subject_names=twin.subjects,
-            type=twin.type,
-            path=twin.path,
-            duplicate_of=twin.id,
-        )
-        return said.setdefault(key, found)
-    tagging = tag(op, given.get("subject_names") or ())
+        repeat = repeats.add(op, twin, draft, tagging.names)
+        return AddedObservation(
+            id=twin.id, content=body_of(vault, twin), subject_names=repeat.subjects, subjects_created=tagging.created,
+            similar_subjects=tagging.similar, type=twin.type, path=twin.path, duplicate_of=twin.id, added=repeat.added,
+            dropped=repeat.dropped,
+        )  # fmt: skip
     record = replace(draft, subjects=tagging.names)
-    if consent.policy(op.vault, record) == "review":
-        said[key] = _held(op.vault, record)
-        return said[key]
+    if waits:
+        return _held(vault, record, consent.ASKED if asks else consent.OBSERVATIONS_WAIT)
     path = op.create(record)
     op.log(record, path)
-    said[key] = AddedObservation(
-        id=record.id,
-        content=record.body.rstrip("\n"),
-        subject_names=tagging.names,
-        subjects_created=tagging.created,
-        similar_subjects=tagging.similar,
-        type=record.type,
-        path=path,
-    )
-    return said[key]
+    return AddedObservation(
+        id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
+        similar_subjects=tagging.similar, type=record.type, path=path,
+    )  # fmt: skip
 
 
-def _remarks(vault: Context, draft: Observation, made: AddedObservation, given: Mapping[str, Any]) -> Iterator[str]:
-    """What a careful reader would say of one of a batch; of a repeat, which subjects it did not gain."""
+def _remarks(vault: Context, draft: Observation, made: AddedObservation) -> Iterator[str]:
+    """What a careful reader would say of one of a batch; of a repeat, what of it was not taken."""
     if not made.duplicate_of:
         yield from remarks_on(vault, replace(draft, subjects=made.subject_names))
-    elif not made.pending_review and (remark := not_tagged(vault, made.id, made.subject_names, given.get("subject_names") or ())):
-        yield remark
+    elif made.dropped:
+        yield from repeats.Repeat(made.subject_names, made.added, made.dropped).remarks(resolve.short(vault, made.id))
 
 
-def _held(vault: Context, record: Observation) -> AddedObservation:
-    held = consent.hold(vault, record, consent.OBSERVATIONS_WAIT, verb="add-observations")
+def _held(vault: Context, record: Observation, why: str) -> AddedObservation:
+    held = consent.hold(vault, record, why, verb="add-observations")
     return AddedObservation(
         id=held.id,
         content=record.body.rstrip("\n"),

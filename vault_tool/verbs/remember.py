@@ -13,8 +13,8 @@ from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, unwrap_link
-from vault_tool.verbs import consent, resolve
+from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
+from vault_tool.verbs import consent, repeats, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
@@ -27,8 +27,9 @@ MANY_SUBJECTS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RememberedObservation(Saved):
-    """What `remember` did; `duplicate_of` names the memory that already said exactly this, and then nothing was written.
+    """What `remember` did; `duplicate_of` names the memory that said this already, which gained what was `added`.
 
+    What the repeat said beside that was `dropped`: evidence is not rewritten.
     `similar` are memories that say nearly the same. With `pending_review` it is no memory yet: `path` is its file in the
     inbox, where it waits for a person.
     """
@@ -42,6 +43,8 @@ class RememberedObservation(Saved):
     title: str
     path: str
     duplicate_of: str | None = None
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     similar: tuple[Similar, ...] = ()
     pending_review: bool = False
 
@@ -88,7 +91,8 @@ def remember(
     `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem` the problem
     that a solution or failed tactic is for; ids may be unambiguous prefixes. `mood` is curious, precise,
     understanding-check or a word of one's own; with `ask` it waits for a person, whatever the vault's policy. The same
-    text of the same type, project and user is stored once: a repeat writes nothing.
+    text, title and steps of the same type, problem, project and user are stored once: a repeat adds the subjects, tags and
+    links that it brings.
     """
     _check(content, kind, importance, confidence)  # before the vault is locked, and before anything is healed
     with writing(vault, "remember", appends=True) as op:
@@ -98,10 +102,10 @@ def remember(
             evidence=evidence, rationale=rationale, observed_at=observed_at, expires=expires, turn=turn, steps=steps,
             preconditions=preconditions, postconditions=postconditions, mood=mood, pinned=pinned, new_type=new_type,
         )  # fmt: skip
-        twin = twin_of(vault, draft)
-        if twin is not None:
-            return _repeated(vault, twin, subject_names)
+        twin = repeats.twin_of(vault, draft)
         tagging = tag(op, subject_names)
+        if twin is not None:
+            return _repeated(op, twin, draft, tagging)
         if ask or consent.policy(vault, draft) == "review":
             return _held(vault, draft, tagging, consent.ASKED if ask else consent.OBSERVATIONS_WAIT)
         return _save(vault, op, draft, tagging)
@@ -237,34 +241,17 @@ def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] 
     return tuple(entry.id for entry in resolve.find_all(vault, named, classes))
 
 
-def twin_of(vault: Context, draft: Observation) -> Entry | None:
-    """The memory that says exactly this already: same normalised body, type, project and user."""
-    catalog, said = vault.index.catalog, body_hash(draft.body)
-    # Before it is said that nothing need be written, the files that say so are looked at again.
-    vault.index.recheck([entry.path for entry in catalog.by_body(said)])
-    for entry in vault.index.catalog.by_body(said):
-        same = (entry.type, entry.text("project"), entry.text("user")) == (draft.type, draft.project, draft.user)
-        if same and entry.record_class is RecordClass.OBSERVATION:
-            return entry
-    return None
-
-
-def _repeated(vault: Context, twin: Entry, subject_names: Sequence[str]) -> RememberedObservation:
-    """The result for a text that is remembered already: nothing is written, not even its subjects."""
-    remark = not_tagged(vault, twin.id, twin.subjects, subject_names)
+def _repeated(op: Operation, twin: Entry, draft: Observation, tagging: Tagging) -> RememberedObservation:
+    """The result for a text that is remembered already: the memory gains the subjects and links that it lacks."""
+    vault = op.vault
+    repeat = repeats.add(op, twin, draft, tagging.names)
+    saved = op.carry_out(twin.title, [twin.id]) if repeat.added else Saved()
     return RememberedObservation(
-        id=twin.id, content=body_of(vault, twin), subject_names=twin.subjects, type=twin.type, title=twin.title,
-        path=twin.path, duplicate_of=twin.id, warnings=(remark,) if remark else (),
+        **{**asdict(saved), "warnings": (*saved.warnings, *repeat.remarks(resolve.short(vault, twin.id)))},
+        id=twin.id, content=body_of(vault, twin), subject_names=repeat.subjects,
+        subjects_created=tagging.created if repeat.added else (), similar_subjects=tagging.similar, type=twin.type,
+        title=twin.title, path=twin.path, duplicate_of=twin.id, added=repeat.added, dropped=repeat.dropped,
     )  # fmt: skip
-
-
-def not_tagged(vault: Context, twin: str, has: Sequence[str], subject_names: Sequence[str]) -> str:
-    """What is said where a repeat names subjects that the memory known already has not; empty where it has them all."""
-    tagged = {normal for name in has for normal in resolve.names_for(vault, name)}
-    given = [subject_names] if isinstance(subject_names, str) else subject_names
-    left_out = [name for name in (one_line(unwrap_link(name)) for name in given) if normal_name(name) not in tagged]
-    adds = f"`vt edit {resolve.short(vault, twin)}` adds that"
-    return f"remembered already, and not tagged with {', '.join(left_out)}: {adds}" if left_out else ""
 
 
 def _held(vault: Context, draft: Observation, tagging: Tagging, why: str) -> RememberedObservation:

@@ -7,25 +7,24 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from vault_tool.files.frontmatter import AddItems
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.text import normal_name
-from vault_tool.verbs import consent, resolve
+from vault_tool.verbs import consent, repeats, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.meaning import Meaning
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag, twin_of
+from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag
 from vault_tool.verbs.similar import Similar, near
 
 SURE_ENOUGH = 0.5
 """Below this confidence a memory waits for a person's review."""
 
 UNSURE = f"its writer's confidence is below {SURE_ENOUGH}"
+RELATED = "RELATED_TO"
 STRENGTHENED = "said again: marked as useful"
 
 
@@ -51,7 +50,8 @@ class Near:
 class Written(Saved):
     """What `write` did, or with `dry_run` would do (`memory_id` is then None, but for a duplicate).
 
-    `duplicate_of` says that the memory was known: its missing subjects were added and it was marked as useful. With
+    `duplicate_of` says that the memory was known: the subjects and links that it lacked were `added`, it was marked as useful,
+    and what else was said anew was `dropped`. With
     `needs_review` it waits in the inbox for a person and is no memory yet.
     """
 
@@ -60,6 +60,8 @@ class Written(Saved):
     resolved: Resolved
     needs_review: bool = False
     duplicate_of: str | None = None
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     similar: tuple[Near, ...] = ()
     subject_names: tuple[str, ...] = ()
     subjects_created: tuple[str, ...] = ()
@@ -141,12 +143,12 @@ def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
 def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
     home = op.vault
     # Before confidence is looked at: what is a memory already needs no review to be said again.
-    twin = twin_of(home, draft)
+    twin = repeats.twin_of(home, draft)
     if twin is not None:
         return _strengthened(op, twin, draft, memory, dry_run)
     tagging = tag(op, memory.get("subject_names", ()))
     record = replace(draft, subjects=tagging.names)
-    edges = _edges(home, record, memory)
+    edges = _edges(home, record.id, record.title, record, memory)
     alike = near(home, draft.body, draft.type)
     base = Written(
         memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(one) for one in alike),
@@ -179,32 +181,36 @@ def _held(home: Context, record: Observation, edges: Sequence[Edge], base: Writt
 
 
 def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
-    """The same said again: the memory gains the subjects that it lacks and one judgement as useful."""
+    """The same said again: the memory gains the subjects and links that it lacks, and one judgement as useful."""
     home = op.vault
     tagging = tag(op, memory.get("subject_names", ()))
-    tagged = {normal for name in twin.subjects for normal in resolve.names_for(home, name)}
-    lacking = [name for name in tagging.names if normal_name(name) not in tagged]
+    repeat = repeats.add(op, twin, draft, tagging.names, but=("rationale", "evidence"))
+    pointing = home.index.catalog.pointing_at(twin.id, ("from_id",))
+    there = {twin.id, *(edge.text("to_id") for _, edge in pointing if edge.type == RELATED)}
+    edges = [edge for edge in _edges(home, twin.id, twin.title, draft, memory) if edge.to_id not in there]
+    for edge in edges:
+        op.create(edge)
+    related = tuple(f"{RELATED} {resolve.short(home, edge.to_id)}" for edge in edges)
     base = Written(
         memory_id=twin.id, resolved=Resolved(memory["scope"], twin.type), duplicate_of=twin.id, path=twin.path,
-        subject_names=(*twin.subjects, *lacking), subjects_created=tagging.created, similar_subjects=tagging.similar,
-        dry_run=dry_run,
+        subject_names=repeat.subjects, subjects_created=tagging.created, similar_subjects=tagging.similar,
+        added=(*repeat.added, *related), dropped=repeat.dropped, dry_run=dry_run,
+        warnings=repeat.remarks(resolve.short(home, twin.id)),
     )  # fmt: skip
     if dry_run:
         return base
-    if lacking:
-        op.edit(twin.path, AddItems("subjects", op.as_written(lacking)))
     mark = mark_signal(home, twin.id, SignalKind.USEFUL, draft.rationale or STRENGTHENED, draft.problem)
     op.signal(replace(mark, evidence=draft.evidence))
-    return _with(base, op.carry_out(twin.title, [twin.id]))
+    return _with(base, op.carry_out(twin.title, [twin.id, *(edge.id for edge in edges)]))
 
 
-def _edges(home: Context, record: Observation, memory: Mapping[str, Any]) -> list[Edge]:
-    """The links to what the writer called related, one of each."""
+def _edges(home: Context, identity: str, title: str, draft: Observation, memory: Mapping[str, Any]) -> list[Edge]:
+    """The links from a memory to what its writer called related, one of each."""
     named = (memory.get("links") or {}).get("related_memory_ids", ())
     return [
         Edge(
-            id=new_id(), type="RELATED_TO", from_id=record.id, from_title=record.title, to_id=other.id, to_title=other.title,
-            body=record.rationale, created=record.created, **provenance(home),
+            id=new_id(), type=RELATED, from_id=identity, from_title=title, to_id=other.id, to_title=other.title,
+            body=draft.rationale, created=draft.created, **provenance(home),
         )
         for other in resolve.find_all(home, named, resolve.MEMORIES)
     ]  # fmt: skip

@@ -1,0 +1,145 @@
+"""What is said again: a repeat adds its links and says what it dropped; other steps, titles and problems are other memories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.git_repos import git, write
+from tests.verbs.looking import assert_committed, identity, note, text, untouched
+from vault_tool import Vault
+
+SAID = "Deleting the stale lock lets the queue run."
+
+
+@pytest.fixture
+def problems(vault: Vault) -> tuple[str, str]:
+    """Two problems that the same words may solve."""
+    return (
+        vault.remember("The quartz queue hangs after a restart.", kind="problem").id,
+        vault.remember("The printer queue hangs on Mondays.", kind="problem").id,
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ({"steps": ["Stop it."]}, {"steps": ["Stop it.", "Wait."]}),
+        ({}, {"steps": ["Stop it."]}),
+        ({"steps": ["Stop it."], "preconditions": ["A dump."]}, {"steps": ["Stop it."], "preconditions": ["No dump."]}),
+        ({"postconditions": ["It runs."]}, {"postconditions": ["It is empty."]}),
+        ({}, {"title": "How to free the queue"}),
+        ({"title": "Locks"}, {"title": "How to free the queue"}),
+    ],
+)
+def test_other_steps_conditions_and_titles_are_memories_of_their_own(vault: Vault, first: Any, again: Any) -> None:
+    one = vault.remember(SAID, kind="procedure", **first)
+    other = vault.remember(SAID, kind="procedure", **again)
+    assert (other.duplicate_of, other.id != one.id) == (None, True)
+    assert [vault.remember(SAID, kind="procedure", **said).id for said in (first, again)] == [one.id, other.id]
+
+
+@pytest.mark.parametrize("kind", ["solution", "failed_tactic"])
+def test_the_same_words_for_another_problem_are_found_from_both(vault: Vault, problems: tuple[str, str], kind: str) -> None:
+    made = [vault.write(SAID, kind, 0.8, problem_id=problem).memory_id for problem in problems]
+    assert made[0] != made[1]
+    for problem, mine in zip(problems, made, strict=True):
+        found = vault.read(vault.show(problem).content).results
+        assert mine in [one.memory_id for one in found]
+    again = vault.write(SAID, kind, 0.8, problem_id=problems[1])
+    assert again.duplicate_of == made[1]
+
+
+def test_a_repeat_without_a_title_or_steps_is_one_of_what_has_them(vault: Vault) -> None:
+    one = vault.remember(SAID, kind="procedure", title="Locks", steps=["Stop it."], tags=["lab"])
+    again = vault.remember(SAID, kind="procedure")
+    assert (again.duplicate_of, again.added, again.dropped) == (one.id, (), ())
+
+
+def test_a_repeat_adds_subjects_tags_and_a_problem(vault: Vault, root: Path, problems: tuple[str, str]) -> None:
+    one = vault.remember(SAID, ["Quartz"], kind="solution", tags=["lab"])
+    again = vault.remember(SAID, ["quartz", "Printer"], kind="solution", tags=["Lab", "locks"], problem=problems[1])
+    assert (again.id, again.duplicate_of) == (one.id, one.id)
+    assert again.added == ("subjects Printer", "tags locks", f"problem {problems[1][:8]}")
+    assert (again.subject_names, again.subjects_created, again.dropped) == (("Quartz", "Printer"), ("Printer",), ())
+    assert_committed(again, root)
+    assert "subjects: [Quartz, Printer]" in text(root, one.path)
+    assert "tags: [lab, locks]" in text(root, one.path)
+    assert one.id in [found.id for found in vault.related(problems[1]).results]
+    with untouched(root):
+        vault.remember(SAID, ["Printer"], kind="solution", tags=["locks"], problem=problems[1])
+
+
+def test_a_repeat_says_what_it_dropped(vault: Vault, root: Path) -> None:
+    one = vault.remember(SAID, kind="fact", evidence=["commit:9f3c1e2"])
+    with untouched(root):
+        again = vault.remember(
+            SAID, kind="fact", confidence=0.4, rationale="Seen twice.", evidence=["commit:9f3c1e2", "test:queue"],
+            observed_at="2026-10-01", mood="precise",
+        )  # fmt: skip
+    assert again.dropped == (
+        "rationale Seen twice.", "evidence test:queue", "confidence 0.4", "observed 2026-10-01T00:00:00+00:00", "mood precise",
+    )  # fmt: skip
+    short = one.id[:6]
+    assert again.warnings == (
+        f"remembered already as {short}, without its {', '.join(again.dropped)}: `vt edit {short}` adds that",
+    )
+
+
+def test_a_repeat_by_contract_links_what_it_names_as_related(vault: Vault, problems: tuple[str, str]) -> None:
+    one = vault.write(SAID, "fact", 0.8, related_memory_ids=[problems[0]])
+    again = vault.write(SAID, "fact", 0.6, related_memory_ids=list(problems), rationale="Again.", evidence_refs=["session:9"])
+    assert (again.memory_id, again.added) == (one.memory_id, (f"RELATED_TO {problems[1][:6]}",))
+    assert again.dropped == ("confidence 0.6",)
+    assert again.warnings[0].endswith("`vt edit " + str(one.memory_id)[:6] + "` adds that")
+    linked = {relation.id for relation in vault.related(str(one.memory_id)).results if relation.relation == "RELATED_TO"}
+    assert linked == set(problems)
+    assert vault.write(SAID, "fact", 0.8, related_memory_ids=list(problems)).added == ()
+
+
+def test_a_dry_run_of_a_repeat_says_what_it_would_add(vault: Vault, root: Path, problems: tuple[str, str]) -> None:
+    vault.write(SAID, "fact", 0.8)
+    with untouched(root):
+        again = vault.write(SAID, "fact", 0.8, related_memory_ids=[problems[0]], subject_names=["Quartz"], dry_run=True)
+    assert again.added == ("subjects Quartz", f"RELATED_TO {problems[0][:6]}")
+
+
+def test_repeats_within_a_batch_are_one_with_the_links_of_all(vault: Vault, problems: tuple[str, str]) -> None:
+    made = vault.add_observations(
+        [
+            {"content": SAID, "kind": "solution", "subject_names": "Quartz"},
+            {"content": SAID, "kind": "solution", "subject_names": ["Printer"], "problem": problems[0], "rationale": "Seen."},
+            {"content": SAID, "kind": "solution", "problem": problems[1]},
+        ]
+    )
+    first, again, other = made.results
+    assert (first.id, first.subject_names) == (again.id, ("Quartz", "Printer"))
+    assert vault.show(first.id).head["problem"] == problems[0]
+    assert (other.duplicate_of, vault.show(other.id).head["problem"]) == (None, problems[1])
+    assert again.dropped == ("rationale Seen.",)
+    assert made.warnings == (
+        f"2: remembered already as {first.id[:6]}, without its rationale Seen.: `vt edit {first.id[:6]}` adds that",
+    )
+
+
+def test_of_a_batch_one_may_wait_for_a_person(vault: Vault) -> None:
+    made = vault.add_observations([{"content": "It runs.", "subject_names": ["Quartz"]}, {"content": "Perhaps.", "ask": True}])
+    assert [one.pending_review for one in made.results] == [False, True]
+    assert (made.committed, made.warnings) == (True, ("waits for review: `vt review`",))
+
+
+def test_what_cannot_be_written_now_is_left_out_and_said(vault: Vault, root: Path) -> None:
+    path = "vault/somewhere/hers.md"
+    write(root, path, note(1, SAID))
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "hers")
+    (root / path).write_text(text(root, path).replace("type: fact", "{type: fact"))
+    again = vault.remember(SAID, ["Quartz"], kind="fact")
+    assert (again.duplicate_of, again.added, again.dropped) == (identity(1), (), ("subjects Quartz",))
+
+
+def test_a_person_s_own_wording_waits_once_for_each_problem(vault: Vault, problems: tuple[str, str]) -> None:
+    held = [vault.remember(SAID, kind="solution", problem=problem, ask=True) for problem in (*problems, problems[0])]
+    assert (held[0].id == held[2].id, held[0].id != held[1].id) == (True, True)

@@ -1,0 +1,134 @@
+"""What is said again: the memory that says it already, what a repeat adds to it, and what of the repeat is not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from vault_tool.errors import EditRefused, Refused
+from vault_tool.files.frontmatter import AddItems, Change, Set
+from vault_tool.model.records import Observation
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, tag_name
+from vault_tool.verbs import resolve
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.operation import Operation
+from vault_tool.verbs.standing import DEFAULT_CONFIDENCE
+
+_SAME = ("type", "project", "user")
+_SAID = ("title", "problem", "steps", "preconditions", "postconditions")
+"""What makes a memory of its own where the two say different things; what a repeat leaves unsaid is no difference."""
+
+_LISTS = ("tags", "related_to", "change_targets")
+_NOT_TAKEN = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires", "mood", "pinned")
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """What a repeat did to the memory that was known: its `subjects` now, what was `added` and what was `dropped`."""
+
+    subjects: tuple[str, ...]
+    added: tuple[str, ...]
+    dropped: tuple[str, ...]
+
+    def remarks(self, known: str) -> tuple[str, ...]:
+        """What its writer should know: `known` is the memory's short id."""
+        if not self.dropped:
+            return ()
+        return (f"remembered already as {known}, without its {', '.join(self.dropped)}: `vt edit {known}` adds that",)
+
+
+def same(new: Observation, known: Mapping[str, Any]) -> bool:
+    """Whether an observation of the same body says nothing that makes it another than the one with this head."""
+    head = new.head()
+    if head.get("title") == first_sentence(new.body):
+        # Nobody gave it: it is made of the body, which is the same.
+        head.pop("title")
+    if any((head.get(name) or "") != (known.get(name) or "") for name in _SAME):
+        return False
+    return all(not head.get(name) or head[name] == known.get(name) or _is_new_link(name, known) for name in _SAID)
+
+
+def _is_new_link(name: str, known: Mapping[str, Any]) -> bool:
+    """A problem is a link: what has none may gain it, a title or steps it may not."""
+    return name == "problem" and not known.get(name)
+
+
+def twin_of(vault: Context, draft: Observation) -> Entry | None:
+    """The memory that is this one already; of several the one that is most like it."""
+    catalog, said = vault.index.catalog, body_hash(draft.body)
+    # Before it is said that nothing need be written, the files that say so are looked at again.
+    vault.index.recheck([entry.path for entry in catalog.by_body(said)])
+    twins = [e for e in catalog.by_body(said) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
+    head = draft.head()
+    return min(twins, key=lambda entry: sum(head.get(name) != entry.head.get(name) for name in _SAID), default=None)
+
+
+def joined(one: Observation, other: Observation) -> Observation:
+    """The first of two that are the same and not written yet, with the links and tags of the second."""
+    return replace(
+        one,
+        problem=one.problem or other.problem,
+        tags=tuple(dict.fromkeys((*one.tags, *other.tags))),
+        related_to=tuple(dict.fromkeys((*one.related_to, *other.related_to))),
+        change_targets=tuple(dict.fromkeys((*one.change_targets, *other.change_targets))),
+    )
+
+
+def add(op: Operation, twin: Entry, draft: Observation, names: Sequence[str], but: Sequence[str] = ()) -> Repeat:
+    """Plan what a repeat adds to the memory that is known: subjects (by `names`, which are there), tags, links, a problem.
+
+    What it brings beside that is dropped, and named, unless the caller keeps it elsewhere (`but`).
+    """
+    tagged = {normal for name in twin.subjects for normal in resolve.names_for(op.vault, name)}
+    lacking = [name for name in names if normal_name(name) not in tagged]
+    changes: list[Change] = [AddItems("subjects", op.as_written(lacking))] if lacking else []
+    added = [_named("subjects", lacking)] if lacking else []
+    for name, items in _lacking(draft, twin):
+        changes.append(AddItems(name, items))
+        added.append(_named(name, items))
+    if draft.problem and not twin.text("problem"):
+        changes.append(Set("problem", draft.problem))
+        added.append(_named("problem", [draft.problem]))
+    left_out = dropped(draft, twin.head, but)
+    try:
+        if changes:
+            op.edit(twin.path, *changes)
+    except (EditRefused, Refused):
+        # Its file is not ours to write, or cannot be read now: then all of it is left out.
+        return Repeat(twin.subjects, (), (*added, *left_out))
+    return Repeat((*twin.subjects, *lacking), tuple(added), left_out)
+
+
+def _lacking(draft: Observation, twin: Entry) -> Iterator[tuple[str, list[str]]]:
+    for name in _LISTS:
+        there = {_key(name, item) for item in twin.texts(name)}
+        if items := [item for item in getattr(draft, name) if _key(name, item) not in there]:
+            yield name, items
+
+
+def _key(name: str, item: str) -> str:
+    return tag_name(item) if name == "tags" else item
+
+
+def dropped(draft: Observation, known: Mapping[str, Any], but: Sequence[str] = ()) -> tuple[str, ...]:
+    """What a repeat says that the memory with this head does not, and that is not added to it."""
+    head = draft.head()
+    return tuple(said for name in _NOT_TAKEN if name not in but and (said := _differs(name, head.get(name), known.get(name))))
+
+
+def _differs(name: str, value: Any, known: Any) -> str:
+    if name == "evidence":
+        value = [item for item in value or () if item not in (known or ())]
+    if name == "confidence" and known is None:
+        known = DEFAULT_CONFIDENCE
+    if value in (None, "", [], False) or value == known:
+        return ""
+    return _named(name, value if isinstance(value, list) else [f"{value:g}" if isinstance(value, float) else str(value)])
+
+
+def _named(name: str, items: Sequence[str]) -> str:
+    said = ", ".join(item[:8] if name in ("problem", "related_to", "change_targets") else one_line(item, 60) for item in items)
+    return f"{name} {said}"
