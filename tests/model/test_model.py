@@ -56,6 +56,32 @@ def test_every_built_in_type_is_known_once() -> None:
     assert Registry().spec("task_state").importance == 0.4
 
 
+GRAPH = {
+    "procedure": 1.4, "decision": 1.3, "insight": 1.25, "solution": 1.2, "code_pattern": 1.1, "configuration": 1.1, "fix": 1.0,
+    "workflow": 1.0, "problem": 0.9, "error": 0.8, "general": 0.8,
+}  # fmt: skip
+"""The types of memories that are a graph of problems, solutions and decisions, with their weights in decay."""
+
+
+@pytest.mark.parametrize("name", [
+    *GRAPH, "fact", "inference", "preference", "task_state", "reflection", "pattern", "ongoing_task", "failed_tactic", "change",
+    "relationship_beat", "world_discovery", "thread",
+])  # fmt: skip
+def test_types_of_all_origins_are_known_with_their_weights(name: str) -> None:
+    spec = Registry().spec(name)
+    assert (spec.known, spec.record_class) == (True, RecordClass.OBSERVATION)
+    assert spec.weight == GRAPH.get(name, spec.weight) > 0
+
+
+@pytest.mark.parametrize("name", [
+    "SOLVES", "CAUSES", "BUILDS_ON", "ALTERNATIVE_TO", "REQUIRES", "FOLLOWS", "RELATED_TO", "SHARED_SCENE_WITH",
+    "TEMPORAL_FOLLOWS", "DISCOVERED", "AT_LOCATION", "CONTINUES_THREAD",
+])  # fmt: skip
+def test_the_types_of_edges_of_all_origins_are_known(name: str) -> None:
+    spec = Registry().spec(name)
+    assert (spec.known, spec.record_class) == (True, RecordClass.EDGE)
+
+
 def test_the_registry_is_extended_and_overridden() -> None:
     registry = Registry().extended(
         [TypeSpec("recipe", RecordClass.OBSERVATION, 2.0), TypeSpec("fact", RecordClass.OBSERVATION, 9)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from vault_tool.config import Config
 from vault_tool.index.embedding.port import Role
 from vault_tool.index.embedding.prompts import UNKNOWN, prompts_of
 
@@ -45,3 +46,13 @@ def test_an_instruction_stands_before_the_text_where_it_is_heeded() -> None:
 )
 def test_which_models_heed_instructions(heeds: bool | None, models: list[str]) -> None:
     assert {model: prompts_of(model).follows_instructions for model in models} == dict.fromkeys(models, heeds)
+
+
+def test_the_five_perspectives_have_their_instructions() -> None:
+    assert Config().perspectives == {
+        "general": "",
+        "technical": "Represent for retrieval about technical design and implementation:",
+        "relational": "Represent for retrieval about relationships, collaboration, and personal context:",
+        "temporal": "Represent for retrieval about decisions made, things that changed, and open questions:",
+        "project": "Represent for retrieval about project state and progress:",
+    }

@@ -236,6 +236,12 @@ def test_unprompted_nothing_comes_that_hardly_fits(vault: Vault) -> None:
     assert len(_unprompted(vault, "redis idle connections drop").results) == 1
 
 
+@pytest.mark.parametrize(("kind", "comes"), [("fact", False), ("preference", True)])
+def test_preferences_come_more_easily_than_facts(vault: Vault, kind: str, comes: bool) -> None:
+    vault.remember("Reports are written in short sentences, with figures in a table.", ["Office"], kind=kind)
+    assert bool(_unprompted(vault, "the board wants reports with figures").results) is comes
+
+
 def test_what_session_after_session_voted_down_comes_up_only_when_asked_for(vault: Vault) -> None:
     vault.remember("The apple tree is a Boskoop.", ["Garden"])
     made = vault.remember("Redis drops idle connections after ten minutes.", ["Redis"])
