@@ -110,6 +110,38 @@ def test_a_memory_says_that_its_evidence_moved(inside: Vault, code: Path) -> Non
     assert moved_among(inside, {made.id: (f"file:src/x.py@{tip}",), "other": ("test:x",)}) == {made.id}
 
 
+def test_a_file_is_pinned_to_head_when_it_is_written(inside: Vault, code: Path) -> None:
+    tip = git(code, "rev-parse", "HEAD")[:12]
+    (code / "src" / "new.py").write_text("not committed\n")
+    given = ["file:src/x.py#L2-L3", f"file:src/x.py@{tip[:7]}", "file:src/new.py", "file:src/gone.py", "test:x"]
+    saved = inside.remember("the second line is two", evidence=given)
+    kept = inside.get(saved.id).evidence
+    assert [one.reference for one in kept] == [f"file:src/x.py#L2-L3@{tip}", *given[1:]]
+    assert [one.state for one in kept] == [S.HOLDS, S.HOLDS, S.UNCHECKED, S.MISSING, S.UNCHECKED]
+    (code / "src" / "x.py").write_text(CODE.replace("two", "2"))
+    assert inside.get(saved.id).evidence_moved
+
+
+def test_what_head_holds_otherwise_is_not_pinned(inside: Vault, code: Path) -> None:
+    (code / "src" / "x.py").write_text(CODE.replace("two", "2"))
+    saved = inside.remember("the second line is 2", evidence=["file:src/x.py#L2", "file:src/x.py#L4"])
+    kept = inside.get(saved.id).evidence
+    assert kept[0].reference == "file:src/x.py#L2" and kept[1].reference.startswith("file:src/x.py#L4@")
+    assert not inside.get(saved.id).evidence_moved
+
+
+def test_files_at_many_commits_are_all_looked_at(inside: Vault, code: Path) -> None:
+    tips = []
+    for number in range(9):
+        (code / "src" / f"{number}.py").write_text(f"{number}\n")
+        git(code, "add", "."), git(code, "commit", "-qm", str(number))
+        tips.append(git(code, "rev-parse", "HEAD"))
+    (code / "src" / "8.py").write_text("otherwise\n")
+    inside.fresh()
+    given = {str(number): [f"file:src/{number}.py@{tip}"] for number, tip in enumerate(tips)}
+    assert moved_among(inside, given) == {"8"}
+
+
 def test_too_many_references_are_not_followed(inside: Vault) -> None:
     found = states(inside, *(f"file:src/{n}.py" for n in range(MOST_CHECKED + 2)))
     assert found == [S.MISSING] * MOST_CHECKED + [S.UNCHECKED] * 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import stat
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,8 +19,11 @@ from vault_tool.verbs.context import Context
 MOST_CHECKED = 50
 """The most references of one memory that are looked at: whoever wrote more wrote a list, not evidence."""
 
-MOST_COMMITS = 5
-"""The most commits that are opened for one memory, each by one short call of git."""
+MOST_UNKNOWN = 5
+"""The most commits of which it is found out whether they are known here, each by one short call of git."""
+
+PINNED_DIGITS = 12
+"""How many digits of a commit a reference is pinned with: enough for any repository's lifetime."""
 
 LONGEST_FILE = 8 * 2**20
 """The most bytes of a file that are compared; a larger one stays unchecked."""
@@ -60,18 +62,37 @@ def evidence_moved(evidence: Iterable[Evidence]) -> bool:
 
 def moved_among(vault: Context, evidence: Mapping[str, Sequence[str]]) -> frozenset[str]:
     """The keys (ids) whose references include a file that changed; only files at a commit are looked at, all at once."""
-    texts = list(dict.fromkeys(text for references in evidence.values() for text in references if _is_anchored(text)))
-    moved = {one.reference for one in check_references(vault, texts) if one.state is EvidenceState.MOVED}
+    read = {text: _read(text) for references in evidence.values() for text in references[:MOST_CHECKED]}
+    anchored = {text: ref for text, ref in read.items() if isinstance(ref, Reference) and _is_anchored(ref)}
+    then = _as_committed(vault, list(anchored.values()))
+    moved = {text for text, ref in anchored.items() if _file(vault, ref, then)[0] is EvidenceState.MOVED}
     return frozenset(key for key, references in evidence.items() if not moved.isdisjoint(references))
 
 
 def check_references(vault: Context, references: Sequence[str]) -> tuple[Evidence, ...]:
-    """Each reference with its state. Costs one call of git for each commit that files are anchored at, at most a few."""
+    """Each reference with its state. Costs one call of git for all files that are anchored at a commit."""
     read = {text: _read(text) for text in references[:MOST_CHECKED]}
-    anchored = [ref for text, ref in read.items() if isinstance(ref, Reference) and _is_anchored(text)]
-    then = _as_committed(vault, anchored)
+    then = _as_committed(vault, [ref for ref in read.values() if isinstance(ref, Reference) and _is_anchored(ref)])
     found = [ref if isinstance(ref, Evidence) else _checked(vault, text, ref, then) for text, ref in read.items()]
     return (*found, *(Evidence(text, EvidenceState.UNCHECKED, "one of too many") for text in references[MOST_CHECKED:]))
+
+
+def pinned_to_head(vault: Context, references: Sequence[str]) -> tuple[str, ...]:
+    """References to be written: a file that names no commit gets HEAD, so that its changes can be told from then on.
+
+    One that HEAD holds otherwise than the work tree, or not at all, stays as it is: no commit says what was seen.
+    """
+    read = {text: _read(text) for text in references}
+    bare = {
+        text: ref for text, ref in read.items() if isinstance(ref, Reference) and ref.kind is EvidenceKind.FILE and not ref.commit
+    }
+    commit = git.head(vault.repo).commit if bare and vault.repo else None
+    if not commit:
+        return tuple(references)
+    anchored = {text: replace(ref, commit=commit[:PINNED_DIGITS]) for text, ref in bare.items()}
+    then = _as_committed(vault, list(anchored.values()))
+    holds = {text for text, ref in anchored.items() if _file(vault, ref, then)[0] is EvidenceState.HOLDS}
+    return tuple(f"{text}@{commit[:PINNED_DIGITS]}" if text in holds else text for text in references)
 
 
 _Then = Mapping[tuple[str, str], bytes | str]
@@ -85,9 +106,8 @@ def _read(text: str) -> Reference | Evidence:
         return Evidence(text, EvidenceState.MALFORMED, str(fault))
 
 
-def _is_anchored(text: str) -> bool:
-    ref = _read(text)
-    return isinstance(ref, Reference) and ref.kind is EvidenceKind.FILE and bool(ref.commit)
+def _is_anchored(ref: Reference) -> bool:
+    return ref.kind is EvidenceKind.FILE and bool(ref.commit)
 
 
 def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> Evidence:
@@ -106,29 +126,24 @@ def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> Evidence
 
 
 def _as_committed(vault: Context, anchored: Sequence[Reference]) -> _Then:
-    """The anchored files as their commits hold them, one call of git a commit."""
-    commits: dict[str, list[str]] = defaultdict(list)
-    for ref in anchored:
-        commits[ref.commit].append(ref.target)
-    found: dict[tuple[str, str], bytes | str] = {}
-    for number, (commit, paths) in enumerate(commits.items()):
-        texts = _held(vault, commit, paths) if number < MOST_COMMITS else "at one of too many commits"
-        for path in paths:
-            found[commit, path] = texts if isinstance(texts, str) else texts.get(path, f"{commit[:10]} has no such file")
-    return found
-
-
-def _held(vault: Context, commit: str, paths: Sequence[str]) -> dict[str, bytes] | str:
-    """The files of one commit, or in words why they cannot be had."""
+    """The anchored files as their commits hold them, from one process of git."""
+    wanted = list(dict.fromkeys((ref.commit, ref.target) for ref in anchored))
+    if not wanted:
+        return {}
     if vault.repo is None:
-        return "no git here"
+        return dict.fromkeys(wanted, "no git here")
     # Evidence is named from the top of the work tree: the vault may be a folder of the code that it speaks of.
     whole = replace(vault.repo, root=vault.repo.work_tree, prefix="")
     try:
-        held = git.show_many(whole, commit, paths)
-        return held if held or git.resolve(whole, commit) else f"{commit[:10]} is not a commit of this repository"
+        held: dict[tuple[str, str], bytes | str] = dict(git.show_at(whole, wanted))
+        absent = list(dict.fromkeys(commit for commit, path in wanted if (commit, path) not in held))
+        strange = {commit for commit in absent[:MOST_UNKNOWN] if not git.resolve(whole, commit)}
     except (GitError, VaultError) as fault:
-        return one_line(fault.message, 120)
+        return dict.fromkeys(wanted, one_line(fault.message, 120))
+    for commit, path in wanted:
+        lacks = f"{commit[:10]} is not a commit of this repository" if commit in strange else f"{commit[:10]} has no such file"
+        held.setdefault((commit, path), lacks)
+    return held
 
 
 def _file(vault: Context, ref: Reference, then: _Then) -> tuple[EvidenceState, str]:

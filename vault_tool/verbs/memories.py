@@ -17,6 +17,7 @@ from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.text import body_hash, one_line, tag_name
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.evidence import pinned_to_head
 from vault_tool.verbs.operation import Saved, writing
 from vault_tool.verbs.parameters import require_units
 from vault_tool.verbs.remember import provenance
@@ -147,7 +148,8 @@ def link(
             said = _said_otherwise(vault, twin, why)
             return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, warnings=said, **ends)
         edge = Edge(
-            id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence, evidence=tuple(evidence),
+            id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence,
+            evidence=pinned_to_head(vault, evidence),
             created=vault.now(), **ends, **provenance(vault),
         )  # fmt: skip
         path = op.create(edge)

@@ -16,6 +16,7 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
 from vault_tool.verbs import consent, repeats, resolve
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.evidence import pinned_to_head
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.parameters import require_mood, require_no_slip, require_units, unknown_type
@@ -145,7 +146,8 @@ def draft_of(
         created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
         related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
         problem=resolve.problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
-        evidence=tuple(evidence), rationale=one_line(rationale), steps=tuple(steps), preconditions=tuple(preconditions),
+        evidence=pinned_to_head(vault, evidence), rationale=one_line(rationale),
+        steps=tuple(steps), preconditions=tuple(preconditions),
         postconditions=tuple(postconditions), mood=require_mood(mood), pinned=pinned, turn=turn, **provenance(vault),
     )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.files.git.history import LogEntry, changed_between, diff, log, show, show_many
+from vault_tool.files.git.history import LogEntry, changed_between, diff, log, show, show_at, show_many
 from vault_tool.files.git.message import message
 from vault_tool.files.git.repo import (
     Head,
@@ -72,6 +72,7 @@ __all__ = [
     "resolve",
     "settle",
     "show",
+    "show_at",
     "show_many",
     "tracked",
     "uncommitted",

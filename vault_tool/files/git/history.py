@@ -43,11 +43,16 @@ def show(repo: Repo, rev: str, path: str) -> bytes | None:
 
 def show_many(repo: Repo, rev: str, paths: Iterable[str]) -> dict[str, bytes]:
     """The bytes of several files as one commit holds them, from one process; files that it lacks are left out."""
-    named = list(dict.fromkeys(paths))
-    asked = b"".join(f"{checked(rev)}:{repo.inside(path)}\n".encode(errors="surrogateescape") for path in named)
+    return {path: data for (_, path), data in show_at(repo, ((rev, path) for path in paths)).items()}
+
+
+def show_at(repo: Repo, places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """The bytes of files at commits, each named by both, from one process; what is not there is left out."""
+    named = list(dict.fromkeys(places))
+    asked = b"".join(f"{checked(rev)}:{repo.inside(path)}\n".encode(errors="surrogateescape") for rev, path in named)
     if not named:
         return {}
-    out = output(repo.work_tree, f"read {rev}", "cat-file", "--batch=%(objecttype) %(objectsize)", feed=asked)
+    out = output(repo.work_tree, "read files as committed", "cat-file", "--batch=%(objecttype) %(objectsize)", feed=asked)
     return dict(_blobs(out, named))
 
 
@@ -97,9 +102,9 @@ def changed_between(repo: Repo, old: str, new: str) -> dict[str, str]:
     return {path: "M" if code == "T" else code for code, name in pairs if (path := repo.relative(name))}
 
 
-def _blobs(out: bytes, named: list[str]) -> Iterator[tuple[str, bytes]]:
+def _blobs(out: bytes, named: list[tuple[str, str]]) -> Iterator[tuple[tuple[str, str], bytes]]:
     at = 0
-    for path in named:
+    for place in named:
         end = out.index(b"\n", at)
         answer = out[at:end].split(b" ")
         at = end + 1
@@ -107,7 +112,7 @@ def _blobs(out: bytes, named: list[str]) -> Iterator[tuple[str, bytes]]:
             continue
         size = int(answer[-1])
         if answer[0] == b"blob":
-            yield path, out[at : at + size]
+            yield place, out[at : at + size]
         at += size + 1
 
 

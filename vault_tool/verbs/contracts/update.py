@@ -13,6 +13,7 @@ from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.meaning import Meaning, scope_of
 from vault_tool.verbs.contracts.schemas import require_shape
+from vault_tool.verbs.evidence import pinned_to_head
 from vault_tool.verbs.judging import mark_signal, moved
 from vault_tool.verbs.operation import Saved, writing
 
@@ -100,7 +101,7 @@ def _signals(home: Context, entry: Entry, request: Mapping[str, Any], problem: s
     found = []
     for name, wanted in _wanted(request).items():
         base = mark_signal(home, entry.id, _KINDS[name], wanted["rationale"], problem if name == "utility" else "")
-        references = tuple(wanted.get("evidence_refs", ()))
+        references = pinned_to_head(home, wanted.get("evidence_refs", ()))
         found.append(replace(base, value=float(wanted["target"]), confidence=float(wanted["confidence"]), evidence=references))
     return found
 
