@@ -159,6 +159,7 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
         ("evidence", "; ".join(one.evidence_refs) + (" (moved)" if one.evidence_moved else "")),
         ("caution", one.caution),
         ("overtaken by", short(one.overtaken_by) if one.overtaken_by else ""),
+        ("solved since by", short(one.solved_by) if one.solved_by else ""),
         ("questioned", one.questioned),
         ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
     )

@@ -54,6 +54,7 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         ("subjects", memory.subjects),
         ("summary", memory.summary),
         ("superseded by", short_ids(memory.superseded_by, short)),
+        ("solved since by", short(memory.solved_by) if memory.solved_by else ""),
         ("from", _source(memory)),
         *_weighed(memory),
         ("evidence", "evidence moved" if memory.evidence_moved and not memory.belief else ""),

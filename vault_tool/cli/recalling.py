@@ -96,6 +96,8 @@ def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
         yield f"{name} {one.caution}"
     if one.overtaken_by:
         yield f"{name} is overtaken by {short(one.overtaken_by) if one.scope == 'repo' else one.overtaken_by}"
+    if one.solved_by:
+        yield f"{name} was solved since by {short(one.solved_by) if one.scope == 'repo' else one.solved_by}"
     if one.questioned:
         yield f"{name} is questioned: {one.questioned}"
 

@@ -15,15 +15,14 @@ _One = TypeVar("_One")
 
 @dataclass(frozen=True, slots=True)
 class Text(Generic[_One]):
-    """A memory with what copies are told by: its text, where it came from ("" for what a person wrote or reviewed), and its
-    type, and what overtook it: nothing is a copy of what differs in these.
+    """A memory with what copies are told by: its text, where it came from ("" for what a person wrote or reviewed), and what
+    else makes it a memory of its `own`: nothing is a copy of what differs in that.
     """
 
     of: _One
     text: str
     source: str = ""
-    type: str = ""
-    overtaken_by: Hashable = None
+    own: Hashable = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
             break
         words = words_of(one.text)
         # Against what is kept alone: folding into what was held back would hide both.
-        same = (at for at, (two, other) in enumerate(kept) if _of_one_kind(one, two) and alike(words, other) >= weights.fold)
+        same = (at for at, (two, other) in enumerate(kept) if one.own == two.own and alike(words, other) >= weights.fold)
         twin = next(same, None)
         if twin is not None:
             copies[twin] += 1
@@ -60,10 +59,6 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
     room = limit - len(kept)
     whole = [Kept(one.of, count) for (one, _), count in zip(kept, copies, strict=True)]
     return whole + [Kept(one.of) for one, _ in held[:room]]
-
-
-def _of_one_kind(one: Text[_One], other: Text[_One]) -> bool:
-    return (one.type, one.overtaken_by) == (other.type, other.overtaken_by)
 
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:

@@ -30,6 +30,8 @@ from vault_tool.verbs.standing import confidence_of
 PAGE = "page"
 """The kind of a file that is no record."""
 
+FAILED_TACTIC = "failed_tactic"
+
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
@@ -61,6 +63,7 @@ class Memory(Headline):
     head: Mapping[str, Any]
     relations: tuple[Relation, ...]
     superseded_by: tuple[str, ...]
+    solved_by: str | None
     truth: float
     utility: float
     access_count: int
@@ -87,6 +90,7 @@ class Memory(Headline):
             **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
             **titled(self.title, self.content), **beside(self.details, short), "subjects": self.subjects,
             "date": self.observed_at[:10], "overtaken_by": list(map(short, self.superseded_by)),
+            "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "stale": self.stale, **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
@@ -130,6 +134,7 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         head=entry.head,
         relations=tuple(relations_of(vault, entry)),
         superseded_by=tuple(vault.superseded_by(entry.id)),
+        solved_by=solution.id if (solution := solved_since(vault, [entry]).get(entry.id)) else None,
         truth=judged.truth,
         utility=judged.utility,
         access_count=judged.access_count,
@@ -158,7 +163,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
     return Memory(
         id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, observed_at="",
         confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
-        head=head.values if head is not None else {}, relations=(), superseded_by=(), truth=0.0, utility=0.0,
+        head=head.values if head is not None else {}, relations=(), superseded_by=(), solved_by=None, truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
         reviewed=False, stale=False, evidence=(), evidence_moved=False, freshness=freshness,
     )  # fmt: skip
@@ -205,6 +210,26 @@ def _read_below_its_head(entry: Entry, files: reader.Reader) -> bytes | None:
     data = files.read(entry.path)
     same = body_hash(frontmatter.read_body(data)) == entry.body_hash
     return data if same else None
+
+
+def solved_since(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
+    """For each tactic that failed, by id, the newest solution of its problem since then that is believed."""
+    failed = [entry for entry in entries if entry.type == FAILED_TACTIC and entry.text("problem")]
+    if not failed:
+        return {}
+    pointed = vault.index.catalog.pointing_at_each({entry.text("problem") for entry in failed}, ("problem",))
+    now = vault.clock.now()
+    found: dict[str, Entry] = {}
+    for entry in failed:
+        solutions = [
+            one for _, one in pointed[entry.text("problem")] if one.type == "solution" and one.by_observed > entry.by_observed
+        ]
+        ours = (one for one in solutions if one.text("user") in ("", entry.text("user")) and not one.expired(now))
+        for one in sorted(ours, key=lambda one: one.by_observed, reverse=True):
+            if not vault.standings.doubted(one):
+                found[entry.id] = one
+                break
+    return found
 
 
 def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:

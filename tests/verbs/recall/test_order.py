@@ -84,8 +84,8 @@ def test_what_was_changed_says_so_under_every_filter_of_kinds(vault: Vault, cloc
     old = vault.remember("Invoices are sent on the first of the month.", ["billing"], kind="procedure").id
     clock.advance(timedelta(days=1))
     new = vault.remember("From May on customers get their bills weekly.", ["billing"], kind="change", change_targets=[old]).id
-    (only,) = _asked(vault, "when are invoices sent", kinds=["procedure"]).results
-    assert (only.id, only.overtaken_by) == (old, new)
+    change, only = _asked(vault, "when are invoices sent", kinds=["procedure"]).results
+    assert (change.id, change.role, only.id, only.overtaken_by) == (new, "update", old, new)
     both = _asked(vault, "when are invoices sent")
     assert _places(both.results)[new] < _places(both.results)[old]
     assert both.results[1].lean(lambda identity: identity[:6])["overtaken_by"] == new[:6]

@@ -33,12 +33,12 @@ _CAME_BY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadMemory:
-    """One result. `kind` is its type; numbers are in 0..1.
+    """One result. `kind` is its type; numbers are in 0..1; `details` is what its head says beside the text.
 
     `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
     update_link, link, joined by `+`; `why` says the same in words. `came_with` is the id of the result that a chain led
     from; `evidence_moved` says that a file it rests on changed; `overtaken_by` is the newest change of what it says,
-    `questioned` why somebody asks whether it is so. `details` is what its head says beside the text.
+    `solved_by` the newest solution of what a tactic failed at before, `questioned` why somebody asks whether it is so.
     """
 
     memory_id: str
@@ -63,6 +63,7 @@ class ReadMemory:
     caution: str | None
     questioned: str | None
     overtaken_by: str | None
+    solved_by: str | None
     evidence_moved: bool
     came_with: str | None
     observed_at: str
@@ -177,8 +178,9 @@ def _result(one: Recalled, moved: bool) -> ReadMemory:
         utility=one.utility, problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why,
         title=one.title, summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match,
         confidence=one.confidence, weak=one.weak, doubtful=one.doubtful, caution=one.caution, questioned=one.questioned,
-        overtaken_by=one.overtaken_by, evidence_moved=moved, came_with=one.of, observed_at=one.observed_at,
-        created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model, path=one.path,
+        overtaken_by=one.overtaken_by, solved_by=one.solved_by, evidence_moved=moved, came_with=one.of,
+        observed_at=one.observed_at, created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model,
+        path=one.path,
     )  # fmt: skip
 
 

@@ -55,9 +55,10 @@ class Asked:
 class Recalled(Headline):
     """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
 
-    `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed
-    tactic; `questioned` is why somebody asks whether it is so, `overtaken_by` the id of the newest change of what it says;
-    `of` is the id of the result that a chained one came with; `factors` explain the score when asked for.
+    `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed tactic;
+    `questioned` is why somebody asks whether it is so, `overtaken_by` the id of the newest change of what it says,
+    `solved_by` that of the newest solution of what a tactic failed at before; `of` is the id of the result that a chained
+    one came with; `factors` explain the score when asked for.
     """
 
     content: str
@@ -83,6 +84,7 @@ class Recalled(Headline):
     caution: str | None = None
     questioned: str | None = None
     overtaken_by: str | None = None
+    solved_by: str | None = None
     doubtful: bool = False
     stale: bool = False
     folded: int = 0
@@ -97,6 +99,7 @@ class Recalled(Headline):
             **titled(self.title, self.content), **beside(self.details, short, self.caution or ""), "subjects": self.subjects,
             "match": round(self.match, 2), "weak": self.weak, "why": why, "date": self.observed_at[:10], "caution": self.caution,
             "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
+            "solved_by": self.solved_by and short(self.solved_by),
             "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip

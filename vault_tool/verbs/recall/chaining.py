@@ -100,7 +100,7 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weigh
                 continue
             counts[link.role] = counts.get(link.role, 0) + 1
             wanted.append((hit, link, entry))
-    lanes.add(pool, [entry for _, _, entry in wanted])
+    lanes.add(pool, [entry for _, _, entry in wanted], {entry.id for _, link, entry in wanted if link.role == "update"})
     there = {one.entry.id for one in hits}
     found: dict[Key, Link] = {}
     for hit, link, entry in wanted:
@@ -115,8 +115,7 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weigh
 def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
     """What a memory is linked to; `pointed` is what points at it, with the field that does."""
     if asked.update_links:
-        for newer in _by(pointed, _CHANGES):
-            yield _link("update", entry, f"changes {entry.title}"), newer
+        yield from _updates(catalog, entry, _by(pointed, _CHANGES))
         for identity in entry.texts("change_targets"):
             for target in catalog.get(identity):
                 yield _link("related", entry, f"changed by {entry.title}"), target
@@ -124,6 +123,19 @@ def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]
         yield from _around_problem(catalog, entry, pointed)
     yield from _evidence(catalog, entry, pointed)
     yield from _edges(catalog, entry, pointed, asked)
+
+
+def _updates(catalog: Catalog, entry: Entry, changes: Sequence[Entry]) -> Iterator[tuple[Link, Entry]]:
+    """What changed a memory, and what changed that since; circles end."""
+    seen = {entry.id}
+    changing = [(entry, change) for change in changes]
+    while changing:
+        for changed, change in changing:
+            yield _link("update", changed, f"changes {changed.title}"), change
+        seen |= {change.id for _, change in changing}
+        by_id = {change.id: change for _, change in changing}
+        pointed = catalog.pointing_at_each(by_id, _CHANGES)
+        changing = [(by_id[at], newer) for at, found in pointed.items() for _, newer in found if newer.id not in seen]
 
 
 def _by(pointed: Sequence[tuple[str, Entry]], fields: Collection[str]) -> list[Entry]:

@@ -23,7 +23,7 @@ from vault_tool.util.text import one_line, tokens
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.headline import headline_of
 from vault_tool.verbs.lean import Short
-from vault_tool.verbs.look import bodies_of
+from vault_tool.verbs.look import FAILED_TACTIC, bodies_of, solved_since
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall import chaining, lanes, weighing
 from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
@@ -47,7 +47,6 @@ _WEIGHED_LEAST = 40
 """Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that."""
 
 _PREFERENCE = "preference"
-FAILED_TACTIC = "failed_tactic"
 _AFTER = 0.99
 _MODE = 200
 
@@ -92,7 +91,7 @@ def _answered(
     pools, unread = _searched(scopes, read, asked, weights)
     _rank(pools, read, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
-    changes = _ordered(ranked, asked, weights)
+    changes = _ordered(ranked, _hidden_changes(pools), asked, weights)
     chosen = _chosen(ranked, changes, asked, weights)
     return tuple(_within(pools, chosen, changes, asked)), (*reasons(_lacks(pool) for pool in pools), *unread)
 
@@ -132,7 +131,8 @@ def _lacks(pool: Pool) -> tuple[str, ...]:
 def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> None:
     """Set strength, rank, match and certainty of every candidate."""
     everything = [one for pool in pools for one in pool.candidates.values()]
-    fusion.fuse(everything, weights)
+    hidden = [one for pool in pools for one in pool.bridges.values()]
+    fusion.fuse([*everything, *hidden], weights)
     fusion.favour_named(everything, weights)
     for pool in pools:
         fusion.lend(pool.lines, weights)
@@ -140,9 +140,10 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> N
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         lanes.count_links(pool, best)
         fusion.favour_linked(best, weights)
-    others = SAID if read.sentences else crowd(everything)
-    for one in everything:
-        one.match, one.certainty = match(one), certainty(one, others)
+    for some, among in ((everything, everything), (hidden, [*everything, *hidden])):
+        others = SAID if read.sentences else crowd(among)
+        for one in some:
+            one.match, one.certainty = match(one), certainty(one, others)
 
 
 def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
@@ -150,7 +151,8 @@ def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
     links = chaining.implicit(pool, best, asked, weights)
-    for key, link in chaining.explicit(pool, best[: asked.limit], asked, weights).items():
+    leading = chaining.strongest(list(pool.bridges.values()), asked.limit)
+    for key, link in chaining.explicit(pool, [*best[: asked.limit], *leading], asked, weights).items():
         links[key] = link
     _settle_new(pool, links)
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
@@ -162,7 +164,7 @@ def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
     """What came along fits at least as well as its link says, whatever its own words."""
     if not links:
         return
-    by_id = {one.entry.id: one for one in pool.candidates.values()}
+    by_id = {one.entry.id: one for one in (*pool.bridges.values(), *pool.candidates.values())}
     for key, link in links.items():
         one, hit = pool.candidates[key], by_id[link.of]
         keeps = min(1.0, link.keeps)
@@ -170,12 +172,16 @@ def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
         one.factors["link"] = link.keeps
 
 
-def _ordered(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> Mapping[Key, Candidate]:
-    """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change."""
+def _ordered(ranked: Sequence[_Ranked], hidden: Sequence[Candidate], asked: Asked, weights: Weights) -> Mapping[Key, Candidate]:
+    """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change.
+
+    That may be one that a filter of kinds hides.
+    """
     by_key = {each.one.key: each for each in ranked}
     believed = [each.one for each in ranked if not (each.one.entry.type == order.CHANGE and doubtful(each.belief))]
     there = {one.entry.id: one for one in believed}
     changed = order.overtaken(believed)
+    unseen = order.overtaken([*believed, *hidden]) if hidden else []
     for each in ranked:
         if each.link is not None and each.link.role == "update" and each.link.of in there and each.one.entry.id in there:
             changed.append((there[each.link.of], each.one))
@@ -184,7 +190,13 @@ def _ordered(ranked: Sequence[_Ranked], asked: Asked, weights: Weights) -> Mappi
     for first, other in order.before([each.one for each in ranked], changed if asked.update_links else ()):
         order.put_before(first, other)
         by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
-    return order.newest_changes(changed)
+    return order.newest_changes([*changed, *unseen])
+
+
+def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
+    """The changes that are believed and that a filter of kinds hides."""
+    hidden = ((pool.vault, one) for pool in pools for one in pool.bridges.values() if one.entry.type == order.CHANGE)
+    return [one for vault, one in hidden if not vault.standings.doubted(one.entry)]
 
 
 def _chosen(
@@ -196,7 +208,7 @@ def _chosen(
     fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
     overtook = {key: one.key for key, one in changes.items()}
     texts = (
-        select.Text(each, each.one.entry.preview, _source(each), each.one.entry.type, overtook.get(each.one.key))
+        select.Text(each, each.one.entry.preview, _source(each), (*_own(each.one.entry), overtook.get(each.one.key)))
         for each in fitting
     )
     return [(kept.of, kept.folded) for kept in select.pick(texts, asked.limit, weights)]
@@ -209,10 +221,16 @@ def _solutions_first(fitting: Sequence[_Ranked]) -> None:
         problem = each.one.entry.text("problem")
         if problem and each.one.entry.type != FAILED_TACTIC:
             solved[problem] = min(each.one.score, solved.get(problem, each.one.score))
-    for each in fitting:
-        limit = solved.get(each.one.entry.text("problem"))
-        if limit is not None and each.one.entry.type == FAILED_TACTIC:
-            each.one.score = min(each.one.score, _AFTER * limit)
+    tactics = [each for each in fitting if each.one.entry.type == FAILED_TACTIC and each.one.entry.text("problem") in solved]
+    # The best of them first, each below the one before.
+    for each in sorted(tactics, key=lambda each: (each.one.score, each.one.match, each.one.key), reverse=True):
+        problem = each.one.entry.text("problem")
+        each.one.score = solved[problem] = min(each.one.score, _AFTER * solved[problem])
+
+
+def _own(entry: Entry) -> tuple[object, ...]:
+    """What keeps a memory from being a copy of one that has the same words: its type, its problem, its steps."""
+    return entry.type, entry.text("problem"), entry.texts("steps"), entry.texts("preconditions"), entry.texts("postconditions")
 
 
 def _source(each: _Ranked) -> str:
@@ -236,12 +254,14 @@ def _within(
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
     bodies: dict[Key, str] = {}
+    solved: dict[str, Entry] = {}
     for pool in pools:
         entries = [each.one.entry for each, _ in chosen if each.pool is pool]
         newest.update(_changes_of(pool, entries, newest))
+        solved.update(solved_since(pool.vault, entries))
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
     made = [
-        _recalled(each, bodies[each.one.key], folded, newest.get(each.one.key), asked)
+        _recalled(each, bodies[each.one.key], folded, newest.get(each.one.key), solved.get(each.one.entry.id), asked)
         for each, folded in chosen
         if each.one.key in bodies
     ]
@@ -253,7 +273,7 @@ def lean_tokens(found: Leans) -> int:
     return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 
-def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, asked: Asked) -> Recalled:
+def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Asked) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
@@ -265,6 +285,7 @@ def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, as
         problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
         role=_role(each), of=each.link.of if each.link else None,
         caution=_caution(entry), questioned=_questioned(belief), overtaken_by=change.id if change else None,
+        solved_by=solution.id if solution else None,
         doubtful=doubtful(belief), stale=entry.stale, folded=folded,
         factors={name: round(value, 4) for name, value in _factors(each).items()} if asked.explain else None,
     )  # fmt: skip

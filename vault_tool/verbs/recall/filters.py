@@ -56,6 +56,12 @@ class Filters:
         """Whether a memory may answer."""
         return self.current(entry) and (self._anything or self.wants(entry))
 
+    def hides(self, entry: Entry) -> bool:
+        """Whether an observation may not answer for its type alone: it can lead to what may."""
+        if entry.record_class is not RecordClass.OBSERVATION or self._of_kind(entry):
+            return False
+        return self.current(entry) and self._fits(entry)
+
     def current(self, entry: Entry) -> bool:
         """Whether it is a memory that nothing replaces and that has not expired; what every session reads anyway is none."""
         if entry.record_class not in MEMORIES or entry.id in self._superseded:
@@ -66,11 +72,14 @@ class Filters:
 
     def wants(self, entry: Entry) -> bool:
         """Whether a record is what the asker's own filters ask for."""
+        return entry.id not in self._asked.exclude and self._of_kind(entry) and self._fits(entry)
+
+    def _of_kind(self, entry: Entry) -> bool:
+        return not self._kinds or not self._kinds.isdisjoint((entry.type.casefold(), entry.record_class.value))
+
+    def _fits(self, entry: Entry) -> bool:
+        """Whether it is what all filters but that of kinds ask for."""
         asked = self._asked
-        if entry.id in asked.exclude or (
-            self._kinds and self._kinds.isdisjoint((entry.type.casefold(), entry.record_class.value))
-        ):
-            return False
         if self._subjects:
             # A subject is about itself.
             named = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}

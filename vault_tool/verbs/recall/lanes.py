@@ -37,6 +37,8 @@ _FILTERED = 4
 """With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
 _TAGGED = 24
+_BRIDGES = 24
+"""So many of the best of each lane that a filter of kinds hides are looked at for what they lead to."""
 _MENTIONED = 12
 """So many of the best are looked at for each sentence of a conversation."""
 _ENDS = "?!. "
@@ -54,13 +56,17 @@ _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system")
 
 @dataclass(slots=True)
 class Pool:
-    """The memories of one vault that are in the running for one question, by scope and path."""
+    """The memories of one vault that are in the running for one question, by scope and path.
+
+    `bridges` are those that a filter of kinds hides: they answer nothing, and what they are linked to may.
+    """
 
     vault: Context
     catalog: Catalog
     scope: Scope
     filters: Filters
     candidates: dict[Key, Candidate] = field(default_factory=dict)
+    bridges: dict[Key, Candidate] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
     meaning: Meaning | None = None
     degraded: tuple[str, ...] = ()
@@ -112,6 +118,9 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     for path in called:
         if (pool.scope, path) in pool.candidates:
             pool.candidates[pool.scope, path].exact = True
+    if asked.kinds and (asked.problem_links or asked.update_links):
+        best = dict.fromkeys([*list(words)[:_BRIDGES], *near[:_BRIDGES], *list(mentions)[:_BRIDGES], *called])
+        _lead(pool, catalog.by_paths_kept(best).values(), words, mentions)
     _beside(pool, words)
     _measure(pool)
     for one in pool.candidates.values() if names else ():
@@ -127,10 +136,17 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     return pool
 
 
-def add(pool: Pool, entries: Iterable[Entry]) -> list[Candidate]:
-    """Further memories of the pool's vault, as far as they may answer; those that are in it already are given as they are."""
+def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> list[Candidate]:
+    """Further memories of the pool's vault, as far as they may answer; those that are in it already are given as they are.
+
+    What of them updates another (`updates`, by id) may, whatever kinds were asked for.
+    """
     filters = pool.filters
-    admitted = (entry for entry in entries if (pool.scope, entry.path) in pool.candidates or filters.admits(entry))
+    admitted = (
+        entry
+        for entry in entries
+        if (pool.scope, entry.path) in pool.candidates or filters.admits(entry) or (entry.id in updates and filters.hides(entry))
+    )
     found = [pool.candidate(entry) for entry in admitted]
     _measure(pool, [one for one in found if one.cosine is None])
     return found
@@ -162,6 +178,17 @@ def _take(
                 one.why += ("meaning",)
             if current is not entry:
                 one.why += (f"replaces {entry.title}",)
+
+
+def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float]) -> None:
+    """Take in what only its type keeps from answering, for what it leads to."""
+    for entry in entries:
+        if pool.filters.hides(entry):
+            one = pool.bridges[pool.scope, entry.path] = Candidate((pool.scope, entry.path), entry)
+            if entry.path in words:
+                _give(one, words[entry.path])
+            _raise(one, mentions.get(entry.path, 0.0))
+    _measure(pool, pool.bridges.values())
 
 
 def _give(one: Candidate, wording: Wording) -> None:
