@@ -55,13 +55,17 @@ class Standings:
         uses = [use for use in self._local.uses() if use.target == entry.id]
         return _fold(entry, self._index.catalog.signals(entry.id), uses)
 
+    def judged(self, entry: Entry) -> Belief:
+        """The belief in one memory by what was judged of it alone: whether it is doubtful or reviewed, use says nothing to."""
+        return _fold(entry, self._index.catalog.signals(entry.id), ())
+
     def doubted(self, entry: Entry) -> bool:
-        """Whether a memory is shown as doubtful, for which use counts nothing."""
-        return doubtful(_fold(entry, self._index.catalog.signals(entry.id), ()))
+        """Whether a memory is shown as doubtful."""
+        return doubtful(self.judged(entry))
 
     def reviewed(self, entry: Entry) -> bool:
-        """Whether a person vouches for a memory, to which use says nothing."""
-        return _fold(entry, self._index.catalog.signals(entry.id), ()).reviewed
+        """Whether a person vouches for a memory."""
+        return self.judged(entry).reviewed
 
     def score_of(self, entry: Entry, belief: Belief, moment: datetime) -> float:
         """The decay score of one memory at `moment`."""

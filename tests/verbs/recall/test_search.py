@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,16 @@ def test_what_is_believed_to_be_false_is_found_and_marked(vault: Vault) -> None:
         assert marks == {lie.id: True, true.id: False}
     assert {one.id: one.doubtful for one in vault.search_observations(["Quartz"], "quartz").results} == marks
     assert {one.id: one.doubtful for one in vault.search("quartz", everything=True).results if one.kind != "subject"} == marks
+
+
+@pytest.mark.parametrize("query", ["quartz", '"is hard"', "quar*"])
+@pytest.mark.parametrize("options", [{}, {"mode": "text"}, {"everything": True}])
+def test_what_a_person_reviewed_is_said_to_be(vault: Vault, query: str, options: dict[str, Any]) -> None:
+    held = vault.remember("Quartz is hard.", ["Stone"], ask=True)
+    vault.as_(origin="owner").review(accept=[held.id])
+    other = vault.remember("Flint is hard, as quartz is.", ["Stone"])
+    marks = {one.id: one.reviewed for one in vault.search(query, kinds=["observation"], **options).results}
+    assert marks[held.id] and not marks.get(other.id)
 
 
 def test_best_comes_first_and_the_limit_holds(vault: Vault) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
+from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import Catalog, Page
 from vault_tool.index.lexical import LexicalHit
@@ -196,6 +197,7 @@ def _kept(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: A
 
 
 def _found(vault: Context, entry: Entry, score: float) -> Found:
+    judged = vault.standings.judged(entry)
     return Found(
         **headline_of(entry),
         subject_names=entry.subjects,
@@ -204,7 +206,8 @@ def _found(vault: Context, entry: Entry, score: float) -> Found:
         path=entry.path,
         created=entry.text("created"),
         origin=origin_of(vault, entry),
-        doubtful=entry.record_class.value in _MEMORIES and vault.standings.doubted(entry),
+        reviewed=judged.reviewed,
+        doubtful=entry.record_class.value in _MEMORIES and doubtful(judged),
         stale=entry.stale,
     )
 
