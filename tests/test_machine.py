@@ -146,3 +146,32 @@ def test_faults_choose_nobody() -> None:
 
 def test_every_option_has_its_sentence() -> None:
     assert all(sentence.endswith(".") for sentence in machine.sentences().values())
+
+
+SEED = {"embedding_provider": "ollama", "openai_api_key": None, "ollama_model": "nomic-embed-text", "openai_model": "small"}
+
+
+def test_a_cognitive_memorys_file_is_understood_as_it_is(path: Path) -> None:
+    path.write_text(json.dumps(SEED))
+    found = machine.read(path, {})
+    assert (found.provider, found.model, bool(found.openai_key)) == ("ollama", "nomic-embed-text", False)
+    assert found.sources["provider"] == found.sources["model"] == "_config.json"
+    other = machine.read(path, {"VAULT_PROVIDER": "openai"})
+    assert (other.provider, other.model) == ("openai", "small"), "a model belongs to its provider"
+    path.write_text(json.dumps({**SEED, "openai_api_key": SECRET, "provider": "local"}))
+    found = machine.read(path, {})
+    assert (found.provider, found.model, found.openai_key.reveal()) == ("local", "", SECRET), "our own name wins"
+
+
+def test_what_is_set_takes_the_place_of_what_it_was_called_there(path: Path) -> None:
+    path.write_text(json.dumps({**SEED, "openai_api_key": SECRET}))
+    machine.write(path, {"provider": "openai"})
+    assert json.loads(path.read_text()).keys() == {"provider", "openai_api_key", "ollama_model", "openai_model"}
+    found = machine.read(path, {})
+    assert (found.provider, found.model, found.openai_key.reveal()) == ("openai", "small", SECRET)
+    machine.write(path, {"openai_key": "", "model": "large", "provider": ""})
+    assert json.loads(path.read_text()) == {"model": "large"}
+    assert machine.read(path, {}).provider == "auto"
+    path.write_text(json.dumps({"embedding_provider": 7, "colour": "red"}))
+    with pytest.raises(ConfigError, match=r"unknown option `colour`.*`provider` must be a text"):
+        machine.read(path, {})

@@ -81,6 +81,7 @@ class Config:
     )
     skipped_turns_days: int = _option(14, "Days that a turn which wrote nothing is kept on this machine, for a second look.")
     repo_ids: tuple[str, ...] = _option((), "More names under which requests may mean this vault, beside its own id and name.")
+    projects: tuple[str, ...] = _option((), "Tags that are projects, for what spans several in REFLECTION.md.")
     types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")
     recall: RecallSettings = _option(
         RecallSettings(),

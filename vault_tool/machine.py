@@ -20,6 +20,11 @@ EXACT = "exact"
 OLLAMA_HOST = "http://localhost:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 
+_FORMER = {
+    "provider": ("embedding_provider",), "openai_key": ("openai_api_key",), "model": ("ollama_model", "openai_model"),
+}  # fmt: skip
+"""What a cognitive memory calls these options, whose file may be put here as it is."""
+
 _FILE_MODE = 0o600
 _LONGEST = 2000
 
@@ -107,7 +112,8 @@ def read(path: Path, environ: Mapping[str, str], *, own_file: bool = True) -> Ma
     faults: list[str] = []
     values: dict[str, Any] = {}
     sources: dict[str, str] = {}
-    for name, value in (_table(path, faults) if own_file else {}).items():
+    table = _table(path, faults) if own_file else {}
+    for name, value in _translated(table, environ.get(variable_of("provider"), "").strip()).items():
         if name in _OPTIONS:
             values[name], sources[name] = value, path.name
         else:
@@ -130,6 +136,8 @@ def write(path: Path, changes: Mapping[str, str]) -> None:
     faults: list[str] = []
     table = _table(path, faults)
     for name, value in changes.items():
+        for old in _FORMER.get(name, ()):
+            table.pop(old, None)
         if value and _checked(name, value, f"--{name.replace('_', '-')}", faults) is not None:
             table[name] = value
         elif not value:
@@ -172,6 +180,19 @@ def _table(path: Path, faults: list[str]) -> dict[str, Any]:
         return found
     faults.append(f"{path.name} must be an object: {{...}}")
     return {}
+
+
+def _translated(table: Mapping[str, Any], provider: str) -> dict[str, Any]:
+    """A file's options under our names, also where it is a cognitive memory's; our own win. The model is the provider's."""
+    former = {old for names in _FORMER.values() for old in names}
+    found = {name: value for name, value in table.items() if name not in former}
+    for name, old in (("provider", "embedding_provider"), ("openai_key", "openai_api_key")):
+        if table.get(old) is not None:
+            found.setdefault(name, table[old])
+    model = table.get(f"{provider or found.get('provider')}_model")
+    if model is not None:
+        found.setdefault("model", model)
+    return found
 
 
 def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:

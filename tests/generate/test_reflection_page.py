@@ -38,7 +38,7 @@ def test_themes_are_pairs_of_tags_with_their_newest_titles() -> None:
     notes = [entry(n, title=f"N{n}", tags=["Python", "fix", "fix"], created=f"2026-11-{n + 1:02d}") for n in range(5)]
     notes += [entry(50 + n, tags=["fix", "redis"]) for n in range(2)] + [entry(99, tags=["a", "b"])]
     assert section(page(notes), "Themes") == [
-        '- **fix + python**: 5 memories ("N4", "N3", "N2")',
+        '- **fix + Python**: 5 memories ("N4", "N3", "N2")',
         '- **fix + redis**: 2 memories ("Note 51", "Note 50")',
     ]
 
@@ -57,6 +57,24 @@ def test_patterns_span_projects_named_by_field_or_tag() -> None:
     ]
     notes += [entry(13, tags=["fix"], project="global")]
     assert section(page(notes), "Cross-Project Patterns") == ["- **fix**: appears in homelab (4), dynasty (1)"]
+
+
+def test_tags_and_projects_are_told_as_they_are_written() -> None:
+    notes = [entry(n, tags=["#major-domo", "home_lab"], project="paper-dynasty") for n in range(3)]
+    notes += [entry(9, tags=["Major Domo", "home_lab"], project="vagabond_rpg")]
+    text = page(notes)
+    assert section(text, "Themes")[0].startswith("- **home_lab + major-domo**: 4 memories")
+    assert section(text, "Cross-Project Patterns")[0] == "- **home_lab**: appears in paper-dynasty (3), vagabond_rpg (1)"
+
+
+def test_a_project_is_known_by_a_setting_or_a_subject_too() -> None:
+    notes = [entry(1, tags=["fix", "major-domo"]), entry(2, tags=["fix"], subjects=["MD"]), entry(3, tags=["fix", "Lab"])]
+    named = {"major-domo": "major-domo", "md": "major-domo", "lab": "lab"}
+    text = reflection_page(
+        notes, {}, (), as_of=AS_OF, last_reflection="", reflections=0, merges=0, projects=named
+    )  # fmt: skip
+    assert section(text, "Cross-Project Patterns") == ["- **fix**: appears in major-domo (2), lab (1)"]
+    assert "Cross-Project" not in page(notes)
 
 
 def test_most_accessed_and_recent_insights() -> None:

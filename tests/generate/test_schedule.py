@@ -1,4 +1,4 @@
-"""A daily refresh as systemd units and a cron line: odd paths stay one word."""
+"""Daily refreshes as systemd units and cron lines: odd paths stay one word."""
 
 from __future__ import annotations
 
@@ -11,32 +11,39 @@ import pytest
 
 from vault_tool.generate.schedule import schedule
 
+COMMANDS = ("embed", "core", "reflect")
+
 
 @pytest.mark.parametrize("root", ["/home/ada/notes", "/home/ada/my notes", '/home/ada/100% $HOME\'s "vault"'])
-def test_a_cron_line_runs_the_one_command(root: str) -> None:
+def test_each_cron_line_runs_its_one_command_at_a_time_of_its_own(root: str) -> None:
     made = schedule(root, "/opt/bin/vt", "Notes")
-    minute, hour, day, month, weekday, command = made.cron.split(" ", 5)
-    assert (minute, hour, day, month, weekday) == ("17", "4", "*", "*", "*")
-    # cron hands on what stands before the first unescaped %, with \% as %.
-    assert shlex.split(command.replace("\\%", "%")) == ["/opt/bin/vt", "--vault", root, "core"]
+    times = set()
+    for command, job in zip(COMMANDS, made.jobs, strict=True):
+        minute, hour, *others, typed = job.cron.split(" ", 5)
+        assert others == ["*", "*", "*"]
+        times.add((hour, minute))
+        # cron hands on what stands before the first unescaped %, with \% as %.
+        assert shlex.split(typed.replace("\\%", "%")) == ["/opt/bin/vt", "--vault", root, command]
+    assert len(times) == len(COMMANDS)
 
 
 def test_the_units_belong_together() -> None:
     made = schedule("/home/ada/my notes", "/opt/bin/vt", "My notes")
-    assert made.service_name == "vault-core-my-notes.service"
-    assert made.timer_name == "vault-core-my-notes.timer"
-    assert 'ExecStart="/opt/bin/vt" "--vault" "/home/ada/my notes" "core"' in made.service
-    assert "OnCalendar=daily" in made.timer
-    assert made.install[-1].endswith(made.timer_name)
+    for command, job in zip(COMMANDS, made.jobs, strict=True):
+        assert job.service_name == f"vault-{command}-my-notes.service"
+        assert job.timer_name == f"vault-{command}-my-notes.timer"
+        assert f'ExecStart="/opt/bin/vt" "--vault" "/home/ada/my notes" "{command}"' in job.service
+        assert "OnCalendar=daily" in job.timer
+        assert job.timer_name in made.install[-1]
 
 
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
         pytest.skip("systemd-analyze is not on this machine: the units are not verified by systemd itself")
     made = schedule("/tmp/a 100% b", "/bin/true", "x")
-    for name, text in ((made.service_name, made.service), (made.timer_name, made.timer)):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--user", str(tmp_path / made.service_name)], capture_output=True, text=True
-    )
-    assert made.service_name not in done.stderr, done.stderr
+    for job in made.jobs:
+        (tmp_path / job.service_name).write_text(job.service, encoding="utf-8")
+        (tmp_path / job.timer_name).write_text(job.timer, encoding="utf-8")
+    services = [str(tmp_path / job.service_name) for job in made.jobs]
+    done = subprocess.run(["systemd-analyze", "verify", "--user", *services], capture_output=True, text=True)
+    assert not [job for job in made.jobs if job.service_name in done.stderr], done.stderr

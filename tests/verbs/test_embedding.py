@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import vt
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
@@ -210,3 +211,55 @@ def test_the_key_is_nowhere_in_the_vault_nor_in_what_is_printed(root: Path, cloc
 def test_there_is_no_vault_to_embed(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         Vault.open(tmp_path / "nowhere")
+
+
+def test_a_new_perspective_is_behind_until_it_is_embedded(root: Path, clock: FixedClock, ollama: FakeOllama) -> None:
+    with _with(root, clock, ollama) as vault:
+        vault.remember("The database moved to Postgres.", ["Homelab"])
+        vault.embed()
+        notes = vault.get_stats().embedding_coverage.embedded
+        assert set(vault.get_stats().embedding_coverage.perspectives.values()) == {notes}
+    settings = root / "vault.toml"
+    settings.write_text(settings.read_text() + 'moods = "Represent moods:"\n')
+    with _with(root, clock, ollama, VAULT_PROVIDER="ollama") as vault:
+        assert "moods" in vault.vectors.perspectives
+        stats, status = vault.get_stats().embedding_coverage, vault.status()
+        assert (stats.embedded, stats.share, stats.perspectives["moods"], stats.perspectives["general"]) == (0, 0, 0, notes)
+        assert status.embeddings.vectors is not None
+        assert (status.embeddings.vectors.behind, status.embeddings.vectors.coverage["moods"]) == (notes, 0)
+        assert any("vt embed" in advice for advice in status.next)
+        shown = vt("--vault", str(root), "status", env={"OLLAMA_HOST": ollama.url, "VAULT_PROVIDER": "ollama"}).stdout
+        told = " ".join(shown.split())
+        assert f"perspectives general ({notes}), " in told and "moods (0)" in told
+        ollama.mode, ollama.poison = Mode.ERROR, "search_document: Represent moods:"
+        assert vault.recall("Postgres database").degraded == (f"not embedded yet by the perspective moods: {notes} notes",)
+        ollama.mode = Mode.WELL
+        assert vault.embed().complete
+        whole = vault.get_stats().embedding_coverage
+        assert (whole.embedded, whole.perspectives["moods"]) == (notes, notes)
+        assert not vault.recall("Postgres database").degraded
+
+
+def test_a_question_is_embedded_for_all_perspectives_in_one_request(root: Path, clock: FixedClock, ollama: FakeOllama) -> None:
+    with _with(root, clock, ollama) as vault:
+        vault.remember("The database moved to Postgres.", ["Homelab"])
+        vault.embed()
+        before = len(ollama.asked("/api/embed"))
+        vault.search("where is the database?")
+        assert len(ollama.asked("/api/embed")) == before + 1
+        assert len(vault.vectors.perspectives) == 5
+
+
+def test_another_provider_is_what_an_answer_asks_for_when_the_old_one_is_gone(root: Path, clock: FixedClock) -> None:
+    choose.forget()
+    with FakeOllama() as ollama, _with(root, clock, ollama) as vault:
+        vault.remember("The database moved to Postgres.", ["Homelab"])
+        assert vault.embed().complete
+    with FakeOpenAI() as server:
+        there = {"VAULT_PROVIDER": "openai", "OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": server.base_url}
+        with _with(root, clock, ollama, **there) as vault:
+            [reason] = vault.recall("where is the database?").degraded
+            assert "text-embedding-3-small" in reason and "`vt embed`" in reason and "ollama serve" not in reason
+            assert vault.embed().complete
+            assert not vault.recall("where is the database?").degraded
+            assert vault.get_stats().embedding_coverage.model == "openai:text-embedding-3-small"

@@ -314,3 +314,20 @@ class TestReflection:
             write(root, f"vault/{number}.md", note(number, type="single_subject", summary=f"View {number}.", subjects="[Redis]"))
         page = vault.reflection(preview=True).text
         assert "more than one is active" in page
+
+
+class TestUseOfToday:
+    def test_the_printed_reflection_counts_it_and_the_tracked_page_when_it_is_shared(
+        self, vault: Vault, root: Path, clock: FixedClock
+    ) -> None:
+        used = vault.remember("Used.", kind="fact")
+        for _ in range(3):
+            vault.get(used.id)
+        state = json.loads((root / "_state.json").read_text())["entries"][used.id]["access_count"]
+        shown = vault.reflection(preview=True).text
+        assert state == 3 and f"1. [Used]({used.path}) - {state} accesses" in shown
+        assert "By number of accesses, those of this machine that no commit has among them:" in shown
+        assert "Most Accessed" not in vault.reflection().text
+        clock.advance(timedelta(days=1))
+        vault.remember("Another.")
+        assert f"1. [Used]({used.path}) - 3 accesses" in vault.reflection().text

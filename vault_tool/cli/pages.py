@@ -30,7 +30,7 @@ def decay(call: Call, limit: int, standings: tuple[str, ...]) -> Exit:
 @command("core", "vt core", "vt core --print --budget 8000", "vt core --schedule")
 @click.option("--budget", type=click.IntRange(1), help="Most characters; else the setting core_budget.")
 @click.option("--print", "preview", is_flag=True, help="Only print it, as of now.")
-@click.option("--schedule", "scheduled", is_flag=True, help="Only print a systemd user timer and a cron line that run it daily.")
+@click.option("--schedule", "scheduled", is_flag=True, help="Only print daily timers (systemd, cron): embed, core, reflect.")
 def core(call: Call, budget: int | None, preview: bool, scheduled: bool) -> Exit:
     """Make CORE.md, the page that a prompt loads.
 
@@ -43,7 +43,7 @@ def core(call: Call, budget: int | None, preview: bool, scheduled: bool) -> Exit
 
 
 @command("reflection", "vt reflection", "vt reflection --print")
-@click.option("--print", "preview", is_flag=True, help="Only print it.")
+@click.option("--print", "preview", is_flag=True, help="Only print it, with what this machine used today.")
 def reflection(call: Call, preview: bool) -> Exit:
     """Make REFLECTION.md: themes and patterns.
 
@@ -67,15 +67,16 @@ def _program() -> str:
 
 
 def _schedule(made: Schedule, short: Short) -> Iterator[Block]:
-    yield f"# ~/.config/systemd/user/{made.service_name}"
-    yield Printed(made.service)
-    yield f"# ~/.config/systemd/user/{made.timer_name}"
-    yield Printed(made.timer)
-    yield "# then"
+    for job in made.jobs:
+        yield f"# ~/.config/systemd/user/{job.service_name}"
+        yield Printed(job.service)
+        yield f"# ~/.config/systemd/user/{job.timer_name}"
+        yield Printed(job.timer)
+    yield "# then, with the timers that you want"
     yield from made.install
     yield ""
     yield "# or, by `crontab -e`"
-    yield made.cron
+    yield from (job.cron for job in made.jobs)
 
 
 def _decay(found: pages.Decay, short: Short) -> Iterator[Block]:

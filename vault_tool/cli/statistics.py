@@ -61,4 +61,6 @@ def _stats(found: statistics.Stats, short: Short) -> Iterator[Block]:
 def _coverage(coverage: statistics.EmbeddingCoverage) -> str:
     if coverage.share is None:
         return "nothing embeds here"
-    return f"{coverage.embedded} of {coverage.embeddable} ({coverage.share:.0%}) by {coverage.model}"
+    each = ", ".join(f"{name} {count}" for name, count in coverage.perspectives.items() if count != coverage.embedded)
+    said = f"{coverage.embedded} of {coverage.embeddable} ({coverage.share:.0%}) by {coverage.model}"
+    return f"{said}; {each}" if each else said

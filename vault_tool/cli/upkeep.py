@@ -94,7 +94,10 @@ def _vectors(now: VectorStatus) -> str:
     store = f"{now.store}{', approximate' if now.approximate else ''}"
     behind = f", {now.behind} behind" if now.behind else ""
     filling = f", {now.filling} is being made" if now.filling else ""
-    perspectives = ", ".join(now.perspectives) or "none"
+    # How many each has is worth saying where they differ.
+    differ = len(set(now.coverage.values())) > 1
+    named = [f"{name} ({now.coverage.get(name, 0)})" if differ else name for name in now.perspectives]
+    perspectives = ", ".join(named) or "none"
     return f"{store}: {counted(now.notes, 'note')}{behind}, perspectives {perspectives}, {size:.1f} MB{filling}"
 
 

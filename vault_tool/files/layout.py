@@ -96,6 +96,10 @@ def ignored_name(name: str) -> bool:
     return name.startswith((".", "#")) or name.endswith(_IGNORED_ENDS) or name == "4913"
 
 
+IMPORTED_LOG = ".import-"
+"""What the name of a log has that an import brought, before the import's own name."""
+
+
 def episode_path(day: str, writer: str) -> str:
     """Where the log of one day (`2026-11-20`) by one writer is kept."""
     return f"{VAULT}/episodes/{day}.{writer}.md"

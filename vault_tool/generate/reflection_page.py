@@ -13,7 +13,7 @@ from vault_tool.generate.escape import inline, words
 from vault_tool.generate.lines import link, provenance
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import normal_name, tag_name
 
 THEMES = 8
 EXAMPLES = 3
@@ -29,6 +29,7 @@ TAG = 30
 
 _TAGS_READ = 16
 _EVERYWHERE = frozenset({"", "global"})
+_LIVE = ", those of this machine that no commit has among them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,32 @@ class Concern:
 
 @dataclass(frozen=True, slots=True)
 class _Tagged:
-    """A memory with its tags in the form in which they are compared, each once, and its project."""
+    """A memory with its tags and its projects in the form in which they are compared, each once."""
 
     entry: Entry
     tags: tuple[str, ...]
-    project: str
+    projects: frozenset[str]
+
+
+class _Spelling:
+    """How tags and projects are written, by the form in which they are compared: as most memories have it."""
+
+    def __init__(self) -> None:
+        self._normal: dict[str, str] = {}
+        self._written: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def normal(self, text: str) -> str:
+        """The form in which a tag or project is compared, its spelling counted."""
+        if text not in self._normal:
+            self._normal[text] = tag_name(text)
+        found = self._normal[text]
+        self._written[found][text] += 1
+        return found
+
+    def usual(self, normal: str) -> str:
+        """The spelling that most have."""
+        written, _ = min(self._written[normal].items(), key=lambda one: (-one[1], one[0]))
+        return words(written.strip().removeprefix("#"), TAG)
 
 
 def reflection_page(
@@ -59,17 +81,22 @@ def reflection_page(
     reflections: int,
     merges: int,
     reviewed: Callable[[str], bool] = lambda _: False,
+    projects: Mapping[str, str] | None = None,
+    live: bool = False,
 ) -> str:
     """The page as of a UTC date; `entries` are the records that nothing supersedes and the passes.
 
     `access` counts accesses by id, `reflections` the reflections so far (`last_reflection` is the date of the last, or
-    empty), `merges` the subjects merged; `reviewed` says of an id whether a person reviewed it. The cost grows with the
-    number of entries (of a note with more than 16 tags only 16 are read), the page does not.
+    empty), `merges` the subjects merged; `reviewed` says of an id whether a person reviewed it. `projects` are more
+    names of projects, each with the project that it means; with `live`, accesses that no commit has yet are among the rest.
+    The cost grows with the number of entries (of a note with more than 16 tags only 16 are read), the page does not.
     """
     memories = [entry for entry in entries if entry.record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)]
     memories = [entry for entry in memories if not entry.text("user")]
     memories.sort(key=lambda entry: entry.by_observed, reverse=True)
-    tagged = _tagged(memories)
+    spelling = _Spelling()
+    known = _projects(memories, projects or {}, spelling)
+    tagged = _tagged(memories, known, spelling)
     passes = [entry for entry in entries if entry.record_class is RecordClass.CONSOLIDATION]
     passes.sort(key=lambda entry: entry.by_created, reverse=True)
     used = _most_accessed(memories, access)
@@ -78,9 +105,9 @@ def reflection_page(
     dates = f"Last updated: {as_of.isoformat()} | Last reflection: {last_reflection or 'never'}"
     parts = (
         f"# Reflection Summary (auto-generated)\n\n> {dates} | Total reflections: {reflections}\n",
-        _section("Themes", "Tags that stand together most often:", _themes(tagged)),
-        _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged)),
-        _section("Most Accessed", "By number of accesses:", _accessed(used)),
+        _section("Themes", "Tags that stand together most often:", _themes(tagged, spelling)),
+        _section("Cross-Project Patterns", "Tags that span several projects:", _patterns(tagged, known, spelling)),
+        _section("Most Accessed", f"By number of accesses{_LIVE if live else ''}:", _accessed(used)),
         _section("Recent Insights", "The newest first:", [_insight(entry, reviewed(entry.id)) for entry in insights]),
         _section("Consolidation History", "", _history(passes, merges)),
         _section("Needs Attention", "To be settled by a new understanding, a review or a vote:", _attention(concerns)),
@@ -95,22 +122,24 @@ def _section(title: str, intro: str, lines: Iterable[str]) -> str:
     return f"## {title}\n\n{said}\n" if body else ""
 
 
-def _tagged(memories: Iterable[Entry]) -> list[_Tagged]:
-    known: dict[str, str] = {}
+def _projects(memories: Iterable[Entry], named: Mapping[str, str], spelling: _Spelling) -> dict[str, str]:
+    """What projects are called by fields, settings and subjects: each name with that of its project, as they are compared."""
+    fields = {entry.text("project"): entry.text("project") for entry in memories}
+    found = {spelling.normal(name): spelling.normal(project) for name, project in {**fields, **named}.items()}
+    return {name: project for name, project in found.items() if name not in _EVERYWHERE}
 
-    def normal(text: str) -> str:
-        if text not in known:
-            known[text] = normal_name(text)
-        return known[text]
 
+def _tagged(memories: Iterable[Entry], projects: Mapping[str, str], spelling: _Spelling) -> list[_Tagged]:
+    """The memories with their projects: that of their field, and those that a tag or a subject is called like."""
     found = []
     for entry in memories:
-        tags = tuple(dict.fromkeys(tag for tag in map(normal, entry.texts("tags")[:_TAGS_READ]) if tag))
-        found.append(_Tagged(entry, tags, normal(entry.text("project"))))
+        tags = tuple(dict.fromkeys(tag for tag in map(spelling.normal, entry.texts("tags")[:_TAGS_READ]) if tag))
+        names = {tag_name(entry.text("project")), *tags, *map(normal_name, entry.subjects)}
+        found.append(_Tagged(entry, tags, frozenset(projects[name] for name in names if name in projects)))
     return found
 
 
-def _themes(tagged: Sequence[_Tagged]) -> list[str]:
+def _themes(tagged: Sequence[_Tagged], spelling: _Spelling) -> list[str]:
     """The pairs of tags that two or more memories share, with the newest of these."""
     pairs = Counter(pair for one in tagged for pair in combinations(sorted(one.tags), 2))
     top = nsmallest(THEMES, ((-count, pair) for pair, count in pairs.items() if count > 1))
@@ -120,7 +149,7 @@ def _themes(tagged: Sequence[_Tagged]) -> list[str]:
             if len(titles) < EXAMPLES and pair[0] in one.tags and pair[1] in one.tags:
                 titles.append(f'"{_title(one.entry)}"')
     return [
-        f"- **{words(pair[0], TAG)} + {words(pair[1], TAG)}**: {-count} memories ({', '.join(examples[pair])})"
+        f"- **{spelling.usual(pair[0])} + {spelling.usual(pair[1])}**: {-count} memories ({', '.join(examples[pair])})"
         for count, pair in top
     ]
 
@@ -129,22 +158,20 @@ def _title(entry: Entry) -> str:
     return inline(entry.title.replace('"', "'"), TITLE)
 
 
-def _patterns(tagged: Sequence[_Tagged]) -> list[str]:
-    """Tags in two projects or more; a tag that is called like a project puts its memory into that project too."""
-    projects = {one.project for one in tagged} - _EVERYWHERE
+def _patterns(tagged: Sequence[_Tagged], projects: Mapping[str, str], spelling: _Spelling) -> list[str]:
+    """Tags in two projects or more."""
     spans: dict[str, Counter[str]] = defaultdict(Counter)
     for one in tagged:
-        places = ({one.project} - _EVERYWHERE) | projects.intersection(one.tags)
         for tag in one.tags:
             if tag not in projects:
-                spans[tag].update(places)
+                spans[tag].update(one.projects)
     wide = ((-len(places), -places.total(), tag) for tag, places in spans.items() if len(places) > 1)
-    return [f"- **{words(tag, TAG)}**: appears in {_places(spans[tag])}" for _, _, tag in nsmallest(PATTERNS, wide)]
+    return [f"- **{spelling.usual(tag)}**: appears in {_places(spans[tag], spelling)}" for _, _, tag in nsmallest(PATTERNS, wide)]
 
 
-def _places(places: Counter[str]) -> str:
+def _places(places: Counter[str], spelling: _Spelling) -> str:
     ordered = sorted(places.items(), key=lambda place: (-place[1], place[0]))
-    shown = ", ".join(f"{words(name, TAG)} ({count})" for name, count in ordered[:PROJECTS_SHOWN])
+    shown = ", ".join(f"{spelling.usual(name)} ({count})" for name, count in ordered[:PROJECTS_SHOWN])
     more = len(ordered) - PROJECTS_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 

@@ -1,36 +1,66 @@
-"""How CORE.md is refreshed by itself: a systemd user timer and a cron line, as texts to be put where they belong."""
+"""How a vault is refreshed by itself: systemd user timers and cron lines, as texts to be put where they belong."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vault_tool.util.text import slug
 
+DAILY: Mapping[str, tuple[str, str]] = {
+    "embed": ("Embed what is new in", "7 4 * * *"),
+    "core": ("Refresh CORE.md of", "17 4 * * *"),
+    "reflect": ("Refresh both pages of", "27 4 * * *"),
+}
+"""What may be run each day: a command, what it does, and when cron runs it."""
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
-    """The units of a daily refresh and the crontab line that does the same; `install` says what to type."""
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """The units that run one command daily, and the crontab line that does the same."""
+
+    command: str
     service_name: str
     service: str
     timer_name: str
     timer: str
-    install: tuple[str, ...]
     cron: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """The jobs of a vault; `install` says what to type once their units are in place. `reflect` does what `core` does too."""
+
+    jobs: tuple[Job, ...]
+    install: tuple[str, ...]
+
+
 def schedule(root: str, program: str, name: str) -> Schedule:
-    """A daily `vt core` of the vault at `root` by the `vt` at `program`; `name` tells it from other vaults' units."""
-    unit = f"vault-core-{slug(name, 'vault')}"
-    command = " ".join(_unit_word(word) for word in (program, "--vault", root, "core"))
-    service = f"[Unit]\nDescription=Refresh CORE.md of {_unit_text(root)}\n\n[Service]\nType=oneshot\nExecStart={command}\n"
-    timer = f"[Unit]\nDescription=Refresh CORE.md of {_unit_text(root)} daily\n\n"
+    """Daily `vt embed`, `vt core` and `vt reflect` of the vault at `root` by the `vt` at `program`.
+
+    `name` tells their units from other vaults'.
+    """
+    jobs = tuple(_job(command, root, program, slug(name, "vault")) for command in DAILY)
+    timers = " ".join(job.timer_name for job in jobs)
+    return Schedule(jobs=jobs, install=("systemctl --user daemon-reload", f"systemctl --user enable --now {timers}"))
+
+
+def _job(command: str, root: str, program: str, name: str) -> Job:
+    does, at = DAILY[command]
+    unit = f"vault-{command}-{name}"
+    words = (program, "--vault", root, command)
+    typed = " ".join(map(_unit_word, words))
+    described = f"{does} {_unit_text(root)}"
+    service = f"[Unit]\nDescription={described}\n\n[Service]\nType=oneshot\nExecStart={typed}\n"
+    timer = f"[Unit]\nDescription={described} daily\n\n"
     timer += "[Timer]\nOnCalendar=daily\nRandomizedDelaySec=15min\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
     # A crontab takes an unescaped % for the end of the line.
-    cron = shlex.join((program, "--vault", root, "core")).replace("%", "\\%")
-    install = ("systemctl --user daemon-reload", f"systemctl --user enable --now {unit}.timer")
-    return Schedule(f"{unit}.service", service, f"{unit}.timer", timer, install, f"17 4 * * * {cron}")
+    cron = shlex.join(words).replace("%", "\\%")
+    return Job(
+        command=command, service_name=f"{unit}.service", service=service, timer_name=f"{unit}.timer", timer=timer,
+        cron=f"{at} {cron}",
+    )  # fmt: skip
 
 
 def _unit_text(text: str) -> str:

@@ -13,11 +13,14 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
+from vault_tool.util.text import one_line
 
 DERIVED = frozenset({"CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json", "_config.json"})
 """What such a memory computes or keeps for one machine: made anew by the vault, never copied."""
 
 _EPISODE = re.compile(r"(?:.*/)?episodes/(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
+_PLACE = re.compile(r"([^,()]{1,80}) \(\d+\)")
+_MOST_USES = 10**9
 _LINK = re.compile(r"(\]\()([^)\]\s]+\.md)(\))")
 
 
@@ -40,11 +43,20 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How often a memory was used, and when last."""
+    """How often a memory was used, and when last; `last` is empty where that is not said."""
 
     target: str
     count: int
     last: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a `_state.json` says: uses, the ids that it calls pinned, and what of it cannot be used."""
+
+    uses: tuple[Use, ...] = ()
+    pinned: frozenset[str] = frozenset()
+    faults: tuple[str, ...] = ()
 
 
 def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[Relation], int]:
@@ -88,8 +100,8 @@ def episode(data: bytes, old: str, new: str, moved: Callable[[str], str]) -> byt
     return _LINK.sub(relinked, data.decode("utf-8")).encode("utf-8")
 
 
-def state(data: bytes) -> tuple[list[Use], frozenset[str]]:
-    """The uses in a `_state.json`, and the ids that it calls pinned; ValueError for what is no such file."""
+def state(data: bytes) -> State:
+    """What a `_state.json` says; ValueError for what is no such file."""
     found = read_own(data)
     if not isinstance(found, dict):
         raise ValueError("it is no JSON object")
@@ -98,7 +110,18 @@ def state(data: bytes) -> tuple[list[Use], frozenset[str]]:
     listed = found.get("pinned")
     pinned = [identity for one in (listed if isinstance(listed, list) else ()) if (identity := canonical(str(one)))]
     pinned += [identity for key, row in rows if _pinned(row) and (identity := canonical(str(key)))]
-    return [use for key, row in rows if (use := _use(str(key), row))], frozenset(pinned)
+    uses: list[Use] = []
+    faults: list[str] = []
+    for key, row in rows:
+        _use(str(key), row, uses, faults)
+    return State(tuple(uses), frozenset(pinned), tuple(faults))
+
+
+def projects(data: bytes) -> list[str]:
+    """The projects that a REFLECTION.md counts tags in."""
+    text = data.decode("utf-8", "replace")
+    places = (line.split(": appears in ", 1)[1] for line in text.splitlines() if ": appears in " in line)
+    return list(dict.fromkeys(name.strip() for place in places for name in _PLACE.findall(place)))
 
 
 def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> Relation | None:
@@ -126,14 +149,33 @@ def _unit(raw: Raw) -> float | None:
     return number if 0.0 <= number <= 1.0 else None
 
 
-def _use(key: str, row: object) -> Use | None:
-    identity = canonical(key)
-    if identity is None or not isinstance(row, dict):
-        return None
-    count, last = row.get("access_count"), parse_time(str(row.get("last_accessed") or ""))
-    if not isinstance(count, int) or isinstance(count, bool) or count <= 0 or last is None:
-        return None
-    return Use(identity, count, stamp(last))
+def _use(key: str, row: object, uses: list[Use], faults: list[str]) -> None:
+    """Take up the use of one memory; what is no count, or no time, is told. A count without a time is kept."""
+    shown, identity = one_line(key, 40), canonical(key)
+    if not isinstance(row, dict) or identity is None:
+        faults.append(f"the entry `{shown}` is {'no object' if identity else 'of no id'}, and is left out")
+        return
+    said, when = row.get("access_count"), row.get("last_accessed")
+    count = _count(said)
+    if count is None:
+        faults.append(f"access_count of {shown} is no count ({one_line(repr(said), 40)}): its use is left out")
+        return
+    last = parse_time(str(when or ""))
+    if count and last is None:
+        told = f"is no time ({one_line(repr(when), 40)})"
+        faults.append(f"last_accessed of {shown} {told}: its {count} uses are kept, as of when the memory was written")
+    if count:
+        uses.append(Use(identity, count, stamp(last) if last else ""))
+
+
+def _count(said: object) -> int | None:
+    """A count, also one written as text or with a point; None for what is none."""
+    if isinstance(said, str) and said.strip().isdecimal() and len(said) < len(str(_MOST_USES)):
+        said = int(said)
+    if isinstance(said, float) and said.is_integer():
+        said = int(said)
+    whole = isinstance(said, int) and not isinstance(said, bool)
+    return said if whole and 0 <= said <= _MOST_USES else 0 if said is None else None  # type: ignore[operator, return-value]
 
 
 def _pinned(row: object) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
@@ -26,6 +27,7 @@ from vault_tool.index.state import Standing as Row
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.text import normal_name
 from vault_tool.verbs import resolve, screening
 from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.kept_pages import kept_kinds
@@ -48,7 +50,9 @@ REFLECTION = "vault-reflection"
 """The type of a reflection's entry in the day's log: with its hyphen no memory can have it."""
 
 _REFLECTION_MARK = f"- **Type:** {REFLECTION}\n".encode()
-_MERGE_MARK = b"- **Type:** vault-merge\n"
+_MERGES = re.compile(rb"^- \*\*Type:\*\* vault-merge\r?$", re.MULTILINE)
+_IMPORTED_MERGES = re.compile(rb"^## \d\d:\d\d - merged? |^- \*\*Type:\*\* (?:vault-)?merge\r?$", re.MULTILINE | re.IGNORECASE)
+"""In the logs of a cognitive memory a merge is an entry of that type, or one whose title begins with the word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,15 +144,15 @@ def core(vault: Context, *, budget: int | None = None, preview: bool = False) ->
 
 
 def schedule(vault: Context, program: str = "vt") -> Schedule:
-    """How CORE.md can be refreshed daily by itself: texts for systemd and cron, put nowhere. `program` is the path of `vt`."""
+    """How vectors and pages can be refreshed daily: texts for systemd and cron, put nowhere. `program` is the path of `vt`."""
     return daily(str(vault.root), program, vault.root.name)
 
 
 def reflection(vault: Context, *, preview: bool = False) -> Page:
-    """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it."""
+    """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it, with today's own use."""
     if preview:
         freshness = vault.fresh()
-        return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault), 0), Saved(), freshness)
+        return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0), Saved(), freshness)
     with writing(vault, "reflection") as op:
         settled = _require_whole(vault, op.freshness)
         text = _reflection(vault, _looked(vault), 0)
@@ -324,7 +328,18 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
         reflections=len(days) + new,
         merges=merges,
         reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
+        projects=_projects(vault, seen.snapshot),
+        live=seen.live,
     )
+
+
+def _projects(vault: Context, snapshot: Snapshot) -> dict[str, str]:
+    """Tags that the settings call projects, and subjects that are some by their role, by each of their names."""
+    found = {name: name for name in vault.settings.projects}
+    for entry in snapshot.of_class(RecordClass.SUBJECT):
+        if normal_name(entry.text("role")) == "project":
+            found.update(dict.fromkeys((entry.title, *entry.texts("aliases")), entry.title))
+    return found
 
 
 def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
@@ -367,8 +382,15 @@ def _reflection_days(vault: Context) -> tuple[list[str], int]:
     for path in sorted(vault.index.catalog.of_kind(FileKind.EPISODE.value)):
         data = reader.read(vault.root, path)
         days.extend([layout.journal_date(path)] * data.count(_REFLECTION_MARK))
-        merges += data.count(_MERGE_MARK)
+        merges += _merges(path, data)
     return days, merges
+
+
+def _merges(path: str, data: bytes) -> int:
+    """How many entries of a log tell of a merge."""
+    if layout.IMPORTED_LOG not in path:
+        return len(_MERGES.findall(data))
+    return sum(bool(_IMPORTED_MERGES.search(entry)) for entry in re.split(rb"^(?=## )", data, flags=re.MULTILINE))
 
 
 def _counts(weighed: Iterable[Weighed]) -> dict[str, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 
 from vault_tool.index.vectors import texts
@@ -31,12 +31,13 @@ class Workspace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingCoverage:
-    """How many of the notes that can have vectors have them; `share` is in 0..1, None where nothing embeds."""
+    """How many of the notes that can have vectors have them, in all and by perspective; `share` (0..1) is None without any."""
 
     model: str | None
     embedded: int
     embeddable: int
     share: float | None
+    perspectives: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,4 +177,6 @@ def _coverage(vault: Context) -> EmbeddingCoverage:
     if not vectors.stored:
         return EmbeddingCoverage(model=model, embedded=0, embeddable=embeddable, share=0.0 if model and embeddable else None)
     embedded = vectors.count
-    return EmbeddingCoverage(model=model, embedded=embedded, embeddable=embeddable, share=embedded / (embeddable or 1))
+    return EmbeddingCoverage(
+        model=model, embedded=embedded, embeddable=embeddable, share=embedded / (embeddable or 1), perspectives=vectors.coverage
+    )

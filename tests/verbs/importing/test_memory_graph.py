@@ -134,3 +134,64 @@ def test_a_dry_run_writes_nothing(vault: Vault, memory: Path) -> None:
     done = vault.import_cognitive_memory(memory, dry_run=True)
     assert (done.imported, done.edges, done.dry_run) == (5, 1, True)
     assert git(vault.root, "rev-parse", "HEAD") == head and git(vault.root, "status", "--porcelain") == ""
+
+
+def test_two_texts_of_one_id_are_two_memories(vault: Vault, memory: Path) -> None:
+    text = (memory / "graph/solutions/fixed-pump-timeouts-a1b2c3.md").read_text()
+    other = text.replace("Set the keepalive to 60 s and the timeout to 300 s.", "Replace the fuse.")
+    assert other != text
+    (memory / "graph/solutions/zz-other.md").write_text(other)
+    done = vault.import_cognitive_memory(memory)
+    assert done.imported == 6 and not done.skipped
+    assert "id-taken" in {problem.code for problem in done.problems}
+    (entry,) = [one for one in vault.index.catalog.snapshot().entries if one.text("source_id")]
+    assert (entry.text("source_id"), entry.type) == (FIX, "solution")
+    assert vault.show(entry.id).content.strip() == "Replace the fuse."
+    assert vault.show(FIX).content.strip().startswith("Set the keepalive")
+    links = [
+        {(e.type, e.text("to_id")) for _, e in vault.index.catalog.pointing_at(one, ("from_id",))} for one in (FIX, entry.id)
+    ]
+    assert links[0] == links[1] == {("SOLVES", PROBLEM), ("BUILDS_ON", PUMP)}
+    again = vault.import_cognitive_memory(memory)
+    assert (again.imported, again.unchanged, again.edges) == (0, 7, 0)
+
+
+def test_what_is_odd_in_a_state_is_told_and_a_count_is_kept(vault: Vault, memory: Path) -> None:
+    entries = {
+        FIX: {"access_count": "5", "last_accessed": "yesterday"},
+        PROBLEM: {"access_count": -1, "last_accessed": "2025-12-13T10:15:00+00:00"},
+        PUMP: {"access_count": 3.0},
+        DRAIN: [1],
+        "not an id": {"access_count": 1},
+    }
+    (memory / "_state.json").write_text(json.dumps({"entries": entries}))
+    done = vault.import_cognitive_memory(memory)
+    told = [problem.message for problem in done.problems if problem.code == "odd-use"]
+    assert [any(part in one for one in told) for part in (FIX, PROBLEM, PUMP, DRAIN, "`not an id`")] == [True] * 5
+    assert len(told) == 5 and done.uses == 2
+    beliefs = {one.entry.id: one.belief for one in vault.standings.present()}
+    assert (beliefs[FIX].access_count, beliefs[PUMP].access_count, beliefs[PROBLEM].access_count) == (5, 3, 0)
+    assert beliefs[FIX].last_accessed == "2025-12-07T16:25:58+00:00", "when it was written last"
+    assert vault.import_cognitive_memory(memory).uses == 0
+
+
+def test_merges_and_projects_of_an_old_memory_are_counted_by_the_reflection(vault: Vault, memory: Path) -> None:
+    log = memory / "episodes/2025-12-06.md"
+    log.write_text(
+        log.read_text() + "\n## 12:00 - Merged two notes on pumps\n- **Type:** merge\n- **Summary:** one\n"
+        "\n## 13:00 - Pumps\n- **Type:** MERGE\n\n## 14:00 - Emerged from the cellar\n- **Type:** general\n"
+    )
+    (memory / "REFLECTION.md").write_text("## Cross-Project Patterns\n- **fix**: appears in major-domo (38), homelab (22)\n")
+    for number, tags in enumerate(("major-domo, fix", "homelab, fix", "homelab, fix")):
+        (memory / f"graph/decisions/n{number}.md").write_text(
+            f"---\nid: 0000000{number}-e5f6-4890-abcd-ef1234567890\ntype: fix\ntags: [{tags}]\n---\nText {number}.\n"
+        )
+    done = vault.import_cognitive_memory(memory)
+    assert [one for one in done.warnings if "vt config projects 'major-domo, homelab'" in one]
+    text = vault.reflection(preview=True).text
+    assert "- Total merges performed: 2" in text and "Cross-Project" not in text
+    vault.config("projects", "major-domo")
+    with Vault.open(vault.root, clock=vault.clock) as again:
+        again.create_subjects([{"name": "Lab", "aliases": ["homelab"], "role": "project"}])
+        assert "- **fix**: appears in Lab (2), major-domo (1)" in again.reflection(preview=True).text
+        assert not again.import_cognitive_memory(memory).warnings

@@ -63,7 +63,7 @@ class Ledger(LedgerFile):
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         super().__init__(connection)
-        self._behind: tuple[tuple[object, ...], int] | None = None
+        self._behind: tuple[tuple[object, ...], dict[tuple[int, ...], int]] = ((), {})
         self._token = object()
         self._touched: list[str] = []
 
@@ -272,13 +272,15 @@ class Ledger(LedgerFile):
     def notes_behind(self, lanes: Collection[int]) -> int:
         """How many notes have a text without a vector in one of the lanes."""
         # Half a second where a hundred thousand wait, and every answer says how many do: counted once for each state.
-        state = (tuple(lanes), *self.state())
-        if self._behind is None or self._behind[0] != state:
+        state, asked = self.state(), tuple(lanes)
+        if self._behind[0] != state:
+            self._behind = state, {}
+        if asked not in self._behind[1]:
             query = (
-                f"SELECT count(DISTINCT o.path) FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane IN ({_marks(lanes)})"
+                f"SELECT count(DISTINCT o.path) FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane IN ({_marks(asked)})"
             )
-            self._behind = state, int(self._rows(query, list(lanes))[0][0])
-        return self._behind[1]
+            self._behind[1][asked] = int(self._rows(query, asked)[0][0])
+        return self._behind[1][asked]
 
     def matching(self, within: Where) -> set[str]:
         """The paths of the notes that are as asked."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from vault_tool.index.vectors.ledger import Refusal
@@ -26,6 +27,8 @@ class VectorStatus:
     model: str
     dimensions: int
     perspectives: tuple[str, ...]
+    coverage: Mapping[str, int]
+    """How many notes have all their vectors, by perspective."""
     notes: int
     behind: int
     refused: tuple[Refusal, ...]

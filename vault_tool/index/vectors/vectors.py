@@ -108,6 +108,12 @@ class Vectors:
         return found[0].model if found is not None else self._chosen.name if self._chosen is not None else ""
 
     @property
+    def filling(self) -> str:
+        """The model whose vectors are wanted and not whole yet, while another's answer; else empty."""
+        chosen = self._chosen.name if self._chosen is not None else ""
+        return chosen if chosen != self.model else ""
+
+    @property
     def dimensions(self) -> int:
         """How many numbers a vector has; 0 before the first."""
         found = self._sets.found()
@@ -121,7 +127,32 @@ class Vectors:
             return 0
         self._refresh(_FEW)
         ledger = found[0].ledger()
-        return ledger.count_notes() - ledger.notes_behind(self._lanes(ledger, found[1]))
+        return ledger.count_notes() - self._notes_behind(ledger, found[1])
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """How many notes have all their vectors, by perspective."""
+        found = self._sets.found()
+        if found is None:
+            return {}
+        self._refresh(_FEW)
+        ledger = found[0].ledger()
+        lanes, notes = ledger.lanes(), ledger.count_notes()
+        return {
+            name: notes - ledger.notes_behind([lanes[instruction].number]) if instruction in lanes else 0
+            for name, instruction in self._instructions(found[1]).items()
+        }
+
+    def lacking(self) -> tuple[str, ...]:
+        """The perspectives of which some text has no vector, where others have all; none where every one is behind."""
+        found = self._sets.found()
+        if found is None:
+            return ()
+        ledger = found[0].ledger()
+        lanes, wanted = ledger.lanes(), self._instructions(found[1])
+        late = (name for name, said in wanted.items() if said not in lanes or ledger.count_wanted(lanes[said].number))
+        behind = tuple(late)
+        return behind if len(behind) < len(wanted) else ()
 
     @property
     def perspectives(self) -> tuple[str, ...]:
@@ -164,7 +195,7 @@ class Vectors:
             return self._notes.count()
         unread = self._refresh(_FEW)
         ledger = found[0].ledger()
-        return unread + ledger.notes_behind(self._lanes(ledger, found[1]))
+        return unread + self._notes_behind(ledger, found[1])
 
     def similarities(self, queries: Mapping[str, Vector]) -> Similarities:
         """How every note stands to a question (`query`); raises StoreUnavailable.
@@ -299,13 +330,13 @@ class Vectors:
             SetStatus(model=model, dimensions=size, bytes=vector_set.size_of(folder), serving=folder == serving)
             for folder, model, size in vector_set.folders(self._cache)
         ]
-        chosen = self._chosen.name if self._chosen is not None else ""
         return VectorStatus(
             store=self.store,
             approximate=self.approximate,
             model=self.model,
             dimensions=self.dimensions,
             perspectives=self.perspectives,
+            coverage=self.coverage,
             notes=self.count,
             behind=self._behind_of(self._chosen) if self._chosen is not None else 0,
             refused=tuple(self.refusals()),
@@ -313,7 +344,7 @@ class Vectors:
             fault=self.fault,
             mirror_behind=self.mirror_behind(),
             mirror_bytes=mirror_bytes(self._cache),
-            filling=chosen if chosen and chosen != self.model else "",
+            filling=self.filling,
         )
 
     def export(self) -> None:
@@ -404,7 +435,7 @@ class Vectors:
             return self._notes.count()
         try:
             ledger = vectors.ledger()
-            return self._notes.unread(vectors) + ledger.notes_behind(self._lanes(ledger, maker))
+            return self._notes.unread(vectors) + self._notes_behind(ledger, maker)
         except (Busy, StorageError):
             return self._notes.count()
         finally:
@@ -420,6 +451,12 @@ class Vectors:
             return general
         active = active or tuple(known)
         return {name: known[name] for name in active if name in known} or general
+
+    def _notes_behind(self, ledger: Ledger, embedder: Embedder | None) -> int:
+        """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
+        if set(self._instructions(embedder).values()) - ledger.lanes().keys():
+            return ledger.count_notes()
+        return ledger.notes_behind(self._lanes(ledger, embedder))
 
     def _lanes(self, ledger: Ledger, embedder: Embedder | None) -> list[int]:
         wanted = set(self._instructions(embedder).values())

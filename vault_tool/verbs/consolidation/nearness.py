@@ -34,7 +34,7 @@ def between(vault: Context, one: Sequence[Region], others: Sequence[Region]) -> 
 def prepared(vault: Context) -> tuple[str, ...]:
     """Embed what was written just now, and say of what an answer with similarities then falls short."""
     behind = catch_up_briefly(vault)
-    return waiting(behind) if measures(vault) else (NO_EMBEDDINGS,)
+    return waiting(behind, vault.vectors) if measures(vault) else (NO_EMBEDDINGS,)
 
 
 def measures(vault: Context) -> bool:

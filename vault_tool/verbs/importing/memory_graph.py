@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from vault_tool.errors import EditRefused, NotFound, UsageError
@@ -17,15 +18,17 @@ from vault_tool.files.placing import place
 from vault_tool.files.reader import Reader
 from vault_tool.files.render import render
 from vault_tool.importing import cognitive
-from vault_tool.importing.cognitive import Relation, Use
+from vault_tool.importing.cognitive import Relation, State, Use
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
 from vault_tool.importing.places import Places, is_note
+from vault_tool.index.graph import names_of
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import note, warning
 from vault_tool.model.records import Edge, Record, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import content_hash
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.verbs.context import Context, Progress
 from vault_tool.verbs.importing.intake import Imported, Intake
 from vault_tool.verbs.importing.markdown_folder import bytes_of, placed, source_folder, written_at
@@ -62,8 +65,10 @@ def import_cognitive_memory(
         intake.batches(taking.missing_edges(), taking.edge, lambda _: 500, "edges")
         intake.batches(taking.logs, taking.log, lambda found: found.size, "logs")
         intake.batches(taking.unknown_uses(), taking.use, lambda _: 200, "counts of use")
+        warnings = list(taking.unnamed_projects(listing.files))
     others = [found.path for found in listing.files if not is_note(found.path) and found.path not in cognitive.DERIVED]
-    return intake.report(str(folder), layout.VAULT, listing.passed_over, others)
+    done = intake.report(str(folder), layout.VAULT, listing.passed_over, others)
+    return replace(done, warnings=(*done.warnings, *warnings))
 
 
 class _Taking:
@@ -79,11 +84,12 @@ class _Taking:
         notes = [found for found in ours if found.path.split("/")[0] in _FOLDERS and not cognitive.episode_day(found.path)]
         # Pinned ones first: a copy of one that lies in `graph/` too has the same id, and is then known.
         self.notes = sorted(notes, key=lambda found: (not cognitive.pinned_by_place(found.path), found.path))
-        self.uses, self.pinned = self._state(files)
+        self.state = self._state(files)
         self.relations: dict[tuple[str, str, str], Relation] = {}
         self.edges: set[tuple[str, str, str]] = set()
         self.titles: dict[str, str] = {}
         self.moved: dict[str, str] = {}
+        self.bodies: dict[str, str] = {}
         self.ids = self._identities()
 
     def memory(self, op: Operation, found: Found) -> None:
@@ -93,8 +99,9 @@ class _Taking:
             return
         registry = self.intake.vault.settings.types
         first = self.ids.get(found.path, "")
-        if first and first != found.path:
-            self.intake.skip(found.path, "copy", f"it has the id of {first}, which is taken instead")
+        copied = bool(first) and first != found.path
+        if copied and self.bodies[first] == self.bodies[found.path]:
+            self.intake.skip(found.path, "copy", f"it has the id and the text of {first}, which is taken instead")
             return
         target = ""
 
@@ -102,9 +109,11 @@ class _Taking:
             return self._made(found, data, identity, dated)
 
         head = parse(found.path, data, registry)
-        identity = canonical(str(head.head.get("id") or "")) or ""
+        # Another text under the same id is a memory of its own: nothing that was written is lost.
+        identity = self.intake.derived(found.path) if copied else canonical(str(head.head.get("id") or "")) or ""
+        self.ids.setdefault(identity, found.path)
         if head.readable and head.record_class is not None:
-            draft = from_head(head.record_class, {**head.head, "created": head.head.get("created")}, head.body)
+            draft = from_head(head.record_class, {**head.head, "id": identity, "created": head.head.get("created")}, head.body)
             target = place(replace(draft, **_titled(draft, head.title)), {}, lambda _: False)
             self._learn(data, identity, head.title, draft)
             self.moved[found.path] = target
@@ -128,20 +137,35 @@ class _Taking:
     def edge(self, op: Operation, relation: Relation) -> None:
         """Plan the edge of a relation."""
         label = "--".join(relation.key)
+        # The file of that id may tell the same relation of another text under the same id.
+        own = relation.edge_id if relation.edge_id and self.intake.entry(relation.edge_id) is None else ""
         edge = Edge(
-            id=relation.edge_id or self.intake.derived(f"edge/{label}"), type=relation.kind, from_id=relation.start,
+            id=own or self.intake.derived(f"edge/{label}"), type=relation.kind, from_id=relation.start,
             from_title=self.titles.get(relation.start, ""), to_id=relation.end, to_title=self.titles.get(relation.end, ""),
             strength=relation.strength, body=relation.context, created=self.intake.vault.now(), origin="import",
         )  # fmt: skip
         if not self._edge_there(relation):
             self.intake.create(op, edge.id, render(edge), place(edge, {}, lambda _: False))
 
+    def unnamed_projects(self, files: Sequence[Found]) -> Iterator[str]:
+        """The projects that its REFLECTION.md counted by, where neither the settings nor a subject name them here."""
+        page = next((found for found in files if found.path == layout.REFLECTION_FILE), None)
+        data = bytes_of(self.intake, self.reader, page) if page else None
+        vault = self.intake.vault
+        subjects = vault.index.catalog.of_class(RecordClass.SUBJECT)
+        known = {normal_name(name) for name in vault.settings.projects}
+        known.update(name for entry in subjects if normal_name(entry.text("role")) == "project" for name in names_of(entry))
+        new = [name for name in cognitive.projects(data or b"") if normal_name(name) not in known]
+        if new:
+            wanted = ", ".join([*vault.settings.projects, *new])
+            yield f"its REFLECTION.md counts by projects that are tags here: `vt config projects {quote(wanted)}` names them"
+
     def log(self, op: Operation, found: Found) -> None:
         """Plan a day's log: a file of its own beside the vault's own ones, made longer when its source is."""
         data = bytes_of(self.intake, self.reader, found)
         if data is None:
             return
-        target = layout.episode_path(cognitive.episode_day(found.path), f"import-{self.intake.name}")
+        target = layout.episode_path(cognitive.episode_day(found.path), f"{layout.IMPORTED_LOG[1:]}{self.intake.name}")
         try:
             after = cognitive.episode(data, found.path, target, lambda path: self.moved.get(path, ""))
         except UnicodeDecodeError:
@@ -161,15 +185,24 @@ class _Taking:
 
     def unknown_uses(self) -> list[tuple[Use, int]]:
         """The uses that no earlier run has told of, of memories that are here."""
-        known = [use for use in self.uses if self._known(use.target)]
+        known = [use for use in self.state.uses if self._known(use.target)]
+        for fault in self.state.faults:
+            self.intake.tally.problems.append(warning(layout.STATE_FILE, 0, "odd-use", fault))
         return list(cognitive.uses_since(iter(known), self._told))
 
     def use(self, op: Operation, one: tuple[Use, int]) -> None:
         """Plan the signal of one memory's uses."""
         use, more = one
         identity = self.intake.derived(f"use/{use.target}/{use.count}")
-        op.signal(Signal(id=identity, at=use.last, target=use.target, kind=SignalKind.USE, value=float(more), origin="import"))
+        at = use.last or self._written(use.target)
+        op.signal(Signal(id=identity, at=at, target=use.target, kind=SignalKind.USE, value=float(more), origin="import"))
         self.intake.planned("uses")
+
+    def _written(self, target: str) -> str:
+        """When a memory was written last, by its head."""
+        entry = self.intake.entry(target)
+        said = (entry.text(name) for name in ("updated", "created")) if entry else ()
+        return next((stamp(moment) for text in said if (moment := parse_time(text))), self.intake.vault.now())
 
     def _told(self, target: str) -> float:
         return sum(
@@ -194,7 +227,7 @@ class _Taking:
         if not parsed.head.get("created"):
             fields.append(("created", dated))
         changes: list[Change] = []
-        if cognitive.pinned_by_place(found.path) or identity in self.pinned:
+        if cognitive.pinned_by_place(found.path) or identity in self.state.pinned:
             changes.append(Set("pinned", True))
         told_relations, odd = cognitive.relations(data, identity, registry)
         if told_relations and not odd and all(self._known(end) for one in told_relations for end in (one.start, one.end)):
@@ -234,24 +267,25 @@ class _Taking:
         found: dict[str, str] = {}
         for one in self.notes:
             try:
-                head, _, _ = frontmatter.read(self.reader.read(one.path, one.size))
+                head, body, _ = frontmatter.read(self.reader.read(one.path, one.size))
             except (OSError, NotFound, UsageError):
                 continue
             identity = canonical(str(head.values.get("id") or "")) if head is not None else None
             if identity:
                 found[one.path] = found.setdefault(identity, one.path)
+                self.bodies[one.path] = body_hash(body)
         return found
 
-    def _state(self, files: Sequence[Found]) -> tuple[list[Use], frozenset[str]]:
+    def _state(self, files: Sequence[Found]) -> State:
         path = next((found for found in files if found.path == layout.STATE_FILE), None)
         data = bytes_of(self.intake, self.reader, path) if path else None
         if data is None:
-            return [], frozenset()
+            return State()
         try:
             return cognitive.state(data)
         except ValueError as fault:
             self.intake.skip(layout.STATE_FILE, "unreadable", f"use is not taken over: {fault}")
-            return [], frozenset()
+            return State()
 
 
 def _titled(draft: Record, title: str) -> dict[str, Any]:

@@ -129,13 +129,18 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
             return None, (f"no embeddings: {counted(behind, 'note')} to embed; `vt embed`",)
         asked = Meaning(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
+        if vectors.filling:
+            made = f"those of {vectors.filling} are not made yet: `vt embed`"
+            return None, (f"no embeddings: {made} (meanwhile {vectors.model} was asked: {fault.message})",)
         return None, (f"no embeddings: {fault}",)
-    return asked, waiting(behind)
+    return asked, waiting(behind, vectors)
 
 
-def waiting(behind: int) -> tuple[str, ...]:
-    """What an answer says while so many notes are not embedded."""
-    return (f"not embedded yet: {counted(behind, 'note')}",) if behind else ()
+def waiting(behind: int, vectors: Vectors) -> tuple[str, ...]:
+    """What an answer says while so many notes are not embedded, or not for every perspective."""
+    late = vectors.lacking() if behind else ()
+    by = f" by the perspective{'s' if len(late) > 1 else ''} {', '.join(late)}" if late else ""
+    return (f"not embedded yet{by}: {counted(behind, 'note')}",) if behind else ()
 
 
 def stand_in(vectors: Vectors) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ def _by_meaning(
         found = _first(vault, limit, allowed, lambda reach: near.top(reach, within))
     except VaultError as fault:
         return None, (f"no embeddings: {one_line(str(fault), 120)}",)
-    lacks = (*waiting(behind), *stand_in(vectors))
+    lacks = (*waiting(behind, vectors), *stand_in(vectors))
     return [_found(vault, entry, hit.cosine, hit.perspective) for hit, entry in found], lacks
 
 
