@@ -80,7 +80,7 @@ class Machine:
     vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
     owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
     owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
-    owner: str = _option("on", "Whether a background process may keep indexes warm.", "VAULT_OWNER", "on", "off")
+    owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each option that was set was set: `_config.json` or a variable's name."""
     fault: str = ""

@@ -41,6 +41,14 @@ def test_the_vault_may_say_that_no_process_is_started(root: Path) -> None:
     assert json.loads(vt("turn", "--link", "--json", cwd=root).stdout)["linked"] == 0
 
 
+def test_the_machine_may_say_that_nothing_runs_in_the_background(root: Path) -> None:
+    vt("config", "--owner", "off", cwd=root)
+    assert json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)["writer"] == "later"
+    vt("config", "--owner", "on", cwd=root)
+    assert json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)["writer"] == "child"
+    eventually(lambda: not Turns(root).count())
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

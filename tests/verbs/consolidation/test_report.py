@@ -92,6 +92,13 @@ def test_a_soul_that_became_a_list_is_named(vault: Vault) -> None:
     assert (finding.kind, finding.sign) == ("soul", "procedural")
 
 
+def test_a_protocol_that_became_a_diary_is_named(vault: Vault) -> None:
+    lessons = "\n\n".join(f"Today we learned in session {number} that tests come first." for number in range(4))
+    vault.create_understanding([], lessons, "Lessons.", kind="protocol")
+    [finding] = vault.get_consolidation_report().hygiene
+    assert (finding.kind, finding.sign) == ("protocol", "tactical")
+
+
 def test_a_subject_in_use_that_nothing_was_added_to_for_generations_is_named(vault: Vault, root: Path) -> None:
     for number in range(3):
         vault.remember(f"Old {number}.", ["Garden"], kind="decision", pinned=True)

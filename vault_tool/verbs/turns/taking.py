@@ -185,8 +185,8 @@ def _identity(session: str, user: str, world: str, turn: str, text: str, taken: 
 
 
 def _sent(vault: Context, write: Writes | None) -> Literal["child", "later"]:
-    """Start the process that writes, unless another write shall do it; one that cannot be started is no fault."""
-    if (write or vault.settings.turn_writes) != "child":
+    """Start the process that writes, unless another write shall do it or none may run; one that cannot start is no fault."""
+    if (write or vault.settings.turn_writes) != "child" or vault.machine.owner == "off":
         return "later"
     # Asking a child how it is takes an ended one off the system's list.
     _CHILDREN[:] = [child for child in _CHILDREN if child.poll() is None]
