@@ -68,6 +68,7 @@ def test_a_subjects_summary_changes_its_line_alone(vault: Vault, root: Path) -> 
     assert (done.changed, done.summary, done.previous_summary) == (True, "A cache and a queue.", "A cache.")
     after = (root / made.path).read_bytes()
     assert after == before.replace(b"A cache.", b"A cache and a queue.")
+    assert [one.id for one in vault.search("queue").results] == [made.id]
     head = git(root, "rev-parse", "HEAD")
     assert not vault.update_subject_summary("Redis", "A cache and a queue.").changed
     assert git(root, "rev-parse", "HEAD") == head

@@ -109,6 +109,14 @@ def test_what_other_verbs_showed_is_left_out_and_a_compaction_forgets_it_too(age
     assert shown(agent.bring_to_mind(TOPIC)) & set(ids)
 
 
+@pytest.mark.parametrize("verb", ["recall", "read"])
+def test_what_was_asked_for_is_seen_and_is_itself_cut_by_nothing(agent: Vault, ids: list[str], verb: str) -> None:
+    for _ in range(2):
+        asked = getattr(agent, verb)(TOPIC).results
+        assert set(ids) <= {getattr(one, "id", None) or one.memory_id for one in asked}
+    assert not shown(agent.bring_to_mind(TOPIC)) & set(ids)
+
+
 def test_reset_seen_starts_afresh_and_keeps_the_token(agent: Vault) -> None:
     first = agent.bring_to_mind(TOPIC)
     assert agent.reset_seen().cleared == len(first.results)
