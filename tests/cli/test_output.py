@@ -14,7 +14,21 @@ from hypothesis import strategies as st
 
 from tests.cli.typed import on_terminal
 from vault_tool.cli import output
-from vault_tool.cli.blocks import COLUMNS, Block, Body, Diff, Heading, Printed, fields, plain, sourced, table, visible, width
+from vault_tool.cli.blocks import (
+    COLUMNS,
+    Block,
+    Body,
+    Diff,
+    Heading,
+    Printed,
+    aligned,
+    fields,
+    plain,
+    sourced,
+    table,
+    visible,
+    width,
+)
 from vault_tool.errors import Exit
 from vault_tool.model.problems import Severity
 from vault_tool.verbs.context import Freshness
@@ -255,7 +269,7 @@ def test_a_table_fits_a_hundred_columns_and_loses_nothing(rows: list[tuple[str, 
     drawn = table(("id", "title", "score", "why"), rows, right=["score"])
     lines = list(plain([drawn]))
     names = {row[0] for row in drawn.rows if width(row[0]) > 40}
-    assert [line for line in lines if width(line) > COLUMNS and line not in names] == []
+    assert [line for line in lines if width(line) > COLUMNS and line not in names and "/" not in line] == []
     shown = Counter("".join(lines).replace(" ", ""))
     assert shown == Counter("".join("".join(row) for row in (drawn.columns, *drawn.rows)).replace(" ", ""))
 
@@ -265,6 +279,33 @@ def test_a_long_value_hangs_below_its_name_and_a_path_stays_whole() -> None:
     lines = list(plain([fields(("said", "word " * 30), ("path", path))]))
     assert lines[0].startswith("said:  word") and lines[1].startswith("       word") and lines[2] == f"path:  {path}"
     assert "".join(lines[:2]).count("word") == 30 and max(map(width, lines[:2])) <= COLUMNS
+
+
+_NAMES = st.text(st.sampled_from("ab-_ é接/"), min_size=1, max_size=90).map(lambda name: f"vault/{' '.join(name.split())}.md")
+
+
+@given(st.lists(st.tuples(st.sampled_from(["a1b2c3", "ffffffffff"]), _AWKWARD, _NAMES, _AWKWARD), min_size=1, max_size=3))
+@settings(max_examples=40, deadline=None)
+def test_a_path_in_a_table_is_never_broken(rows: list[tuple[str, str, str, str]]) -> None:
+    drawn = table(("id", "what", "path", "hint"), rows)
+    for broad in (COLUMNS, 60):
+        lines = list(aligned(drawn, broad))
+        found = 0
+        for row in drawn.rows:
+            found = next(n for n in range(found + 1, len(lines)) if row[2] in lines[n])
+        assert max(width(line) for line in lines if "/" not in line) <= broad
+        shown = Counter("".join(lines).replace(" ", ""))
+        assert not Counter("".join("".join(row) for row in drawn.rows).replace(" ", "")) - shown
+
+
+def test_a_path_that_does_not_fit_stands_below_its_row() -> None:
+    short, long = "vault/a.md", f"vault/observations/2026/11/{'x' * 60}.md"
+    said = "Redis, Homelab and much of the cellar"
+    drawn = [table(("id", "subjects", "path"), [("a1b2c3", said, path)]) for path in (short, long)]
+    assert list(plain(drawn[:1]))[1] == f"a1b2c3  {said}  {short}"
+    assert list(plain(drawn[1:])) == ["id      subjects", f"a1b2c3  {said}", f"        {long}"]
+    hint = table(("severity", "what to do"), [("warning", f"`vt adopt '{long}'` makes it one, as well as any other way")])
+    assert any(f"'{long}'" in line for line in plain([hint]))
 
 
 def test_one_source_of_all_is_said_once() -> None:

@@ -24,6 +24,11 @@ COLUMNS = 100
 
 _LONGEST_NAME = 40
 _NARROWEST = 10
+_BESIDE_A_PATH = 20
+
+PATHS = frozenset({"path", "where", "file"})
+"""The columns that hold paths."""
+
 _GAP = "  "
 
 BAR = "|"
@@ -155,9 +160,8 @@ def plain_block(block: Block) -> Iterator[str]:
             broad = max((width(name) for name, _ in pairs), default=0) + 3
             for name, value in pairs:
                 yield from _hanging(f"{name}:".ljust(broad), visible(value))
-        case Table(columns, rows, right, empty):
-            numbers = frozenset(index for index, name in enumerate(columns) if name in right)
-            yield from _aligned(columns, [tuple(map(visible, row)) for row in rows], numbers) if rows else [empty]
+        case Table(rows=rows, empty=empty):
+            yield from aligned(block) if rows else [empty]
         case str():
             yield _line(block)
 
@@ -176,27 +180,53 @@ def _hanging(name: str, value: str) -> Iterator[str]:
         name = " " * width(name)
 
 
-def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> Iterator[str]:
-    """The lines of a table that fits COLUMNS: long texts are folded; what names a row stands alone where it is long."""
-    named = [(row[0], ("", *row[1:])) if width(row[0]) > _LONGEST_NAME else ("", row) for row in rows]
-    widths = [min(COLUMNS, max(map(width, column))) for column in zip(columns, *(row for _, row in named), strict=True)]
-    texts = [index for index in range(1, len(widths)) if index not in right]
-    while texts and sum(widths) + len(_GAP) * (len(widths) - 1) > COLUMNS:
-        widest = max(texts, key=widths.__getitem__)
-        if widths[widest] <= _NARROWEST:
-            break
-        widths[widest] -= 1
-    for name, row in [("", columns), *named]:
-        if name:
-            yield name
-        cells = [[cell] if index == 0 else _folded(cell, widths[index]) for index, cell in enumerate(row)]
+def aligned(block: Table, broad: int = COLUMNS) -> Iterator[str]:
+    """The lines of a table that is at most so `broad`: long texts are folded, and what does not fit beside them stands alone.
+
+    That is what names a row, above it, and a path, below it: both are there to be copied, and are never broken.
+    """
+    rows = [tuple(map(visible, row)) for row in block.rows]
+    paths = [index for index, name in enumerate(block.columns) if index and name in PATHS]
+    beside = _fitted(block, rows, paths, broad)
+    shown = [index for index in range(len(block.columns)) if beside is not None or index not in paths]
+    widths = beside or _fitted(block, [tuple(row[index] for index in shown) for row in rows], (), broad, shown) or []
+    for row in (block.columns, *rows):
+        name = row[0] if width(row[0]) > _LONGEST_NAME else ""
+        yield from [name] if name else []
+        cells = [
+            ["" if name else row[0]] if index == 0 else [row[index]] if index in paths else _folded(row[index], widths[place])
+            for place, index in enumerate(shown)
+        ]
         for line in zip_longest(*cells, fillvalue=""):
-            padded = (_padded(cell, widths[index], index in right) for index, cell in enumerate(line))
+            padded = (_padded(cell, widths[n], block.columns[shown[n]] in block.right) for n, cell in enumerate(line))
             yield _GAP.join(padded).rstrip()
+        if beside is None and row is not block.columns:
+            yield from (f"{' ' * widths[0]}{_GAP}{row[index]}" for index in paths if row[index])
+
+
+def _fitted(
+    block: Table, rows: Sequence[Sequence[str]], whole: Sequence[int], broad: int, shown: Sequence[int] = ()
+) -> list[int] | None:
+    """How wide each column is, with texts narrowed until all fit; None where the `whole` ones leave too little for that."""
+    columns = [block.columns[index] for index in shown or range(len(block.columns))]
+    named = [("", *row[1:]) if width(row[0]) > _LONGEST_NAME else row for row in rows]
+    widths = [max(map(width, column)) for column in zip(columns, *named, strict=True)]
+    widths = [found if index in whole else min(broad, found) for index, found in enumerate(widths)]
+    texts = [index for index in range(1, len(widths)) if index not in whole and columns[index] not in block.right]
+    least = _BESIDE_A_PATH if whole else _NARROWEST
+    while sum(widths) + len(_GAP) * (len(widths) - 1) > broad:
+        widest = max(texts, key=widths.__getitem__, default=0)
+        if not texts or widths[widest] <= least:
+            return None if whole else widths
+        widths[widest] -= 1
+    return widths
 
 
 def _folded(text: str, columns: int, whole: bool = False) -> list[str]:
-    """A text as lines of at most so many columns, broken between words; within a longer word too, unless words stay `whole`."""
+    """A text as lines of at most so many columns, broken between words; within a longer word too, unless it holds a path.
+
+    With `whole` words stay whole whatever they are.
+    """
     if width(text) <= columns:
         return [text]
     lines, room = [""], columns
@@ -206,7 +236,7 @@ def _folded(text: str, columns: int, whole: bool = False) -> list[str]:
             lines[-1] += f" {word}"
             room -= taken + 1
             continue
-        for piece in [word] if whole else _pieces(word, columns):
+        for piece in [word] if whole or "/" in word else _pieces(word, columns):
             lines.append(piece)
             room = columns - width(piece)
     return lines[1:]

@@ -10,7 +10,21 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
-from vault_tool.cli.blocks import BAR, Block, Body, Diff, Fields, Heading, Printed, Table, plain, plain_block, visible
+from vault_tool.cli.blocks import (
+    BAR,
+    PATHS,
+    Block,
+    Body,
+    Diff,
+    Fields,
+    Heading,
+    Printed,
+    Table,
+    aligned,
+    plain,
+    plain_block,
+    visible,
+)
 from vault_tool.errors import Exit, StorageError
 from vault_tool.util.text import one_line
 
@@ -285,6 +299,9 @@ def _draw(console: Console, block: Block) -> None:
     from rich.text import Text  # loaded with the console already
 
     match block:
+        case Table(columns=columns, rows=rows) if rows and not PATHS.isdisjoint(columns[1:]):
+            for number, line in enumerate(aligned(block, console.width)):
+                console.print(Text(line, style="" if number else "dim"), soft_wrap=True)
         case Table(rows=rows) if rows:
             console.print(_rich_table(block))
         case Heading():
