@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import exp, log2
 from typing import Any
 
 import pytest
@@ -82,3 +83,35 @@ def test_an_understanding_covers_its_sources_and_what_was_written_before_it_on_t
         assert not covering.has(whole)
     bare = entry("b", RecordClass.UNDERSTANDING, "single_subject", created=later)
     assert not Coverage([bare]).has(entry("none", created=earlier))
+
+
+@pytest.mark.parametrize("weights", [TARGETED, AMBIENT])
+def test_an_explained_prior_is_the_sum_of_its_parts(weights: Weights) -> None:
+    one = _fact(importance=0.9, observed=stamp(NOW - timedelta(days=30)), confidence=0.6)
+    belief = Belief(truth=0.8, access_count=3)
+    worth = Worth(belief, Registry().spec(one.type), 0.5, truth_gate(0.8), 4)
+    factors = score(one, 2.0, 0.8, worth, NOW, weights, explain=True)[1]
+    parts = {name.removeprefix("prior: "): value for name, value in factors.items() if name.startswith("prior: ")}
+    weighed = {name.partition(" x ")[0]: (float(name.partition(" x ")[2]), value) for name, value in parts.items()}
+    assert weighed["recency (R)"][1] == pytest.approx(exp(-30 / 90))
+    assert weighed["importance (I)"] == (weights.importance, 0.9)
+    if weights is AMBIENT:
+        # 0.30 recency, 0.20 frequency, 0.35 importance, 0.15 context, each around the value that changes nothing.
+        assert [weighed[name][0] for name in ("recency (R)", "frequency (F)", "importance (I)", "context (C)")] == [
+            0.3,
+            0.2,
+            0.35,
+            0.15,
+        ]
+        assert weighed["frequency (F)"][1] == pytest.approx(log2(4) / 5)
+    middle = {"frequency (F)": 0.0, "new": 0.0}
+    total = sum(weight * (value - middle.get(name, 0.5)) for name, (weight, value) in weighed.items())
+    assert factors["prior"] == pytest.approx(1 + total)
+    assert not any(name.startswith("prior: ") for name in score(one, 2.0, 0.8, worth, NOW, weights)[1])
+
+
+def test_what_was_so_long_ago_is_not_recent_for_being_written_today() -> None:
+    belief = Belief(truth=0.8)
+    assert _scored(_fact(observed=stamp(NOW - timedelta(days=300))), belief, weights=AMBIENT) < _scored(
+        _fact(), belief, weights=AMBIENT
+    )

@@ -108,3 +108,14 @@ def test_a_vault_that_threads_and_event_loops_share_answers_right(vault: Vault) 
         assert list(threads.map(write_and_find, range(16))) == [True] * 16
         assert [loop.result() for loop in [threads.submit(asyncio.run, ask()) for _ in range(2)]] == [[1] * 4] * 2
     assert vault.status().counts["observation"] == 17
+
+
+def test_nothing_for_what_may_be_left_out_is_its_default(vault: Vault) -> None:
+    untyped: Any = vault
+    made = untyped.remember(
+        "Text.", None, kind=None, title=None, tags=None, confidence=None, related_to=None, problem=None, pinned=None
+    )
+    assert (made.type, made.subject_names, vault.show(made.id).confidence) == ("general", (), 0.8)
+    assert [one.id for one in untyped.search("text", None, kinds=None, mode=None).results] == [made.id]
+    batch: list[Any] = [{"content": "Other.", "kind": None, "subject_names": None, "ask": None, "related_to": None}]
+    assert vault.add_observations(batch).results[0].type == "general"

@@ -91,3 +91,17 @@ def test_the_same_question_asked_again_is_printed_once(vault: Vault) -> None:
     said = [vt("--vault", str(vault.root), "mark-questionable", made.id, "is it?").stdout for _ in range(3)]
     assert said[-1].count("is it?") == 1
     assert "voted down:  1 session\n" in vt("--vault", str(vault.root), "show", made.id, "--belief").stdout
+
+
+def test_a_judgement_of_what_was_replaced_names_what_answers_now(vault: Vault) -> None:
+    old = vault.create_understanding(["Redis"], "It drops.", "It drops.").id
+    new = vault.update_understanding(old, "It keeps.", "It keeps.").new_understanding_id
+    says = f"{old[:6]} is superseded by {new[:6]}, which answers in its place: judge that"
+    assert vault.mark_useful(old, "It helped.").warnings == (says,)
+    assert vault.mark_questionable(old, "It is old.").warnings == (says,)
+    utility = {"target": 0.9, "confidence": 0.9, "rationale": "It helped."}
+    assert vault.update(old, utility=utility, mode="dry_run").warnings == (says,)
+    assert says in vault.update(old, utility=utility).warnings
+    ended = vault.as_(session="s1").end_session(votes=[{"id": old, "value": "useful", "reason": "It did."}])
+    assert says in ended.warnings
+    assert vault.mark_useful(new, "It helps.").warnings == ()

@@ -333,3 +333,14 @@ def test_a_merge_of_two_clones_shows_both_and_loses_neither(vault: Vault, root: 
     assert set(settled.superseded) == {ours.new_understanding_id, theirs.new_understanding_id}
     assert commit_all(root, "nothing is left over")
     assert in_commit(root) == {}
+
+
+def test_a_revision_with_another_number_of_subjects_is_told_which_parameter_it_lacks(vault: Vault) -> None:
+    old = vault.create_understanding(["Redis"], "It drops.", "It drops.").id
+    with pytest.raises(UsageError) as told:
+        vault.update_understanding(old, "Both drop.", "Both drop.", subject_names=["Redis", "Valkey"])
+    assert told.value.hint == "what several share needs --kind relationship (`kind`)"
+    made = vault.update_understanding(old, "Both drop.", "Both drop.", subject_names=["Redis", "Valkey"], kind="relationship")
+    with pytest.raises(UsageError) as told:
+        vault.update_understanding(made.new_understanding_id, "It drops.", "It drops.", subject_names=["Redis"])
+    assert told.value.hint == "what one comes to needs --kind single_subject (`kind`)"

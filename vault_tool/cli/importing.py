@@ -34,6 +34,7 @@ def import_() -> None:
 @click.option("--name", default="", help="What the import is called; else as its folder.")
 @click.option("--in-place", is_flag=True, help="Make records of the pages of a folder below vault/, where they are.")
 @click.option("--type", default="general", show_default=True, metavar="TYPE", help="The type of notes that have none of ours.")
+@click.option("--new-type", is_flag=True, help="Keep a type that is new here although it is nearly a known one.")
 @click.option("--subject", "-s", "subject_names", type=SUBJECT, multiple=True, help="A subject that all are about.")
 @click.option("--for-project", "project", default="", metavar="NAME", help="The project or world that all are about.")
 @click.option("--folder-tags/--no-folder-tags", default=True, show_default=True, help="Tag notes with their folders' names.")
@@ -42,7 +43,7 @@ def import_() -> None:
 @click.option("--dry-run", is_flag=True, help="Only say what would happen.")
 def markdown(
     call: Call, folder: str, name: str, in_place: bool, type: str, subject_names: tuple[str, ...], project: str,
-    folder_tags: bool, attachments: bool, prune: bool, dry_run: bool,
+    folder_tags: bool, attachments: bool, prune: bool, dry_run: bool, new_type: bool,
 ) -> Exit:  # fmt: skip
     """Copy a folder of notes to vault/imported/.
 
@@ -51,7 +52,8 @@ def markdown(
     with call.open_vault() as vault, call.progress("importing") as progress:
         done = markdown_folder.import_markdown(
             vault, folder, name=name, in_place=in_place, type=type, subject_names=subject_names, project=project,
-            folder_tags=folder_tags, attachments=attachments, prune=prune, dry_run=dry_run, progress=progress,
+            folder_tags=folder_tags, attachments=attachments, prune=prune, dry_run=dry_run, new_type=new_type,
+            progress=progress,
         )  # fmt: skip
         return call.emit(done, _imported, vault)
 

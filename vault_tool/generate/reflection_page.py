@@ -13,7 +13,7 @@ from vault_tool.generate.escape import inline, words
 from vault_tool.generate.lines import link, provenance
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name, tag_name
+from vault_tool.util.text import counted, normal_name, tag_name
 
 THEMES = 8
 EXAMPLES = 3
@@ -183,7 +183,7 @@ def _most_accessed(memories: Iterable[Entry], access: Mapping[str, int]) -> list
 
 
 def _accessed(used: Sequence[tuple[int, Entry]]) -> list[str]:
-    return [f"{place}. {link(entry)} - {count} accesses" for place, (count, entry) in enumerate(used, 1)]
+    return [f"{place}. {link(entry)} - {counted(count, 'access', 'accesses')}" for place, (count, entry) in enumerate(used, 1)]
 
 
 def _insight(entry: Entry, reviewed: bool) -> str:

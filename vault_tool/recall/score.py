@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from math import exp, log2
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from vault_tool.belief.fold import Belief
 from vault_tool.config import STRONG_MODELS
@@ -19,6 +19,10 @@ FADES_IN = 90.0
 
 _OFTEN = 5.0
 _DEFAULT_CONFIDENCE = 0.8
+
+
+_Part: TypeAlias = tuple[str, float, float, float]
+"""A part of the prior: its name, its weight, its value in 0..1, and the value that changes nothing."""
 
 
 class Worth(NamedTuple):
@@ -37,10 +41,15 @@ class Worth(NamedTuple):
 
 
 def score(
-    entry: Entry, rank: float, context: float, worth: Worth, now: datetime, weights: Weights
+    entry: Entry, rank: float, context: float, worth: Worth, now: datetime, weights: Weights, *, explain: bool = False
 ) -> tuple[float, dict[str, float]]:
-    """`rank` times truth, utility and prior, with every factor by name; `context` (0..1) is how like the question it is."""
-    prior = _prior(entry, context, worth, now, weights)
+    """`rank` times truth, utility and prior, with every factor by name; `context` (0..1) is how like the question it is.
+
+    To `explain` are also what the prior is made of: recency R, frequency F, importance I and context C (0..1), each with its
+    weight.
+    """
+    parts = _parts(entry, context, worth, now, weights)
+    prior = max(0.1, 1 + sum(weight * (value - middle) for _, weight, value, middle in parts))
     useful = 1 + 2 * weights.local_utility * (worth.local - 0.5) + 2 * weights.global_utility * (worth.belief.utility - 0.5)
     factors = {
         "truth gate": worth.gate,
@@ -51,28 +60,29 @@ def score(
     total = max(rank, 0.0)
     for factor in factors.values():
         total *= factor
+    if explain:
+        factors |= {f"prior: {name} x {weight:g}": value for name, weight, value, _ in parts if weight}
     return total, factors
 
 
-def _prior(entry: Entry, context: float, worth: Worth, now: datetime, weights: Weights) -> float:
-    """Around 1: above for what is important, new, often used or well founded, below for what is not."""
+def _parts(entry: Entry, context: float, worth: Worth, now: datetime, weights: Weights) -> tuple[_Part, ...]:
+    """What the prior is made of. It is 1, more for what is important, new, often used or well founded, less for what is not."""
     importance = entry.number("importance")
     importance = worth.spec.importance if importance is None else importance
     frequency = min(1.0, log2(1 + worth.belief.access_count) / _OFTEN)
-    parts = (
-        weights.importance * (importance - 0.5),
-        weights.recency * (recency(entry, worth.belief, now) - 0.5),
-        weights.frequency * frequency,
-        weights.context * (context - 0.5),
-        weights.newness * (1.0 if _is_new(entry, worth.generation) else 0.0),
-        weights.standing * (founded(entry, worth.belief, worth.strong_models) - 0.5),
+    return (
+        ("importance (I)", weights.importance, importance, 0.5),
+        ("recency (R)", weights.recency, recency(entry, worth.belief, now), 0.5),
+        ("frequency (F)", weights.frequency, frequency, 0.0),
+        ("context (C)", weights.context, context, 0.5),
+        ("new", weights.newness, 1.0 if _is_new(entry, worth.generation) else 0.0, 0.0),
+        ("founded", weights.standing, founded(entry, worth.belief, worth.strong_models), 0.5),
     )
-    return max(0.1, 1 + sum(parts))
 
 
 def recency(entry: Entry, belief: Belief, now: datetime) -> float:
-    """1 for now, falling with the days since it was last used or written; a half for what says no time."""
-    said = (belief.last_accessed, entry.text("created"))
+    """1 for now, falling with the days since it was last used or was so; a half for what says no time."""
+    said = (belief.last_accessed, entry.observed)
     moments = [moment for text in said if text and (moment := parse_time(text))]
     return exp(-max(0.0, days_between(max(moments), now)) / FADES_IN) if moments else 0.5
 

@@ -39,7 +39,8 @@ TEXTS = ("Sequence[str]",)
 def checked_parameters(vault: Checked) -> Checked:
     """Make the methods that a class names itself raise UsageError for a parameter of another kind than its annotation's.
 
-    One text where a list of texts belongs is the list of that text: letter by letter is never meant.
+    One text where a list of texts belongs is the list of that text: letter by letter is never meant. None for a parameter that
+    has a default is that default, as JSON says null for what is left out.
 
     So does a text, number or nested value that no note could hold: half an emoji of a cut JSON would end every command
     that reads it again. Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A
@@ -58,12 +59,17 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
         if given and given[0].process != os.getpid():
             message = "this vault was opened before a fork, and its files belong to the process that opened it"
             raise UsageError(message, "open it again here: Vault.open(path)")
-        signature, kinds, unchecked = _signature(verb)
+        signature, kinds, unchecked, leaves_out = _signature(verb)
         try:
             bound = signature.bind(*given, **named)
         except TypeError:
             return verb(*given, **named)  # Python's own words for too many, too few and unknown ones
         for name, value in bound.arguments.items():
+            default = signature.parameters[name].default
+            if value is None and default is not inspect.Parameter.empty and name in leaves_out:
+                # What JSON calls null is what was not said.
+                bound.arguments[name] = default
+                continue
             kind = kinds.get(name)
             if kind == TEXTS and isinstance(value, str):
                 bound.arguments[name] = (value,)
@@ -94,11 +100,14 @@ def misfit(kinds: Sequence[str] | None, value: object) -> str:
 
 
 @cache
-def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[str, ...]], frozenset[str]]:
-    """A verb's signature, for each parameter that can be checked what it may be, and those whose faults are answers."""
+def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[str, ...]], frozenset[str], frozenset[str]]:
+    """A verb's signature, for each parameter that can be checked what it may be, those whose faults are answers, and those for
+    which None is no value of its own.
+    """
     signature = inspect.signature(verb)
     unchecked = (name for name, kinds in _annotated(signature).items() if kinds in (("object",), ("Context",)))
-    return signature, kinds_of(verb), frozenset(unchecked)
+    leaves_out = (name for name, kinds in _annotated(signature).items() if "None" not in kinds)
+    return signature, kinds_of(verb), frozenset(unchecked), frozenset(leaves_out)
 
 
 def _annotated(signature: inspect.Signature) -> dict[str, tuple[str, ...]]:

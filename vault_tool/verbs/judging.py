@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from uuid import UUID
 
@@ -62,6 +63,13 @@ def judged(vault: Context, named: str) -> Entry:
     return entry
 
 
+def superseded_remark(vault: Context, entry: Entry) -> Iterator[str]:
+    """What is said where a judgement is of what a newer understanding replaced: which one answers in its place."""
+    if heads := vault.superseded_by(entry.id):
+        newer = ", ".join(resolve.short(vault, head) for head in heads)
+        yield f"{resolve.short(vault, entry.id)} is superseded by {newer}, which answers in its place: judge that"
+
+
 def mark_signal(vault: Context, target: str, kind: SignalKind, reason: str = "", problem: str = "") -> Signal:
     """A judgement by who is asking, now; it counts after all that was said of the memory before."""
     return Signal(
@@ -104,7 +112,8 @@ def _marked(op: Operation, entry: Entry, signal: Signal) -> Marked:
     local = moved(vault, entry, signal) if signal.problem else None
     op.signal(signal)
     saved = op.carry_out(entry.title, [entry.id])
-    remarks = () if signal.rationale else ("no reason was given: one sentence helps whoever weighs it later",)
+    remarks = [*superseded_remark(vault, entry)]
+    remarks += [] if signal.rationale else ["no reason was given: one sentence helps whoever weighs it later"]
     return Marked(
         **{**asdict(saved), "warnings": (*saved.warnings, *remarks)},
         id=entry.id, title=entry.title, mark=signal.kind.value, rationale=signal.rationale, utility=overall,

@@ -22,6 +22,9 @@ from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.parameters import require_mood, require_no_slip, require_units, unknown_type
 from vault_tool.verbs.similar import Similar, near
 
+GENERAL = "general"
+"""The type of what nobody gave one."""
+
 MANY_SUBJECTS = 4
 """Past this many subjects a warning is due: n subjects are n(n-1)/2 claims."""
 
@@ -64,7 +67,7 @@ def remember(
     content: str,
     subject_names: Sequence[str] = (),
     *,
-    kind: str = "general",
+    kind: str | None = None,
     title: str = "",
     tags: Sequence[str] = (),
     importance: float | None = None,
@@ -88,9 +91,9 @@ def remember(
 ) -> RememberedObservation:
     """Append an observation tagged with subjects; subjects that do not exist yet are created, and the result says so.
 
-    `kind` is the observation's type (one that is new and nearly called like another needs `new_type`), `importance` and
-    `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem` the problem
-    that a solution or failed tactic is for; ids may be unambiguous prefixes. `mood` is curious, precise,
+    `kind` is the observation's type, by default general (one that is new and nearly called like another needs `new_type`),
+    `importance` and `confidence` are in 0..1, `related_to` names understandings that this is direct evidence for, `problem`
+    the problem that a solution or failed tactic is for; ids may be unambiguous prefixes. `mood` is curious, precise,
     understanding-check or a word of one's own; with `ask` it waits for a person, whatever the vault's policy. The same
     text, title and steps of the same type, problem, project and user are stored once: a repeat adds the subjects, tags and
     links that it brings.
@@ -116,7 +119,7 @@ def draft_of(
     vault: Context,
     content: str,
     *,
-    kind: str = "general",
+    kind: str | None = None,
     title: str = "",
     tags: Sequence[str] = (),
     importance: float | None = None,
@@ -140,7 +143,7 @@ def draft_of(
     """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
     _check(content, kind, importance, confidence)
     return Observation(
-        id=new_id(), type=_observation_type(vault, kind, new_type), body=body_text(content),
+        id=new_id(), type=_observation_type(vault, GENERAL if kind is None else kind, new_type), body=body_text(content),
         title=one_line(title) or first_sentence(content),
         tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
         created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
@@ -200,10 +203,10 @@ def subject_named(vault: Context, name: str) -> Subject:
     return Subject(id=new_id() if taken else identity, type="subject", name=name)
 
 
-def _check(content: str, kind: str, importance: float | None, confidence: float | None) -> None:
+def _check(content: str, kind: str | None, importance: float | None, confidence: float | None) -> None:
     if not content.strip():
         raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
-    if not is_type_name(kind):
+    if kind is not None and not is_type_name(kind):
         raise UsageError(f"`{one_line(kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
     require_units(importance=importance, confidence=confidence)
 

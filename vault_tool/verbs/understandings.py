@@ -230,9 +230,13 @@ def _require_fitting(kind: str, subject_names: Sequence[str]) -> None:
     if not count and kind not in KEPT_TYPES:
         raise UsageError(f"a {kind} understanding needs a subject", "name it with --subject")
     if count > 1 and kind in ("single_subject", "structural"):
-        raise UsageError(f"a {kind} understanding has one subject, not {count}", "what several share is a relationship")
+        raise UsageError(
+            f"a {kind} understanding has one subject, not {count}", "what several share needs --kind relationship (`kind`)"
+        )
     if count == 1 and kind == "relationship":
-        raise UsageError("a relationship understanding needs two subjects or more", "what one comes to is a single_subject")
+        raise UsageError(
+            "a relationship understanding needs two subjects or more", "what one comes to needs --kind single_subject (`kind`)"
+        )
 
 
 def _own_title(old: Entry) -> str:

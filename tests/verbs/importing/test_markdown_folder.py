@@ -455,3 +455,12 @@ def test_problems_of_a_kind_are_one_row_that_fits_a_terminal(
     assert max(map(len, shown.replace(str(folder), "DIR").splitlines())) <= 100
     assert main(["--vault", str(root), "import", "markdown", str(folder)]) == 0
     assert "31 problems that an earlier import told" in capsys.readouterr().out
+
+
+def test_a_type_that_is_nearly_a_known_one_is_asked_about(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/one.md").write_text("A note.\n")
+    with pytest.raises(UsageError, match="`decison` is no type here yet, and nearly `decision`") as asked:
+        vault.import_markdown(tmp_path / "theirs", type="decison")
+    assert asked.value.hint.startswith("`--type decision`")
+    assert vault.import_markdown(tmp_path / "theirs", type="decison", new_type=True).imported == 1

@@ -130,3 +130,26 @@ def test_a_request_names_the_place_of_a_time_that_is_none(lab: Vault) -> None:
 def test_a_tag_that_is_nothing_but_signs_is_said_to_be_none(lab: Vault, name: str) -> None:
     with pytest.raises(UsageError, match="`#` is no tag"):
         lab.recall("quartz", **{name: ["#"]})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("filter", "says"),
+    [
+        ({"tags": ["zzz"]}, "no memory has the tag `zzz`: `vt tags` lists those that there are"),
+        ({"project": "nowhere"}, "no memory is of the project `nowhere`: leave --project out to ask all of them"),
+    ],
+)
+def test_an_answer_that_is_empty_for_what_nothing_has_says_so(lab: Vault, filter: dict[str, Any], says: str) -> None:
+    lab.remember("Redis keeps quartz.", ["Redis"], tags=["work"])
+    answers: tuple[Any, ...] = (lab.recall("redis", **filter), lab.search("redis", **filter), lab.read("redis", **filter))
+    for found in answers:
+        assert says in found.warnings
+    assert lab.search("redis", mode="text", **filter).warnings == (says,)
+    assert says in lab.bring_to_mind("redis", **filter).warnings
+
+
+def test_a_subject_that_nothing_is_tagged_with_is_named(lab: Vault) -> None:
+    lab.remember("Redis keeps quartz.", ["Redis"], tags=["work"])
+    (says,) = lab.recall("redis", subject_names=["Nobody"]).warnings  # type: ignore[union-attr]
+    assert says.startswith("no memory is tagged with `Nobody`")
+    assert lab.recall("zzz qqq", tags=["work"]).warnings == ()  # type: ignore[union-attr]

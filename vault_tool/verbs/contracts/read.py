@@ -169,7 +169,9 @@ def _answer(vault: Context, mode: str, found: Answer) -> Read:
     local = {one.id: one.evidence for one in found.results if one.scope == "repo" and one.evidence}
     moved = moved_among(vault, local)
     results = tuple(_result(one, one.id in moved) for one in found.results)
-    return Read(query=found.query, mode=mode, results=results, freshness=found.freshness, degraded=found.degraded)
+    return Read(
+        query=found.query, mode=mode, results=results, freshness=found.freshness, degraded=found.degraded, warnings=found.warnings
+    )
 
 
 def _result(one: Recalled, moved: bool) -> ReadMemory:

@@ -14,7 +14,7 @@ from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.meaning import Meaning, scope_of
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.evidence import pinned_to_head
-from vault_tool.verbs.judging import mark_signal, moved
+from vault_tool.verbs.judging import mark_signal, moved, superseded_remark
 from vault_tool.verbs.operation import Saved, writing
 
 _KINDS = {"truth": SignalKind.TRUTH, "utility": SignalKind.UTILITY}
@@ -80,7 +80,7 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
             if any(move is not None and move.step for move in _steps(found, signal.kind)):
                 op.signal(signal)
         saved = op.carry_out(entry.title, [entry.id])
-    return replace(found, **asdict(saved))
+    return replace(found, **{**asdict(saved), "warnings": (*saved.warnings, *found.warnings)})
 
 
 def _problem(meaning: Meaning, home: Context, request: Mapping[str, Any]) -> str:
@@ -113,6 +113,7 @@ def _moves(home: Context, entry: Entry, request: Mapping[str, Any], signals: Seq
         memory_id=entry.id, mode=request["mode"], truth=moves.get(SignalKind.TRUTH), utility=moves.get(SignalKind.UTILITY),
         global_utility=moved(home, entry, replace(local, problem="")) if local else None,
         context_problem_id=local.problem if local else None, scope=scope_of(home),
+        warnings=tuple(superseded_remark(home, entry)),
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ from vault_tool.util.text import one_line
 from vault_tool.verbs.context import Context, Progress
 from vault_tool.verbs.importing.intake import Imported, Intake
 from vault_tool.verbs.operation import Operation
+from vault_tool.verbs.parameters import require_no_slip
 
 
 def import_markdown(
@@ -38,17 +39,19 @@ def import_markdown(
     attachments: bool = False,
     prune: bool = False,
     dry_run: bool = False,
+    new_type: bool = False,
     progress: Progress | None = None,
 ) -> Imported:
     """Copy the notes of a folder to `vault/imported/<name>/` (by default the folder's own name) and make records of them.
 
     Only lines in heads are added. A second run takes in what is new or changed, and nothing twice. With `in_place` the
     folder is one below `vault/`, and its pages become records where they are. `type` is for notes that have none that the
-    vault knows; `attachments` copies the other files too. A note that was renamed takes its copy along; one that is gone is
-    reported, and with `prune` its copy is removed by a commit. Interrupted, whole notes are left and a second run does the rest.
+    vault knows (one that is new and nearly called like another needs `new_type`); `attachments` copies the other files too.
+    A note that was renamed takes its copy along; one that is gone is reported, and with `prune` its copy is removed by a
+    commit. Interrupted, whole notes are left and a second run does the rest.
     """
     folder = source_folder(vault, source, in_place=in_place)
-    _check_type(vault, type)
+    _check_type(vault, type, new_type)
     listing = foreign.survey(folder, vault.root)
     others = [found for found in listing.files if not is_note(found.path)]
     present = None if in_place else _still_there(folder, listing)
@@ -110,9 +113,12 @@ def _require_some(notes: Sequence[Found], folder: Path) -> None:
         raise Refused(f"{folder} has no note at all, so nothing is pruned", "is it the right folder, and is its disk there?")
 
 
-def _check_type(vault: Context, type: str) -> None:
+def _check_type(vault: Context, type: str, new: bool) -> None:
     if not is_type_name(type) or vault.settings.types.spec(type).record_class is not RecordClass.OBSERVATION:
         raise UsageError(f"a note becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
+    if not new and not vault.settings.types.spec(type).known:
+        vault.fresh()
+        require_no_slip(vault.settings.types, type, vault.index.catalog.types(), "--type")
 
 
 def _without_forms(intake: Intake, reader: Reader, notes: list[Found]) -> list[Found]:

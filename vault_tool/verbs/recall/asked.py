@@ -107,10 +107,11 @@ class Recalled(Headline):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer to a question, best first; `degraded` says what it had to do without."""
+    """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has."""
 
     query: str
     results: tuple[Recalled, ...]
     freshness: Freshness
     degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST

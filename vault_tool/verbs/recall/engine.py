@@ -28,6 +28,7 @@ from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall import chaining, lanes, weighing
 from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
 from vault_tool.verbs.recall.chaining import Link
+from vault_tool.verbs.recall.filters import unknown
 from vault_tool.verbs.recall.lanes import Pool, Scope
 from vault_tool.verbs.recall.meaning import reasons
 
@@ -81,7 +82,8 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.index.held(), vault.vectors.held():
         results, lacks = _answered(scopes, read, asked, used)
-    return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks)
+    hints = () if results else tuple(unknown([place for place, _ in scopes], asked))
+    return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints)
 
 
 def _answered(

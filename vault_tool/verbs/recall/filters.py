@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from vault_tool.errors import UsageError
@@ -105,6 +106,24 @@ class Filters:
 
     def _moment(self, text: str | None, ends: bool = False) -> datetime | None:
         return require_moment(text, self._now, ends=ends) if text else None
+
+
+def unknown(places: Sequence[Context], asked: Asked) -> Iterator[str]:
+    """What is asked for that no memory of these vaults has: then the answer is empty for that alone."""
+    if not (asked.tags or asked.project or asked.subject_names):
+        return
+    entries = [e for place in places for record_class in MEMORIES for e in place.index.catalog.of_class(record_class)]
+    there = frozenset[str]().union(*(_tags(entry.texts("tags")) for entry in entries))
+    for tag in asked.tags:
+        if not _has(there, tag_name(tag)):
+            yield f"no memory has the tag `{one_line(tag, 40)}`: `vt tags` lists those that there are"
+    projects = {normal_name(entry.text("project")) for entry in entries}
+    if asked.project and normal_name(asked.project) not in projects:
+        yield f"no memory is of the project `{one_line(asked.project, 40)}`: leave --project out to ask all of them"
+    subjects = {normal_name(unwrap_link(name)) for entry in entries for name in entry.subjects}
+    for name in asked.subject_names:
+        if subjects.isdisjoint(one for place in places for one in resolve.names_for(place, unwrap_link(name))):
+            yield f"no memory is tagged with `{one_line(name, 40)}`: `vt search` finds subjects by their words"
 
 
 def _asked_tags(names: tuple[str, ...]) -> frozenset[str]:

@@ -76,6 +76,7 @@ class Bundle:
     results: tuple[Recalled, ...]
     freshness: Freshness
     degraded: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -218,6 +219,7 @@ def _bundle(answer: Answer) -> Bundle:
         results=results,
         freshness=answer.freshness,
         degraded=answer.degraded,
+        warnings=answer.warnings,
     )
 
 

@@ -24,7 +24,7 @@ from vault_tool.verbs.lean import Short, answer, beside, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
-from vault_tool.verbs.recall.filters import Filters
+from vault_tool.verbs.recall.filters import Filters, unknown
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
@@ -81,6 +81,7 @@ class SearchResults:
     results: tuple[Found, ...]
     freshness: Freshness
     degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -127,13 +128,16 @@ def search(
     )  # fmt: skip
     by_words = _by_words(vault, asked, everything)
     if mode == "text" or everything or _EXACT.search(query):
-        return SearchResults(query=query, results=by_words, freshness=freshness)
+        hints = () if by_words else tuple(unknown([vault], asked))
+        return SearchResults(query=query, results=by_words, freshness=freshness, warnings=hints)
     from vault_tool.verbs.recall.engine import gather  # what compares meanings loads slowly, and words alone do without
 
     answer = gather(vault, asked, freshness=freshness)
     memories = tuple(_recalled(one) for one in answer.results)
     results = _merged(memories, by_words)[:limit]
-    return SearchResults(query=query, results=results, freshness=freshness, degraded=answer.degraded)
+    return SearchResults(
+        query=query, results=results, freshness=freshness, degraded=answer.degraded, warnings=() if results else answer.warnings
+    )
 
 
 def _merged(memories: tuple[Found, ...], by_words: Sequence[Found]) -> tuple[Found, ...]:

@@ -68,7 +68,7 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
             speaking.has(one.entry),
             strong_models,
         )
-        one.score, factors = score(one.entry, one.rank, one.match, worth, now, weights)
+        one.score, factors = score(one.entry, one.rank, one.match, worth, now, weights, explain=asked.explain)
         one.factors.update(factors)
     return believed
 

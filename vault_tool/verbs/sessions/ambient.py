@@ -129,7 +129,7 @@ def bring_to_mind(
         results=tuple(map(_reminder, found.results)),
         freshness=found.freshness,
         degraded=found.degraded,
-        warnings=kept,
+        warnings=(*kept, *found.warnings),
         notice=found.notice,
     )
 
