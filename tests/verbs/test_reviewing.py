@@ -201,6 +201,20 @@ def test_the_same_text_waits_once(reviewed: Path) -> None:
         assert consent.waiting(vault) == 1
 
 
+def test_what_was_written_meanwhile_is_not_accepted_once_more(root: Path) -> None:
+    with agent(root) as vault:
+        held = vault.remember("The zebra crossed at noon.", kind="fact", ask=True)
+        there = vault.remember("The  zebra crossed at noon.", kind="fact")
+    with owner(root) as vault:
+        with pytest.raises(Refused, match=f"says what {there.id[:6]} says already"):
+            vault.review(accept=[held.id])
+        done = vault.review(everything=True)
+        assert (done.accepted, [one.id for one in done.results]) == ((), [held.id])
+        assert there.id[:6] in done.warnings[0]
+        assert len(vault.search("zebra").results) == 1
+        assert vault.review(refuse=[held.id]).results == ()
+
+
 def test_another_text_of_the_same_words_waits_too(root: Path) -> None:
     (root / "vault.toml").write_text('write_policy = "review"\n')
     with Vault.open(root) as vault:

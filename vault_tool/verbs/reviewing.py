@@ -16,11 +16,11 @@ from vault_tool.index.graph import holding_place
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
-from vault_tool.model.records import Edge, Record, Remembered, Understanding, from_head
+from vault_tool.model.records import Edge, Observation, Record, Remembered, Understanding, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.verbs import resolve
+from vault_tool.verbs import repeats, resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import tag
@@ -282,7 +282,11 @@ def _require_new(vault: Context, note: _Note) -> None:
         raise Refused(message, "give it an `id` of its own in an editor, or refuse it")
     if tombstones.has(vault.root, note.id):
         raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
-    if cited := tombstones.cited(vault.root, _record(note)):
+    record = _record(note)
+    if isinstance(record, Observation) and (twin := repeats.twin_of(vault, record)):
+        known = resolve.short(vault, twin.id)
+        raise Refused(f"{note.path} says what {known} says already", f"refuse it; `vt edit {known}` reviews the one that is there")
+    if cited := tombstones.cited(vault.root, record):
         hint = f"take the id out of it: `vt review --edit {note.name}`, or refuse it"
         raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
 
