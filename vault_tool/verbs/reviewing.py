@@ -285,7 +285,9 @@ def _require_new(vault: Context, note: _Note) -> None:
     record = _record(note)
     if isinstance(record, Observation) and (twin := repeats.twin_of(vault, record)):
         known = resolve.short(vault, twin.id)
-        raise Refused(f"{note.path} says what {known} says already", f"refuse it; `vt edit {known}` reviews the one that is there")
+        raise Refused(
+            f"{note.path} says what {known} says already", f"refuse it; `vt edit {known}` reviews the one that is there"
+        )
     if cited := tombstones.cited(vault.root, record):
         hint = f"take the id out of it: `vt review --edit {note.name}`, or refuse it"
         raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
