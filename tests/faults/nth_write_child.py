@@ -7,13 +7,13 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 
 from vault_tool import Vault
-from vault_tool.files.git import committing
+from vault_tool.files.git import committing, run
 from vault_tool.index.rebuild import Index
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.folder import Folder
@@ -25,6 +25,9 @@ _WRITES = {
     each.__code__
     for each in (Folder.append, Folder.overwrite, Folder.rename, Folder.rename_to_free, Folder.exchange, Folder.remove)
 } | {committing.commit.__code__, Index.wrote.__code__, Index.refresh.__code__}
+
+# What rewrites history is git's doing, one process after the other.
+_PROCESSES = {run.together.__code__, run.python.__code__}
 
 
 def _merge(vault: Vault, _: Path) -> object:
@@ -50,17 +53,18 @@ VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "import": lambda vault, beside: vault.import_markdown(beside / "theirs", attachments=True),
     "fix": lambda vault, _: vault.doctor(fix=True),
     "drain": lambda vault, _: vault.drain(link=False),
+    "purge": lambda vault, _: vault.purge([str(vault.search("Ottoline geranium").results[0].id)]),
     "forget": lambda vault, _: vault.forget(str(vault.search("Ottoline geranium").results[0].id)),
 }
 
 
-def kill_before(wanted: int) -> None:
+def kill_before(wanted: int, writes: Container[CodeType]) -> None:
     """SIGKILL this process as the `wanted`-th write begins."""
     count = 0
 
     def watch(frame: FrameType, event: str, argument: object) -> None:
         nonlocal count
-        if event == "call" and frame.f_code in _WRITES:
+        if event == "call" and frame.f_code in writes:
             count += 1
             if count == wanted:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -77,7 +81,7 @@ def main(template: str, beside: str, verb: str, step: str) -> None:
         if not child:
             with Vault.open(root, origin="owner", clock=FixedClock(NOW)) as vault:
                 vault.fresh()
-                kill_before(number)
+                kill_before(number, _WRITES | _PROCESSES if verb == "purge" else _WRITES)
                 VERBS[verb](vault, Path(beside))
                 sys.setprofile(None)
             os._exit(0)

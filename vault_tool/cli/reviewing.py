@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import click
 
@@ -15,8 +16,11 @@ from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, problem_table
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
-from vault_tool.verbs import forgetting, reviewing
+from vault_tool.util.text import counted
+from vault_tool.verbs import forgetting, purging, reviewing
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.forgetting import Forgotten
+from vault_tool.verbs.purging import Purged
 from vault_tool.verbs.reviewing import Reviewed, Waiting
 
 KEYS = "a accept   r refuse   e edit   s skip   q quit"
@@ -48,26 +52,44 @@ def review(
         return call.emit(done, _reviewed, vault)
 
 
-@command("forget", "vt forget a1b2c3 --dry-run", "vt forget a1b2c3 --yes")
-@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
+@command("forget", "vt forget a1b2c3 --dry-run", "vt forget a1b2c3 --yes", "vt forget a1b2c3 --purge --dry-run")
+@click.argument("ids", nargs=-1, required=True, type=MEMORY, metavar="ID...", help="The memories.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
-def forget(call: Call, memory_id: str, yes: bool, dry_run: bool) -> Exit:
+@click.option("--purge", is_flag=True, help="Write git's history anew without it, too: every branch, tag, stash and message.")
+@click.option(
+    "--despite", multiple=True, type=click.Choice(tuple(purging.DESPITE)), help="Purge although there are these; may be repeated."
+)
+def forget(call: Call, ids: tuple[str, ...], yes: bool, dry_run: bool, purge: bool, despite: tuple[str, ...]) -> Exit:
     """Erase a memory, and refuse its return.
 
     Its file and links to it are removed in a commit; its words go from journals, indexes and this machine's own files.
-    Its id alone stays, by which it is refused when a pull or an import brings it back. History keeps the text.
+    Its id alone stays, by which it is refused when a pull or an import brings it back. History keeps the text, unless
+    --purge writes it anew: all commits from the first that held it get new ids, and reflogs go. Remotes, clones and
+    backups keep the old ones.
     """
+    if despite and not purge:
+        raise UsageError("--despite says what a purge does not stop at", "vt forget ID --purge --despite remotes")
+    if not purge and len(ids) > 1:
+        raise UsageError("one memory is forgotten at a time", "several go together with --purge")
     with call.open_vault() as vault:
+        # Told from what the verb gives, so that what is asked about is what is done.
+        erase: Callable[[bool], Forgotten | Purged] = (
+            (lambda only_look: purging.purge(vault, ids, despite=despite, dry_run=only_look))
+            if purge
+            else (lambda only_look: forgetting.forget(vault, ids[0], dry_run=only_look))
+        )
+        shown: Callable[[Any, Short], Iterator[Block]] = _purged if purge else _forgotten
         if not (yes or dry_run):
-            meant = forgetting.forget(vault, memory_id, dry_run=True)
+            meant = erase(True)
             if not (sys.stdin.isatty() and sys.stdout.isatty()) or call.json:
-                raise Refused(f"{meant.id} would be erased, and nobody can be asked", "say --yes, or look with --dry-run")
-            call.emit(meant, _forgotten, vault)
+                named = meant.id if isinstance(meant, Forgotten) else counted(len(meant.ids), "memory", "memories")
+                raise Refused(f"{named} would be erased, and nobody can be asked", "say --yes, or look with --dry-run")
+            call.emit(meant, shown, vault)
             if not click.confirm("Erase it?", err=True):
                 output.say("nothing was erased")
                 return Exit.DONE
-        return call.emit(forgetting.forget(vault, memory_id, dry_run=dry_run), _forgotten, vault)
+        return call.emit(erase(dry_run), shown, vault)
 
 
 def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> Exit:
@@ -142,4 +164,29 @@ def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
         yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
         yield "These still refer to it, and may repeat it: that is yours to mend."
     if done.in_history:
-        yield "Earlier commits, and every clone of them, still hold the text."
+        yield "Earlier commits, and every clone of them, still hold the text; `vt forget ID --purge` writes history anew."
+
+
+def _purged(done: Purged, short: Short) -> Iterator[Block]:
+    yield f"{', '.join(done.ids)}: {'would be purged' if done.dry_run else 'purged'}"
+    moved = [
+        f"{one.ref} {one.before[:10]}{' -> ' + (one.after[:10] or 'dropped') if not done.dry_run else ''}" for one in done.refs
+    ]
+    yield fields(
+        ("titles", done.titles), ("commits with new ids", done.commits),
+        ("texts", done.texts), ("messages", done.messages), ("refs", moved),
+        ("stashes", done.stashes), ("signatures lost", done.signed), ("other work trees", done.work_trees),
+        ("remotes", done.remotes), ("objects looked through", done.objects), ("receipt", done.receipt),
+    )  # fmt: skip
+    if done.stops:
+        yield table(("--despite", "it stops, for"), list(done.stops.items()))
+    if done.citing:
+        yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
+    if done.left:
+        yield fields(("files that repeat it", done.left))
+    if done.citing or done.left:
+        yield "These still refer to it, or repeat it: that is yours to mend."
+    if done.remotes:
+        names = " ".join(done.remotes[:1])
+        yield f"{names} keeps the old history until `git push --force --all {names}` and `git push --force --tags {names}`."
+    yield "Clones and backups keep it, and may bring it back: make clones anew. Reflogs and what nothing reached go with it."

@@ -31,6 +31,7 @@ _JOURNALS_FILE = "journals.json"
 _USE = "use"
 _PENDING = "pending"
 _FORGETTING = "forgetting"
+_PURGES = "purges"
 _TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
 _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -184,18 +185,29 @@ class Local:
         found = (_operation(name, self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
         return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
 
-    def begin_forgetting(self, identity: str) -> None:
-        """Write down that a memory is being forgotten: its id alone, until every trace of it is gone."""
-        self._write(identity, b"", _FORGETTING)
+    def begin_forgetting(self, identity: str, how: str = "") -> None:
+        """Write down that a memory is being forgotten until every trace of it is gone: its id, and how, without a word of it."""
+        self._write(identity, how.encode(), _FORGETTING)
 
-    def forgetting(self) -> list[str]:
-        """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace."""
-        return sorted(identity for name in self._names(_FORGETTING) if (identity := canonical(name)))
+    def forgetting(self) -> dict[str, str]:
+        """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace, and how."""
+        ids = sorted(identity for name in self._names(_FORGETTING) if (identity := canonical(name)))
+        return {identity: (self._read(identity, _FORGETTING) or b"").decode("utf-8", "replace") for identity in ids}
 
     def end_forgetting(self, identity: str) -> None:
         """Strike a memory off: no trace of it is left."""
         with self._folder(_FORGETTING) as folder:
             folder.discard(identity)
+
+    def keep_receipt(self, name: str, receipt: Mapping[str, Any]) -> str:
+        """Write down what a purge did, for good; returns the path."""
+        self._write(f"{name}.json", json.dumps(receipt, indent=1).encode(), _PURGES)
+        return f"{LOCAL}/{_PURGES}/{name}.json"
+
+    def receipts(self) -> list[dict[str, Any]]:
+        """What purges did here, the oldest first."""
+        found = (_json(self._read(name, _PURGES)) for name in sorted(self._names(_PURGES)))
+        return [one for one in found if isinstance(one, dict)]
 
     def around(self) -> str:
         """The folder around the vault that a person named on this machine to be served too; empty for none."""

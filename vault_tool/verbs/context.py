@@ -334,7 +334,7 @@ class Context:
         """Finish what a killed process began to forget, before anything is answered or written."""
         if any(identity not in self.finishing for identity in self.local.forgetting()):
             # By its name: a verb stands on the operations that stand on this, and few vaults ever need it here.
-            import_module("vault_tool.verbs.forgetting").finish(self)
+            import_module("vault_tool.verbs.purging").finish(self)
 
     def freshness(self, refresh: Refresh) -> Freshness:
         """What an answer says of a refresh."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from vault_tool.consolidation import ledger
@@ -40,6 +40,10 @@ _QUOTED = 40
 """So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it."""
 
 
+Versions = Sequence[tuple[str, bytes]]
+"""Texts that git has, with their paths."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citing:
     """A memory that refers to the forgotten one by its id, and may repeat it in words that only a person can judge."""
@@ -72,7 +76,7 @@ class Forgotten(Saved):
 
 
 @dataclass(frozen=True, slots=True)
-class _Traces:
+class Traces:
     """By what a text that repeats the memory is known: its id, its paths, its title, and the sentences of its body."""
 
     id: str
@@ -82,8 +86,16 @@ class _Traces:
 
     def told_by(self, text: str) -> bool:
         """Whether a text repeats the memory."""
+        return self.quoted_by(text) or any(title in normal_body(text) for title in self.titles)
+
+    def quoted_by(self, text: str) -> bool:
+        """Whether a text repeats what the memory says: a title may stand anywhere by chance, a passage does not."""
         flat = normal_body(text)
-        return any(quote in flat for quote in self.quotes) or any(title in flat for title in self.titles)
+        return any(quote in flat for quote in self.quotes)
+
+    def is_head_of(self, text: str) -> bool:
+        """Whether a text is the memory's own file, or a link's to it."""
+        return any(f"{name}: {self.id}" in text for name in ("id", "from_id", "to_id"))
 
     def meant_by(self, text: str) -> bool:
         """Whether a text repeats the memory or names its id."""
@@ -103,57 +115,58 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
         return _forgotten(vault, memory_id, dry_run)
 
 
-def finish(vault: Context) -> None:
-    """Finish what a killed process began to forget; left to the next command where that cannot be now."""
-    owner = vault.as_(origin="owner")
-    # Nobody waits for a process that is in the middle of it.
-    with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
-        for identity in vault.local.forgetting():
-            if identity not in vault.finishing:
-                with _alone(vault, identity):
-                    _forgotten(owner, identity, dry_run=False)
-
-
 def _forgotten(vault: Context, memory_id: str, dry_run: bool) -> Forgotten:
     # All that can be refused is refused before the first byte goes: half a forgotten memory would be the worst of both.
     with writing(vault, "forget") as op:
-        identity, entries = _meant(vault, memory_id)
-        links = _links(vault, identity)
-        traces = _traces(vault, identity, entries, links)
-        copies = sorted({*(entry.path for entry in entries), *_returned(vault, identity), *_conflict_copies(vault, traces)})
-        redactions = dict(_redactions(vault, traces))
-        shown = Forgotten(
-            id=identity, title=one_line(entries[0].title, 60) if dry_run and entries else "",
-            tombstone=tombstones.tombstone(identity), removed=tuple(copies),
-            links_removed=tuple(link.path for link in links), redacted=tuple(redactions),
-            citing=(*_citing(vault, identity), *_quoting(vault, traces, copies, redactions)),
-            in_history=vault.repo is not None, dry_run=dry_run,
-        )  # fmt: skip
-        if dry_run:
-            return shown
-        _plan(op, shown, redactions)
-        op.screen()
-        with _under_way(vault, identity):
-            # While the notes still say by which words it is known.
-            local = _forget_locally(vault, traces)
-            saved = _carried_out(op, shown, redactions)
-            unmade = _forget_derived(vault, traces)
+        identity, entries = meant(vault, memory_id)
+        return erased(op, identity, entries, dry_run=dry_run)
+
+
+def erased(
+    op: Operation, identity: str, entries: list[Entry], versions: Versions = (), *, how: str = "", dry_run: bool = False
+) -> Forgotten:
+    """Erase one memory, known also by its earlier `versions`, from everything but history.
+
+    With `how` it stays written down that there is more to do, for the caller to strike off.
+    """
+    vault = op.vault
+    links = _links(vault, identity)
+    traces = traces_of(vault, identity, entries, links, versions)
+    copies = sorted({*(entry.path for entry in entries), *_returned(vault, identity), *_conflict_copies(vault, traces)})
+    redactions = dict(_redactions(vault, traces))
+    shown = Forgotten(
+        id=identity, title=one_line(entries[0].title, 60) if dry_run and entries else "",
+        tombstone=tombstones.tombstone(identity), removed=tuple(copies),
+        links_removed=tuple(link.path for link in links), redacted=tuple(redactions),
+        citing=(*_citing(vault, identity), *_quoting(vault, traces, copies, redactions)),
+        in_history=vault.repo is not None, dry_run=dry_run,
+    )  # fmt: skip
+    if dry_run:
+        return shown
+    _plan(op, shown, redactions)
+    op.screen()
+    with _under_way(vault, identity, how):
+        # While the notes still say by which words it is known.
+        local = _forget_locally(vault, traces)
+        saved = _carried_out(op, shown, redactions)
+        unmade = _forget_derived(vault, traces)
     again = ((one_line(old.title, 60), resolve.short(vault, old.id)) for old in _revived(vault, entries))
     revived = [f"`{title}` ({short}) is active again" for title, short in again]
     return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived, *unmade)})
 
 
 @contextmanager
-def _under_way(vault: Context, identity: str) -> Iterator[None]:
+def _under_way(vault: Context, identity: str, how: str) -> Iterator[None]:
     """Written down until every trace is gone: what a kill leaves of it, the next command finishes."""
-    vault.local.begin_forgetting(identity)
-    with _alone(vault, identity):
+    vault.local.begin_forgetting(identity, how)
+    with alone(vault, identity):
         yield
-    vault.local.end_forgetting(identity)
+    if not how:
+        vault.local.end_forgetting(identity)
 
 
 @contextmanager
-def _alone(vault: Context, identity: str) -> Iterator[None]:
+def alone(vault: Context, identity: str) -> Iterator[None]:
     """Nothing that is asked or written meanwhile begins to finish the same."""
     mine = identity not in vault.finishing
     vault.finishing.add(identity)
@@ -170,7 +183,7 @@ def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
         yield from (old for old in vault.index.catalog.get(replaced) if not vault.superseded_by(replaced))
 
 
-def _meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
+def meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
     """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
     whole = canonical(named)
     known = list(vault.index.catalog.get(whole)) if whole else []
@@ -237,7 +250,7 @@ def _citing(vault: Context, identity: str) -> Iterator[Citing]:
 
 
 def _quoting(
-    vault: Context, traces: _Traces, going: Sequence[str], redactions: Mapping[str, tuple[bytes, bytes]]
+    vault: Context, traces: Traces, going: Sequence[str], redactions: Mapping[str, tuple[bytes, bytes]]
 ) -> Iterator[Citing]:
     """The notes that repeat the memory in their own words, or rather in its, and go on doing so."""
     cited = {entry.path for entry in _citing(vault, traces.id)}
@@ -251,7 +264,8 @@ def _quoting(
             yield Citing(id=entry.id if entry else "", type=entry.type if entry else "page", title=title, path=path, field="text")
 
 
-def _traces(vault: Context, identity: str, entries: list[Entry], links: list[Entry]) -> _Traces:
+def traces_of(vault: Context, identity: str, entries: list[Entry], links: list[Entry], versions: Versions = ()) -> Traces:
+    """By what texts that repeat a memory are known: from its files and links as they are, and from versions that git has."""
     titles, quotes = set(), []
     for entry in (*entries, *(link for link in links if link.type not in STORY_EDGES)):
         titles.add(normal_body(entry.title))
@@ -259,15 +273,17 @@ def _traces(vault: Context, identity: str, entries: list[Entry], links: list[Ent
         quotes.append(body[:_QUOTED])
         quotes.extend(_passages(body))
         quotes.extend(_passages(normal_body(entry.text("summary"))))
-    gone = {} if entries else _as_committed(vault, identity)
-    for path, data in gone.items():
+    gone = versions if versions or entries else tuple(_as_committed(vault, identity).items())
+    for path, data in gone:
         parsed = parse(path, data, vault.settings.types)
         titles.add(normal_body(parsed.title))
         quotes.extend(_passages(normal_body(parsed.body)))
         quotes.extend(_passages(normal_body(str(parsed.head.get("summary") or ""))))
-    paths = frozenset((*(entry.path for entry in (*entries, *links)), *gone))
+    # A line that has room for no more cuts a title.
+    quotes.extend(title[:_QUOTED] for title in titles if len(title) > _QUOTED)
+    paths = frozenset((*(entry.path for entry in (*entries, *links)), *(path for path, _ in gone)))
     telling = tuple(dict.fromkeys(quote for quote in quotes if len(quote) >= _TELLING))
-    return _Traces(identity, paths, frozenset(title for title in titles if len(title) >= _TELLING), telling)
+    return Traces(identity, paths, frozenset(title for title in titles if len(title) >= _TELLING), telling)
 
 
 def _passages(body: str) -> Iterator[str]:
@@ -283,14 +299,14 @@ def _returned(vault: Context, identity: str) -> Iterator[str]:
             yield path
 
 
-def _conflict_copies(vault: Context, traces: _Traces) -> Iterator[str]:
+def _conflict_copies(vault: Context, traces: Traces) -> Iterator[str]:
     """The copies that were kept of the memory's text when two writers met."""
     for path in vault.index.catalog.of_kind("conflict"):
         if traces.meant_by(reader.read(vault.root, path).decode("utf-8", "replace")):
             yield path
 
 
-def _redactions(vault: Context, traces: _Traces) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+def _redactions(vault: Context, traces: Traces) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
     """The journals and ledgers that repeat the memory, as they are and as they shall be."""
     rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
         "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by),
@@ -331,7 +347,7 @@ def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple
     return saved
 
 
-def _forget_locally(vault: Context, traces: _Traces) -> int:
+def _forget_locally(vault: Context, traces: Traces) -> int:
     """Erase the memory from what only this machine keeps; returns how many things that were."""
     dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.id, traces.meant_by)
     dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.id)
@@ -350,7 +366,7 @@ def _forget_locally(vault: Context, traces: _Traces) -> int:
     return dropped
 
 
-def _forget_derived(vault: Context, traces: _Traces) -> list[str]:
+def _forget_derived(vault: Context, traces: Traces) -> list[str]:
     """Make everything derived anew: deleted rows and merged segments may keep a text's bytes for long.
 
     Returns what is said of pages that could not be made anew.
@@ -367,7 +383,7 @@ def _forget_derived(vault: Context, traces: _Traces) -> list[str]:
     return [said for path, make in makers.items() for said in _page_made_anew(vault, traces, path, make)]
 
 
-def _page_made_anew(vault: Context, traces: _Traces, path: str, make: Callable[[Context], Saved]) -> Iterator[str]:
+def _page_made_anew(vault: Context, traces: Traces, path: str, make: Callable[[Context], Saved]) -> Iterator[str]:
     """Make a page without the memory where it shows it; returns what is said where that cannot be."""
     page = (vault.root / path).read_text(encoding="utf-8", errors="replace") if (vault.root / path).is_file() else ""
     # A page cuts and escapes what it quotes, but it links to the file of all that it shows. Of what is gone already

@@ -29,6 +29,7 @@ from vault_tool.verbs.context import Context, Freshness, Progress
 from vault_tool.verbs.drafts import adopted_text
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.purging import came_back
 from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.vector_upkeep import not_embedded
 
@@ -135,7 +136,7 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
     """
     saved, fixed = _fixed(vault) if fix else (Saved(), ())
     freshness = vault.fresh()
-    found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault)}))
+    found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault)}))
     counts = Counter(problem.severity.value for problem in found)
     return Diagnosis(**asdict(saved), problems=found, counts=counts, fixed=fixed, freshness=freshness)
 
@@ -181,6 +182,14 @@ def _secrets(vault: Context) -> Iterator[Problem]:
     catalog = vault.index.catalog
     notes = [path for kind in ("record", "page", "unreadable", "conflict") for path in catalog.of_kind(kind)]
     return screening.in_notes(vault, notes, [path for kind in ("episode", "signals") for path in catalog.of_kind(kind)])
+
+
+def _purged_is_back(vault: Context) -> Iterator[Problem]:
+    for identity in came_back(vault):
+        hint = f"`vt forget {identity} --purge` once whoever brought it has the new history"
+        yield warning(
+            tombstones.tombstone(identity), 0, "purged-is-back", "commits that held it are in the repository again", hint
+        )
 
 
 def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:

@@ -11,6 +11,7 @@ from vault_tool.verbs import (
     memories,
     observations,
     pages,
+    purging,
     remember,
     reviewing,
     seen,
@@ -77,6 +78,7 @@ class Vault(Context):
     consolidate = packets.consolidate
     review = reviewing.review
     forget = forgetting.forget
+    purge = purging.purge
     turn = taking.turn
     drain = taking.drain
     backstop = backstop.backstop

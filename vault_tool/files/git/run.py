@@ -145,6 +145,26 @@ def honouring(
     return Result(process.returncode, out, err, process.pid)
 
 
+def python(folder: Path, module: str, feed: bytes, limit: float) -> Result:
+    """Run a module of ours, in a process of its own, that calls git by itself: it has the environment of our own calls."""
+    import sys  # for the rare call alone
+
+    env = _inert_environment(_INERT)
+    command = (sys.executable, "-P", "-m", module)
+    try:
+        done = subprocess.run(
+            command, cwd=folder, env=env, input=feed, capture_output=True, timeout=limit, start_new_session=True, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise GitError(f"{module} took longer than {limit:g} s and was stopped") from error
+    return Result(done.returncode, done.stdout, done.stderr.decode(errors="replace"), 0)
+
+
+def _inert_environment(config: Config) -> dict[str, str]:
+    quiet = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+    return _environment(config) | quiet
+
+
 def _environment(config: Config) -> dict[str, str]:
     env = {
         name: value
@@ -160,8 +180,7 @@ def _environment(config: Config) -> dict[str, str]:
 
 
 def _start(folder: Path, each: Call) -> subprocess.Popen[bytes]:
-    env = _environment((*(_INERT if each.inert else ()), *each.config))
-    env |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1"}
+    env = _inert_environment((*(_INERT if each.inert else ()), *each.config))
     if each.literal:
         env["GIT_LITERAL_PATHSPECS"] = "1"
     try:

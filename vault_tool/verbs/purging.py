@@ -1,0 +1,348 @@
+"""`purge`: a person has memories erased from git's history too, which is written anew without them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field, replace
+
+from vault_tool.consolidation import ledger
+from vault_tool.errors import GitError, Refused, UsageError, VaultError
+from vault_tool.files import git, layout, writer
+from vault_tool.files.episode_text import redacted_episode
+from vault_tool.files.git import rewriting
+from vault_tool.files.layout import FileKind
+from vault_tool.files.parse import Parsed, parse
+from vault_tool.files.signal_lines import redacted_signals
+from vault_tool.model.types import STORY_EDGES, RecordClass
+from vault_tool.util.text import counted, one_line
+from vault_tool.verbs.context import Context
+from vault_tool.verbs.forgetting import Citing, Forgotten, Traces, Versions, alone, erased, forget, meant, traces_of
+from vault_tool.verbs.history import no_history
+from vault_tool.verbs.operation import writing
+
+DESPITE = {
+    "edits": "tracked files differ from the last commit",
+    "project": "the repository keeps more than the vault, or is a submodule of another: its other commits get new ids too",
+    "remotes": "remotes keep the old history until it is pushed over, and clones of them for good",
+    "signatures": "commits or tags are signed, and their new ones will not be",
+}
+"""What a purge stops at until it is told to go on, and why."""
+
+_PURGE = "purge"
+_JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
+_HELD_BY = 100
+_SUBJECT_TOLD = 8
+"""A commit's subject of so many characters is looked for in what other messages (of stashes, of merges) say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A ref that has another commit now; `after` is empty where it was dropped, and beforehand (`dry_run`)."""
+
+    ref: str
+    before: str
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What a purge did to history, or would do (`dry_run`), without a word of what went.
+
+    `titles` are told beforehand alone. `commits` get new ids, `texts` and `messages` are taken out or redacted; `objects`
+    were read afterwards to see that nothing is left of it. `stops` says what has to be allowed (`despite`) first. `left`
+    are files that repeat it in words of their own, `citing` notes that refer to it: a person's to mend.
+    """
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    commits: int = 0
+    texts: int = 0
+    messages: int = 0
+    refs: tuple[Moved, ...] = ()
+    stashes: int = 0
+    work_trees: tuple[str, ...] = ()
+    remotes: tuple[str, ...] = ()
+    signed: int = 0
+    stops: Mapping[str, str] = field(default_factory=dict)
+    objects: int = 0
+    left: tuple[str, ...] = ()
+    citing: tuple[Citing, ...] = ()
+    receipt: str = ""
+    warnings: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What is to change in which history, of so many `objects`.
+
+    `left` are files that repeat the memories and stay as they are, `strays` objects that do and that nothing reaches.
+    """
+
+    wanted: rewriting.Rewrite
+    history: rewriting.History
+    left: frozenset[str]
+    signed: int
+    strays: int
+    objects: int
+
+
+def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] = (), dry_run: bool = False) -> Purged:
+    """Erase memories from the vault, as `forget` does, and from every commit, branch, tag, stash and message of its repository.
+
+    Refused until `despite` allows it where tracked files have `edits`, where there are `remotes`, where the repository is
+    a `project` with more in it than the vault, and where `signatures` would be lost. Copies elsewhere (remotes, clones,
+    backups) keep the old history. With `dry_run` nothing changes. Raises Refused for anybody but the owner.
+    """
+    if vault.who.origin != "owner":
+        raise Refused(f"only a person may purge, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
+    if unknown := sorted({*despite} - DESPITE.keys()):
+        raise UsageError(f"a purge does not stop at `{one_line(unknown[0], 40)}`", f"it stops at {', '.join(DESPITE)}")
+    if not memory_ids:
+        raise UsageError("no memory is named", "vt forget ID --purge")
+    if vault.repo is None:
+        raise no_history(vault)
+    with writer.lock(vault.root, vault.settings.lock_wait, "purge"):
+        return _purged(vault, vault.repo, memory_ids, tuple(despite), dry_run)
+
+
+def finish(vault: Context) -> None:
+    """Finish what a killed process began to forget or to purge; left to the next command where that cannot be now."""
+    owner = vault.as_(origin="owner")
+    # Nobody waits for a process that is in the middle of it.
+    with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
+        begun = {one: how.split() for one, how in vault.local.forgetting().items() if one not in vault.finishing}
+        for identity, how in begun.items():
+            if not how:
+                with alone(vault, identity):
+                    forget(owner, identity)
+        if purged := [one for one, how in begun.items() if how]:
+            despite = sorted({one for identity in purged for one in begun[identity] if one in DESPITE})
+            with ExitStack() as stack:
+                for identity in purged:
+                    stack.enter_context(alone(vault, identity))
+                purge(owner, purged, despite=despite)
+
+
+def came_back(vault: Context) -> list[str]:
+    """The ids of purged memories whose old history is here again, by a pull, a push or a restored backup."""
+    receipts = vault.local.receipts()
+    if vault.repo is None or not receipts:
+        return []
+    of = {str(commit): one for one in receipts for commit in one.get("held_by", ())}
+    return sorted({str(identity) for commit in rewriting.present(vault.repo, list(of)) for identity in of[commit].get("ids", ())})
+
+
+def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple[str, ...], dry_run: bool) -> Purged:
+    if obstacle := git.obstacle(repo):
+        raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
+    if hindrance := rewriting.hindrance(repo):
+        raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
+    with writing(vault, "purge"):
+        found = dict(meant(vault, one) for one in named)
+    versions = _versions(vault, repo, found)
+    traces = [traces_of(vault, one, entries, [], versions[one]) for one, entries in found.items()]
+    plan = _planned(vault, repo, traces)
+    told = _told(repo, tuple(found), plan, despite)
+    if dry_run:
+        meanings = [_erased(vault, each, versions, dry_run=True) for each in found]
+        citing = tuple(one for each in meanings for one in each.citing)
+        return replace(told, titles=tuple(one.title for one in meanings if one.title), citing=citing, dry_run=True)
+    if told.stops:
+        stop, why = next(iter(told.stops.items()))
+        flags = " ".join(f"--despite {one}" for one in (*despite, *told.stops))
+        raise Refused(f"nothing was purged: {why} ({stop})", f"look with --dry-run; all the same: {flags}")
+    with ExitStack() as stack:
+        for identity in found:
+            stack.enter_context(alone(vault, identity))
+        done = [_erased(vault, identity, versions, how=" ".join((_PURGE, *despite))) for identity in found]
+        if waits := next((one.reason for one in done if one.attention), ""):
+            raise GitError(f"erased from the vault, and from history not yet: {waits}", "the next command goes on with it")
+        # What the erasing committed is history by now, too.
+        plan = _planned(vault, repo, traces)
+        current = rewriting.held_by_trees(repo, repo.work_tree)
+        if kept := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
+            raise GitError(f"{kept[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
+        moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
+        receipt = _receipt(vault, tuple(found), plan, moved)
+        rewriting.erase(repo)
+        after = _planned(vault, repo, traces)
+        vault.index.refresh(full=True, confirm=True)
+        for identity in found:
+            vault.local.end_forgetting(identity)
+    if count := after.strays + len(after.wanted.blobs) + len(after.wanted.messages):
+        hint = "another program may write here: end it, and purge again"
+        raise GitError(f"git still keeps {counted(count, 'object')} of it", hint)
+    return replace(
+        told,
+        refs=tuple(Moved(ref=ref, before=was, after=now) for ref, (was, now) in moved.items()),
+        objects=after.objects,
+        left=tuple(sorted(after.left)),
+        receipt=receipt,
+        citing=tuple(one for each in done for one in each.citing),
+        warnings=tuple(said for each in done for said in each.warnings),
+    )
+
+
+def _erased(
+    vault: Context, identity: str, versions: Mapping[str, Versions], *, how: str = "", dry_run: bool = False
+) -> Forgotten:
+    with writing(vault, "forget") as op:
+        return erased(op, identity, list(vault.index.catalog.get(identity)), versions[identity], how=how, dry_run=dry_run)
+
+
+def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, Versions]:
+    """Every text that git has of these memories and of the links to them, reachable or not, with a path that it had."""
+    found: dict[str, list[tuple[str, bytes]]] = {one: [] for one in ids}
+    paths = rewriting.history(repo).paths
+    for one in rewriting.objects(repo, ("blob",)):
+        for identity in found:
+            if identity.encode() not in one.data:
+                continue
+            path = next((name for name in map(repo.relative, sorted(paths.get(one.oid, ()))) if name), f"{one.oid}.md")
+            parsed = parse(path, one.data, vault.settings.types)
+            if _of(parsed, (identity,)) and parsed.head.get("type") not in STORY_EDGES:
+                found[identity].append((path, one.data))
+    return {identity: tuple(texts) for identity, texts in found.items()}
+
+
+def _of(parsed: Parsed, ids: Collection[str]) -> bool:
+    """Whether a text is a memory's own, or a link's to it."""
+    return any(parsed.head.get(name) in ids for name in ("id", "from_id", "to_id"))
+
+
+def _planned(vault: Context, repo: git.Repo, traces: Sequence[Traces]) -> _Plan:
+    """Look through all objects: what repeats the memories, and what shall be there instead."""
+    history = rewriting.history(repo)
+    current = rewriting.held_by_trees(repo, repo.work_tree)
+    blobs: dict[str, bytes | None] = {}
+    said: dict[str, bytes] = {}
+    left: set[str] = set()
+    strays, count = 0, 0
+    reached = {*history.parents, *history.roots.values()}
+    for one in rewriting.objects(repo):
+        count += 1
+        if one.kind != "blob":
+            if one.oid in reached:
+                said[one.oid] = one.data
+            else:
+                strays += _repeats(traces, one.data)
+        elif one.oid not in history.paths:
+            strays += one.oid not in current and _repeats(traces, one.data)
+        elif _repeats(traces, one.data) or any(ledger.known(each.id).encode() in one.data for each in traces):
+            names = sorted(history.paths[one.oid])
+            inside = [path for path in map(repo.relative, names) if path]
+            after = _instead(vault, inside[0], one.data, traces, one.oid in current) if inside else one.data
+            if after != one.data:
+                blobs[one.oid] = after
+            elif _repeats(traces, one.data) and names[0] not in map(repo.inside, (layout.CORE_FILE, layout.REFLECTION_FILE)):
+                left.add(names[0])
+    messages = _messages(said, traces)
+    wanted = rewriting.Rewrite(blobs=blobs, messages=messages)
+    changed = {*wanted.commits(history), *messages}
+    signed = sum(oid in changed and (b"\ngpgsig" in data or b"-----BEGIN " in data) for oid, data in said.items())
+    return _Plan(wanted, history, frozenset(left), signed, strays, count)
+
+
+def _instead(vault: Context, path: str, data: bytes, traces: Sequence[Traces], current: bool) -> bytes | None:
+    """What a file's text in history becomes: redacted, nothing, or itself. What HEAD has of other notes is a person's to mend."""
+    kind = layout.file_kind(path)
+    for one in traces:
+        if kind is FileKind.EPISODE:
+            data = redacted_episode(path, data, one.paths, one.meant_by)
+        elif kind is FileKind.SIGNALS:
+            data = redacted_signals(data, one.id, one.told_by)
+    if kind in _JOURNALS:
+        return data
+    text = data.decode("utf-8", "replace")
+    if path in (layout.CORE_FILE, layout.REFLECTION_FILE) or path.split("/")[0] in layout.UNTRACKED:
+        return data if current or not any(one.meant_by(text) for one in traces) else None
+    if not path.startswith(f"{layout.VAULT}/"):
+        return data
+    parsed = parse(path, data, vault.settings.types)
+    if _of(parsed, {one.id for one in traces}):
+        return None
+    if parsed.record_class is RecordClass.CONSOLIDATION:
+        kept = data.decode("utf-8", "surrogateescape")
+        for one in traces:
+            kept = ledger.redacted(kept, one.id, one.told_by)
+        return kept.encode("utf-8", "surrogateescape")
+    return data if current or not any(one.quoted_by(text) for one in traces) else None
+
+
+def _repeats(traces: Sequence[Traces], data: bytes) -> bool:
+    text = data.decode("utf-8", "replace")
+    return any(one.told_by(text) or one.is_head_of(text) for one in traces)
+
+
+def _messages(said: Mapping[str, bytes], traces: Sequence[Traces]) -> dict[str, bytes]:
+    """The messages of commits and tags that tell of the memories, without that."""
+    found: dict[str, bytes] = {}
+    subjects: dict[bytes, bytes] = {}
+    texts = {oid: data.partition(b"\n\n")[2] for oid, data in said.items()}
+    for oid, text in texts.items():
+        after = _without(text.decode("utf-8", "surrogateescape"), traces).encode("utf-8", "surrogateescape")
+        if after != text:
+            found[oid] = after
+            subjects[text.partition(b"\n")[0]] = after.partition(b"\n")[0]
+    # Stashes, merges and reverts repeat the subject of another commit.
+    repeated = {old: new for old, new in subjects.items() if len(old) >= _SUBJECT_TOLD and old != new}
+    for oid, text in texts.items():
+        after = found.get(oid, text)
+        for old, new in repeated.items():
+            after = after.replace(old, new)
+        if after != text:
+            found[oid] = after
+    return found
+
+
+def _without(text: str, traces: Sequence[Traces]) -> str:
+    subject, *rest = text.split("\n")
+    trailers = [line for line in rest if line.startswith("Vault-")]
+    verb = next((line.partition(":")[2].strip() for line in trailers if line.startswith("Vault-Op:")), "")
+    named = " ".join(line.partition(":")[2] for line in trailers if line.startswith("Vault-Ids:")).split()
+    if any(one.told_by("\n".join(rest)) for one in traces):
+        rest = ["", *trailers, ""]
+    alone_named = verb and len(named) == 1 and any(named[0] == one.id and one.id not in subject for one in traces)
+    if alone_named or any(one.told_by(subject) for one in traces):
+        subject = f"{verb}: forgotten" if verb else "forgotten"
+    return "\n".join((subject, *rest))
+
+
+def _told(repo: git.Repo, ids: tuple[str, ...], plan: _Plan, despite: Sequence[str]) -> Purged:
+    """What would be done, and what stands in its way."""
+    changed = {*plan.wanted.commits(plan.history)}
+    peeled = rewriting.peeled(repo, plan.history.roots.values())
+    moving = {name: oid for name, oid in plan.history.roots.items() if peeled.get(oid) in changed or oid in plan.wanted.messages}
+    others = rewriting.other_work_trees(repo)
+    for path, detached in others:
+        held = rewriting.held_by_trees(repo, path) if path.is_dir() else set(plan.wanted.blobs)
+        if detached or held & plan.wanted.blobs.keys():
+            hint = f"type: git worktree remove {path}" if path.is_dir() else "type: git worktree prune"
+            raise Refused(f"the work tree {path} holds it, or is on no branch", hint)
+    remotes = tuple(git.remotes(repo))
+    project = bool(repo.prefix or rewriting.superproject(repo))
+    there = {"edits": bool(rewriting.edits(repo)), "project": project, "remotes": bool(remotes), "signatures": plan.signed > 0}
+    return Purged(
+        ids=ids,
+        commits=len(changed),
+        texts=len(plan.wanted.blobs),
+        messages=len(plan.wanted.messages),
+        refs=tuple(Moved(ref=ref, before=oid) for ref, oid in moving.items() if not ref.startswith(rewriting.STASH)),
+        stashes=sum(name.startswith(rewriting.STASH) for name in moving),
+        work_trees=tuple(str(path) for path, _ in others),
+        remotes=remotes,
+        signed=plan.signed,
+        stops={stop: DESPITE[stop] for stop, is_so in there.items() if is_so and stop not in despite},
+        left=tuple(sorted(plan.left)),
+    )
+
+
+def _receipt(vault: Context, ids: tuple[str, ...], plan: _Plan, moved: Mapping[str, tuple[str, str]]) -> str:
+    """Write down what was done, without a word of what went; by `held_by` its return is known."""
+    held = sorted({commit for oid in plan.wanted.blobs for commit in plan.history.by[oid]})[:_HELD_BY]
+    refs = {ref: {"before": before, "after": after} for ref, (before, after) in moved.items()}
+    name = vault.now().replace(":", "").replace("+0000", "Z")
+    said = {"at": vault.now(), "ids": ids, "commits": len(plan.wanted.commits(plan.history)), "refs": refs, "held_by": held}
+    return vault.local.keep_receipt(f"{name}-{ids[0][:6]}", said)
