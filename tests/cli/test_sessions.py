@@ -42,6 +42,7 @@ def test_orient_is_readable_and_whole(agent: Person) -> None:
         "Orientation",
     ]
     assert "to consolidate:    1" in said and "templates/content-policy.md" in said
+    assert "| - Secrets: passwords" in said and "| ## Excluded by the owner" in said, "an agent reads what may be kept"
     found = agent.gets("orient")
     assert found.keys() == names(Orientation)
     assert found["soul"].keys() == found["protocol"].keys() == names(GuardedPage)
