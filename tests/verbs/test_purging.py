@@ -151,6 +151,15 @@ def test_what_cannot_be_written_anew_whole_is_refused(owned: Vault, root: Path, 
     with pytest.raises(Refused, match=r"pack-1\.keep"):
         owned.purge([made.id])
     keep.unlink()
+    for key, said in {"extensions.partialClone": "partial clone", "gc.recentObjectsHook": "recentObjectsHook"}.items():
+        git(root, "config", key, "anything")
+        with pytest.raises(Refused, match=said):
+            owned.purge([made.id])
+        git(root, "config", "--unset", key)
+    git(root, "checkout", "--quiet", "--detach")
+    with pytest.raises(GitError, match="on no branch"):
+        owned.purge([made.id])
+    git(root, "checkout", "--quiet", "-")
     write(root, ".git/MERGE_HEAD", f"{head(root)}\n")
     with pytest.raises(GitError, match="a merge"):
         owned.purge([made.id])
@@ -211,6 +220,34 @@ def test_undo_and_history_know_nothing_of_it_any_more(owned: Vault, root: Path) 
     assert owned.undo(other.id).removed and "Ottoline" not in str(owned.log())
     shutil.rmtree(root / "_cache")
     assert owned.search("geranium").results == ()
+
+
+def test_a_memory_too_short_to_be_told_by_its_words_goes_from_logs_messages_and_stashes_too(owned: Vault, root: Path) -> None:
+    made = owned.remember("PIN 4417")
+    write(root, "README.md", "x")
+    git(root, "add", "README.md")
+    git(root, "stash")
+    assert "PIN 4417" in git(root, "stash", "list")
+    owned.purge([made.id])
+    batch = ("git", "cat-file", "--batch-all-objects", "--batch")
+    assert b"4417" not in subprocess.run(batch, cwd=root, capture_output=True, check=True).stdout
+    assert "forgotten" in git(root, "stash", "list")
+
+
+def test_a_submodule_and_a_work_tree_of_its_own_are_purged(owned: Vault, root: Path, tmp_path: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    git(tmp_path, "init", "--quiet", "super")
+    git(tmp_path / "super", "-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(root), "notes")
+    with Vault.open(tmp_path / "super" / "notes", origin="owner") as inner:
+        assert set(inner.purge([made.id], dry_run=True).stops) == {"project", "remotes"}
+        dropped = [one.ref for one in inner.purge([made.id], despite=["project", "remotes"]).refs if not one.after]
+    assert len(dropped) == 1 and dropped[0].startswith("refs/remotes/origin/")
+    assert [path for path in held(tmp_path / "super" / "notes") if ".git/" not in path] == []
+    owned.purge([made.id])
+    git(root, "worktree", "add", "--quiet", str(tmp_path / "two"), "-b", "two")
+    with Vault.open(tmp_path / "two", origin="owner") as linked:
+        linked.purge([linked.remember(SECRETIVE).id])
+    assert git(tmp_path / "two", "status", "--porcelain") == "" and held(root) == []
 
 
 def test_a_command_shows_what_would_go_asks_and_says_what_stops_it(owned: Vault, root: Path) -> None:

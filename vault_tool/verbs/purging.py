@@ -14,6 +14,8 @@ from vault_tool.files.git import rewriting
 from vault_tool.files.layout import FileKind
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.signal_lines import redacted_signals
+from vault_tool.generate.escape import link_path
+from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import counted, one_line
 from vault_tool.verbs.context import Context
@@ -137,6 +139,9 @@ def came_back(vault: Context) -> list[str]:
 def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple[str, ...], dry_run: bool) -> Purged:
     if obstacle := git.obstacle(repo):
         raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
+    if git.head(repo).branch is None or git.identity(repo) is None:
+        why = "HEAD is on no branch" if git.identity(repo) else "git does not know who you are"
+        raise GitError(f"it cannot be committed that they are erased: {why}", "git switch BRANCH, or git config user.email")
     if hindrance := rewriting.hindrance(repo):
         raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
     with writing(vault, "purge"):
@@ -198,7 +203,7 @@ def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, V
     paths = rewriting.history(repo).paths
     for one in rewriting.objects(repo, ("blob",)):
         for identity in found:
-            if identity.encode() not in one.data:
+            if identity.encode() not in one.data.lower():
                 continue
             path = next((name for name in map(repo.relative, sorted(paths.get(one.oid, ()))) if name), f"{one.oid}.md")
             parsed = parse(path, one.data, vault.settings.types)
@@ -209,7 +214,7 @@ def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, V
 
 def _of(parsed: Parsed, ids: Collection[str]) -> bool:
     """Whether a text is a memory's own, or a link's to it."""
-    return any(parsed.head.get(name) in ids for name in ("id", "from_id", "to_id"))
+    return any(canonical(str(parsed.head.get(name) or "")) in ids for name in ("id", "from_id", "to_id"))
 
 
 def _planned(vault: Context, repo: git.Repo, traces: Sequence[Traces]) -> _Plan:
@@ -230,7 +235,7 @@ def _planned(vault: Context, repo: git.Repo, traces: Sequence[Traces]) -> _Plan:
                 strays += _repeats(traces, one.data)
         elif one.oid not in history.paths:
             strays += one.oid not in current and _repeats(traces, one.data)
-        elif _repeats(traces, one.data) or any(ledger.known(each.id).encode() in one.data for each in traces):
+        else:
             names = sorted(history.paths[one.oid])
             inside = [path for path in map(repo.relative, names) if path]
             after = _instead(vault, inside[0], one.data, traces, one.oid in current) if inside else one.data
@@ -257,8 +262,10 @@ def _instead(vault: Context, path: str, data: bytes, traces: Sequence[Traces], c
         return data
     text = data.decode("utf-8", "replace")
     if path in (layout.CORE_FILE, layout.REFLECTION_FILE) or path.split("/")[0] in layout.UNTRACKED:
-        return data if current or not any(one.meant_by(text) for one in traces) else None
-    if not path.startswith(f"{layout.VAULT}/"):
+        shows = any(one.meant_by(text) or any(link_path(of) in text for of in one.paths) for one in traces)
+        return None if shows and not current else data
+    known = any(ledger.known(one.id).encode() in data.lower() or one.told_by(text) for one in traces)
+    if not known or not path.startswith(f"{layout.VAULT}/"):
         return data
     parsed = parse(path, data, vault.settings.types)
     if _of(parsed, {one.id for one in traces}):

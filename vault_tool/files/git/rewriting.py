@@ -38,7 +38,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What refs, HEAD and stashes reach: by which commits and at which paths each blob came, and each commit's parents."""
+    """What refs and stashes reach: by which commits and at which paths each blob came, and each commit's parents."""
 
     roots: Mapping[str, str]
     parents: Mapping[str, tuple[str, ...]]
@@ -87,8 +87,6 @@ def history(repo: Repo) -> History:
     roots = {name: oid for name, oid in _refs(repo).items() if not name.startswith((OURS, _NOTES))}
     roots.pop(_REFS_STASH, None)
     roots |= {f"{STASH}{number:06}": oid for number, oid in enumerate(stashes(repo))}
-    if (head := _at(repo, _HEAD)) and not _symbolic(repo):
-        roots[_HEAD] = head
     tips = sorted(set(peeled(repo, roots.values()).values()))
     if not tips:
         return History(roots, {}, {}, {})
@@ -122,6 +120,10 @@ def stashes(repo: Repo) -> list[str]:
     return list(dict.fromkeys((*held, *listed)))
 
 
+def _set(repo: Repo, key: str) -> str:
+    return call(repo.work_tree, "config", "--get", key).out.decode("utf-8", "replace").strip().lower()
+
+
 def _held(repo: Repo) -> list[str]:
     return [oid for _, oid in sorted(_refs(repo, STASH).items())]
 
@@ -139,7 +141,8 @@ def other_work_trees(repo: Repo) -> list[tuple[Path, bool]]:
     out = output(repo.work_tree, "list the work trees", "worktree", "list", "--porcelain").decode("utf-8", "surrogateescape")
     found = [block.split("\n") for block in out.split("\n\n") if block.strip()]
     listed = [(Path(block[0].removeprefix("worktree ")), "detached" in block) for block in found if "bare" not in block]
-    return [(path, detached) for path, detached in listed if path != repo.work_tree]
+    # A submodule's own is listed as the folder where git keeps it.
+    return [(path, detached) for path, detached in listed if path not in (repo.work_tree, repo.common_dir)]
 
 
 def present(repo: Repo, oids: Sequence[str]) -> list[str]:
@@ -172,12 +175,11 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
         return "some of its objects are in another repository", "type: git repack -a -d; then remove .git/objects/info/alternates"
     if kept := next(pack.glob("*.keep"), None):
         return f"git is told to keep a pack whole ({kept.name})", f"remove {kept} if nobody needs that"
-    settings = call(
-        repo.work_tree, "config", "--name-only", "--get-regexp", r"^(extensions\.partialclone|gc\.recentobjectshook)$"
-    )
-    if "partialclone" in settings.out.decode().lower():
+    if _set(repo, "extensions.objectFormat") == "sha256":
+        return "it names its objects by SHA-256, which git-filter-repo cannot do", "`vt forget` erases it from the files alone"
+    if _set(repo, "extensions.partialClone"):
         return "this is a partial clone, which has a part of the objects alone", "clone it whole"
-    if settings.out:
+    if _set(repo, "gc.recentObjectsHook"):
         return "gc.recentObjectsHook is set, a program that says what git keeps", "type: git config --unset gc.recentObjectsHook"
     return None
 
@@ -185,7 +187,7 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
 def rewrite(repo: Repo, wanted: Rewrite, found: History, notes: Callable[[bytes], bool]) -> dict[str, tuple[str, str]]:
     """Write history anew and switch every ref to it in one transaction; returns refs with their old and new ids.
 
-    Branches, tags, stashes and a HEAD without a branch move; of remotes' branches those go that hold what goes, and of
+    Branches, tags and stashes move; of remotes' branches those go that hold what goes, and of
     notes on commits those that `notes` says tell of it. Until `erase` the old ids stay, under names of our own.
     """
     changed = dict.fromkeys(wanted.commits(found))
@@ -336,14 +338,6 @@ def _refs(repo: Repo, prefix: str = "") -> dict[str, str]:
     args = ("for-each-ref", "--format=%(objectname) %(refname) %(symref)", *((prefix,) if prefix else ()))
     rows = output(repo.work_tree, "list the refs", *args).decode("utf-8", "surrogateescape").splitlines()
     return {name: oid for oid, name, symbolic in (row.split(" ") for row in rows) if not symbolic}
-
-
-def _symbolic(repo: Repo) -> bool:
-    return call(repo.work_tree, "symbolic-ref", "--quiet", _HEAD).code == 0
-
-
-def _at(repo: Repo, name: str) -> str:
-    return call(repo.work_tree, "rev-parse", "--verify", "--quiet", name).out.decode().strip()
 
 
 def peeled(repo: Repo, oids: Iterable[str]) -> dict[str, str]:
