@@ -13,7 +13,6 @@ from vault_tool.consolidation.packets import (
     fitted,
     is_trivial,
     shortened,
-    tokens_of,
     worth,
 )
 from vault_tool.util.text import tokens
@@ -63,8 +62,8 @@ def test_what_is_known_already_is_not_due() -> None:
 
 @given(texts=st.lists(st.text(max_size=300), max_size=10), room=st.integers(1, 200))
 def test_a_packet_keeps_its_budget_and_the_order_of_its_texts(texts: list[str], room: int) -> None:
-    found = fitted(texts, room)
-    assert tokens_of(cut.text for cut in found) <= room
+    found = fitted(texts, room, lambda place, cut: tokens(cut.text) + place)
+    assert sum(tokens(cut.text) + place for place, cut in enumerate(found)) <= room
     for text, cut in zip(texts, found, strict=False):
         assert cut.text == text if cut.whole else text.startswith(cut.text.removesuffix("…"))
 

@@ -157,3 +157,13 @@ def test_asking_for_a_person_holds_this_one_note(vault: Vault) -> None:
     assert [one.id for one in vault.search("dislikes calls").results] == []
     vault.as_(origin="owner").review(accept=[held.id])
     assert held.id in [one.id for one in vault.search("dislikes calls").results]
+
+
+def test_by_contract_too_a_mood_is_kept_and_a_person_is_asked(vault: Vault) -> None:
+    memory = {"text": "She likes letters.", "scope": "repo", "kind": "preference", "confidence": 0.9, "mood": "curious"}
+    kept = vault.op({"op": "write", "repo_id": "Lab", "memory": memory})
+    assert vault.show(kept["memory_id"]).details == {"mood": "curious"}
+    held = vault.op({"op": "write", "repo_id": "Lab", "memory": {**memory, "text": "She dislikes calls.", "ask": True}})
+    assert (held["ok"], held["needs_review"]) == (True, True)
+    wrong = vault.op({"op": "write", "repo_id": "Lab", "memory": {**memory, "text": "Hm.", "mood": "rather curious"}})
+    assert wrong["errors"][0]["pointer"] == "/memory/mood"

@@ -83,13 +83,15 @@ def read(call: Call, **given: Any) -> Exit:
 @click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
 @click.option("--importance", type=SHARE, help="0 to 1; else by kind.")
 @click.option("--failure-mode", default="", help="How a tactic failed.")
+@click.option("--mood", default="", metavar="WORD", help="curious, precise, understanding-check, or a word of your own.")
+@click.option("--ask", is_flag=True, help="Let a person review it first: `vt review`.")
 @click.option("--dry-run", is_flag=True, help="Say what would happen, and write nothing.")
 @writes
 @authored
 def write(call: Call, **given: Any) -> Exit:
     """Write a memory by contract.
 
-    What is known already is strengthened instead: it gains the subjects that it lacks and is marked as useful.
+    What is known already is strengthened instead: it gains the subjects and links that it lacks and is marked as useful.
     """
     with call.open_vault() as vault:
         return call.emit(writing.write(vault, **given), _written, vault)

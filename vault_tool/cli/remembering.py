@@ -60,8 +60,8 @@ _MINUS = "\u2212"
 def remember(call: Call, **given: Any) -> Exit:
     """Append what was seen, done or decided.
 
-    This is evidence: it is never rewritten, only added to. Subjects that do not exist yet are made. The same text of
-    the same type, project and user is stored once.
+    This is evidence: it is never rewritten, only added to. Subjects that do not exist yet are made. The same text, title
+    and steps for the same problem, by type, project and user, are stored once: a repeat adds its subjects, tags and links.
     """
     with call.open_vault() as vault:
         return call.emit(remember_verb(vault, **given), _remembered, vault)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -92,16 +92,18 @@ def worth(one: Due, observations: int, understood: bool) -> float:
     return round(value, 3)
 
 
-def fitted(texts: Sequence[str], room: int) -> list[Cut]:
-    """As many of `texts`, in their order, as fit `room` tokens; one that would take over a third of it is cut at a word."""
+def fitted(texts: Sequence[str], room: int, cost: Callable[[int, Cut], int]) -> list[Cut]:
+    """As many of `texts`, in their order, as fit `room` tokens; one that would take over a third of it is cut at a word.
+
+    `cost` is how many tokens the one at a place takes, as it was cut.
+    """
     longest = max(1, room // 3)
     found: list[Cut] = []
-    for text in texts:
+    for place, text in enumerate(texts):
         cut = shortened(text, longest)
-        cost = tokens(cut.text)
-        if cost > room:
+        room -= cost(place, cut)
+        if room < 0:
             break
-        room -= cost
         found.append(cut)
     return found
 
@@ -117,11 +119,6 @@ def shortened(text: str, room: int) -> Cut:
         return Cut(head.rstrip() + _ELLIPSIS, False)
     at = max(head.rfind(" "), head.rfind("\n"))
     return Cut((head[:at] if at > len(head) // 2 else head).rstrip() + _ELLIPSIS, False)
-
-
-def tokens_of(texts: Iterable[str]) -> int:
-    """About how many tokens some texts are together."""
-    return sum(map(tokens, texts))
 
 
 def best_first(worths: Mapping[tuple[str, ...], float], names: Mapping[tuple[str, ...], str]) -> list[tuple[str, ...]]:

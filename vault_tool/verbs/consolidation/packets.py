@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
+from typing import Any
 
-from vault_tool.consolidation.packets import fitted, shortened, tokens_of
+from vault_tool.consolidation.packets import Cut, fitted, shortened
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import writer
 from vault_tool.files.skipped import pass_over, skipped
@@ -16,6 +17,7 @@ from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import tokens as text_tokens
 from vault_tool.verbs import resolve
 from vault_tool.verbs.consolidation.consolidating import PacketHead, begin_consolidation, head_of, open_pass
 from vault_tool.verbs.consolidation.passes import (
@@ -30,6 +32,7 @@ from vault_tool.verbs.consolidation.passes import (
     written_in,
 )
 from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.lean import NOTICE, Short, beside, filled, lean_tokens
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 PACKET_TOKENS = 4000
@@ -57,6 +60,13 @@ class Evidence:
     new: bool
     whole: bool
 
+    def lean(self, short: Short) -> dict[str, Any]:
+        """What whoever synthesises needs of it."""
+        return filled({
+            "id": short(self.id), "type": self.type, "content": self.content, **beside(self.details, short),
+            "subjects": self.subject_names, "date": self.observed_at[:10], "new": self.new, "cut": not self.whole,
+        })  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Current:
@@ -71,10 +81,20 @@ class Current:
     updated_at: str
     whole: bool
 
+    def lean(self, short: Short) -> dict[str, Any]:
+        """What whoever synthesises needs of it."""
+        return filled({
+            "id": short(self.id), "type": self.kind, "summary": self.summary, "content": self.content,
+            "subjects": self.subject_names, "date": self.updated_at[:10], "cut": not self.whole,
+        })  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packet:
-    """What one understanding is to be made from. `left_out` observations did not fit; `next_step` settles it."""
+    """What one understanding is to be made from. `left_out` observations did not fit; `next_step` settles it.
+
+    `tokens` is how many it takes in the lean form.
+    """
 
     kind: str
     label: str
@@ -88,8 +108,19 @@ class Packet:
     new_understandings: tuple[Current, ...]
     observations: tuple[Evidence, ...]
     left_out: int
-    tokens: int
+    tokens: int = 0
     next_step: str
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """Its texts, and the command that settles it."""
+        return filled({
+            "label": self.label, "kind": self.kind, "trivial": self.trivial, "new": self.new_count,
+            "of": self.observation_count, "current": self.current and self.current.lean(short),
+            "sides": [one.lean(short) for one in self.sides],
+            "new_understandings": [one.lean(short) for one in self.new_understandings],
+            "observations": [one.lean(short) for one in self.observations], "left_out": self.left_out or None,
+            "next_step": self.next_step,
+        })  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +140,15 @@ class Step:
     packets: tuple[PacketHead, ...]
     freshness: Freshness
     notice: str = EYES_FIRST
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The packet, and what is left after it."""
+        return filled({
+            "pass_id": self.pass_id and short(self.pass_id), "packet": self.packet and self.packet.lean(short),
+            "remaining": self.remaining, "trivial": self.trivial or None,
+            "next": [one.label for one in self.packets if self.packet is None or one.label != self.packet.label],
+            "notice": NOTICE if self.packet else "",
+        })  # fmt: skip
 
 
 def consolidate(
@@ -205,9 +245,7 @@ class _Walk:
         if not isinstance(plan, Plan):
             return self._orientation(tokens)
         current, sides, others = self._known(plan, tokens)
-        texts = [one.content for one in (current, *sides, *others) if one]
-        evidence, count = self._evidence(plan, tokens - tokens_of(texts))
-        return Packet(
+        empty = Packet(
             kind=plan.due.kind,
             label=plan.label,
             subject_names=plan.names,
@@ -218,11 +256,12 @@ class _Walk:
             current=current,
             sides=sides,
             new_understandings=others,
-            observations=evidence,
-            left_out=count - len(evidence),
-            tokens=tokens_of([*texts, *(one.content for one in evidence)]),
+            observations=(),
+            left_out=plan.observations,
             next_step=self._advice(plan),
         )
+        found, new = self._evidence(plan)
+        return self._with_evidence(empty, found, tokens, new)
 
     def _known(self, plan: Plan, tokens: int) -> tuple[Current | None, tuple[Current, ...], tuple[Current, ...]]:
         """The current understanding of a packet, in a pair those of both sides, and the other new ones about it."""
@@ -241,18 +280,28 @@ class _Walk:
         current = self._current(plan.understanding, room) if plan.understanding else None
         return current, tuple(self._current(one, room) for one in sides), tuple(self._current(one, room) for one in others)
 
-    def _evidence(self, plan: Plan, room: int) -> tuple[tuple[Evidence, ...], int]:
-        """The observations that fit, and how many there are: first what was said of the current understanding, whatever it is
-        tagged with, then the new ones, then the newest.
+    def _evidence(self, plan: Plan) -> tuple[list[Entry], set[str]]:
+        """The observations of a packet: first what was said of the current understanding, whatever it is tagged with, then the
+        new ones, then the newest. Beside them the ids of the new ones.
         """
         new = set(plan.due.new)
         said = {e.path: e for e in related_to(self.vault, plan.understanding)} if plan.understanding else {}
         known = {e.path: e for e in self.regions.members(*plan.regions) if e.record_class is RecordClass.OBSERVATION}
         found = sorted({**known, **said}.values(), key=lambda e: e.by_observed, reverse=True)
         found.sort(key=lambda e: (e.path not in said, e.id not in new))
-        cuts = fitted(_texts(self.vault, found, room), room)
-        shown = (_evidence(e, cut.text, e.id in new, cut.whole) for e, cut in zip(found, cuts, strict=False))
-        return tuple(shown), len(found)
+        return found, new
+
+    def _with_evidence(self, packet: Packet, found: Sequence[Entry], tokens: int, new: Collection[str] | None = None) -> Packet:
+        """The packet with as many observations as it has room for, and what it takes then; without `new` all of them are."""
+        room = tokens - lean_tokens(packet)
+
+        def evidence(place: int, cut: Cut) -> Evidence:
+            return _evidence(found[place], cut, new is None or found[place].id in new)
+
+        cuts = fitted(_texts(self.vault, found, room), room, lambda place, cut: lean_tokens(evidence(place, cut)) + 1)
+        shown = tuple(evidence(place, cut) for place, cut in enumerate(cuts))
+        whole = replace(packet, observations=shown, left_out=len(found) - len(shown))
+        return replace(whole, tokens=lean_tokens(whole))
 
     def _current(self, entry: Entry, room: int) -> Current:
         cut = shortened(body_of(self.vault, entry), room)
@@ -274,11 +323,9 @@ class _Walk:
         said = self._said_of_orientation()
         room = tokens // (3 if said else 2)
         share = room // max(1, len(written))
-        cuts = zip(said, fitted(_texts(self.vault, said, room), room), strict=False)
-        evidence = tuple(_evidence(entry, cut.text, True, cut.whole) for entry, cut in cuts)
         current = self._current(newest, room) if newest else None
         found = tuple(self._current(entry, share) for entry in written)
-        return Packet(
+        empty = Packet(
             kind="orientation",
             label=label(ORIENTATION),
             subject_names=(),
@@ -289,11 +336,11 @@ class _Walk:
             current=current,
             sides=(),
             new_understandings=found,
-            observations=evidence,
-            left_out=len(said) - len(evidence),
-            tokens=tokens_of(one.content for one in (current, *found, *evidence) if one),
+            observations=(),
+            left_out=len(said),
             next_step=self._orientation_advice(newest),
         )
+        return self._with_evidence(empty, said, tokens)
 
     def _newest_orientation(self) -> Entry | None:
         held = holding_place(self.vault.index.catalog, "orientation", ())
@@ -331,20 +378,20 @@ def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
         if room <= 0:
             break
         found.append(body_of(vault, entry))
-        room -= tokens_of(found[-1:])
+        room -= text_tokens(found[-1])
     return found
 
 
-def _evidence(entry: Entry, content: str, new: bool, whole: bool) -> Evidence:
+def _evidence(entry: Entry, cut: Cut, new: bool) -> Evidence:
     return Evidence(
         id=entry.id,
         type=entry.type,
-        content=content,
+        content=cut.text,
         details=details_of(entry.head),
         subject_names=entry.subjects,
         observed_at=entry.observed,
         new=new,
-        whole=whole,
+        whole=cut.whole,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.evidence import FORMS, EvidenceKind, fault_in, read_reference
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -103,6 +104,8 @@ class Meaning:
         kind = memory["kind"]
         if not memory["text"].strip():
             self.add("/memory/text", "it is only white space")
+        if not is_mood(one_line(memory.get("mood", ""))):
+            self.add("/memory/mood", f"`{one_line(memory['mood'], 40)}` is no mood", f"one of {', '.join(MOODS)}, or a word")
         named = links.get("problem_id", "")
         if named.strip():
             self.problem(home, "/memory/links/problem_id", named)

@@ -87,19 +87,21 @@ def write(
     tags: Sequence[str] = (),
     importance: float | None = None,
     failure_mode: str = "",
+    mood: str = "",
+    ask: bool = False,
     repo_id: str | None = None,
     dry_run: bool = False,
 ) -> Written:
     """Store an immutable memory of the repo's vault or of the global one, by the contract `memory.write.request`.
 
     `kind` is problem, solution, failed_tactic, fact, preference or change; `confidence` (0..1) is where its truth
-    starts, and below 0.5 it waits for review. Raises InvalidRequest with every fault at once.
+    starts; below 0.5, or with `ask`, it waits for review. Raises InvalidRequest with every fault at once.
     """
     links = {"problem_id": problem_id, "related_memory_ids": list(related_memory_ids), "change_targets": list(change_targets)}
     optional = {
         "rationale": rationale, "links": {name: value for name, value in links.items() if value}, "title": title,
         "evidence_refs": list(evidence_refs), "subject_names": list(subject_names), "tags": list(tags),
-        "importance": importance, "failure_mode": failure_mode,
+        "importance": importance, "failure_mode": failure_mode, "mood": mood, "ask": ask or None,
     }  # fmt: skip
     memory = {"text": text, "scope": scope, "kind": kind, "confidence": confidence}
     memory |= {name: value for name, value in optional.items() if value not in (None, "", [], {})}
@@ -136,7 +138,7 @@ def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
         home, memory["text"], kind=memory["kind"], title=memory.get("title", ""), tags=memory.get("tags", ()),
         importance=memory.get("importance"), confidence=float(memory["confidence"]), rationale=memory.get("rationale", ""),
         problem=links.get("problem_id", "").strip(), change_targets=links.get("change_targets", ()),
-        failure_mode=memory.get("failure_mode", ""), evidence=memory.get("evidence_refs", ()),
+        failure_mode=memory.get("failure_mode", ""), evidence=memory.get("evidence_refs", ()), mood=memory.get("mood", ""),
     )  # fmt: skip
 
 
@@ -156,8 +158,9 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
         warnings=(*remarks_on(home, record), *_advice(home, alike)),
     )  # fmt: skip
     unsure = draft.confidence is not None and draft.confidence < SURE_ENOUGH
-    if unsure or consent.policy(home, record) == "review":
-        return _held(home, record, edges, base, UNSURE if unsure else consent.OBSERVATIONS_WAIT)
+    if unsure or memory.get("ask") or consent.policy(home, record) == "review":
+        why = UNSURE if unsure else consent.ASKED if memory.get("ask") else consent.OBSERVATIONS_WAIT
+        return _held(home, record, edges, base, why)
     return base if dry_run else _stored(op, record, edges, base)
 
 

@@ -5,24 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import orjson
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
-from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.collecting import no_collection
-from vault_tool.util.text import one_line, tokens
+from vault_tool.util.text import one_line
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.headline import headline_of
-from vault_tool.verbs.lean import Short
+from vault_tool.verbs.lean import lean_tokens
 from vault_tool.verbs.look import FAILED_TACTIC, bodies_of, solved_since
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall import chaining, lanes, weighing
@@ -31,14 +27,6 @@ from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.filters import unknown
 from vault_tool.verbs.recall.lanes import Pool, Scope
 from vault_tool.verbs.recall.meaning import reasons
-
-
-class Leans(Protocol):
-    """What has a lean form."""
-
-    def lean(self, short: Short) -> dict[str, Any]:
-        """The form that agents are given."""
-
 
 __all__ = ["Answer", "Asked", "Recalled", "gather"]
 
@@ -268,11 +256,6 @@ def _within(
         if each.one.key in bodies
     ]
     return select.within_budget(made, asked.budget, lean_tokens)
-
-
-def lean_tokens(found: Leans) -> int:
-    """The tokens that an answer, or one of its results, takes in the lean form, in which agents are given it."""
-    return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 
 def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Asked) -> Recalled:

@@ -17,11 +17,11 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name
 from vault_tool.verbs import resolve, screening, seen
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.lean import Short, beside, filled
+from vault_tool.verbs.lean import Short, beside, filled, lean_tokens
 from vault_tool.verbs.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
-from vault_tool.verbs.recall.engine import gather, lean_tokens
+from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.weighing import beliefs
 
 _FRAME = 20

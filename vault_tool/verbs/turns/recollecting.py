@@ -147,7 +147,7 @@ def _cut(beats: list[Beat], budget: int) -> Iterator[Beat]:
     for beat in beats:
         for length in (_LINE, _SHORT):
             told = replace(beat, content=one_line(beat.content, length))
-            if (cost := tokens(_line(told))) <= left:
+            if (cost := tokens(f"{_line(told)}\n")) <= left:
                 left -= cost
                 yield told
                 break
