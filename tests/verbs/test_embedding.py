@@ -250,16 +250,48 @@ def test_a_question_is_embedded_for_all_perspectives_in_one_request(root: Path, 
         assert len(vault.vectors.perspectives) == 5
 
 
+def _elsewhere(server: FakeOpenAI) -> str:
+    """The server by an address that is not known for this machine's own."""
+    return f"http://[::ffff:127.0.0.1]:{server.port}/v1"
+
+
 def test_another_provider_is_what_an_answer_asks_for_when_the_old_one_is_gone(root: Path, clock: FixedClock) -> None:
     choose.forget()
     with FakeOllama() as ollama, _with(root, clock, ollama) as vault:
         vault.remember("The database moved to Postgres.", ["Homelab"])
         assert vault.embed().complete
     with FakeOpenAI() as server:
-        there = {"VAULT_PROVIDER": "openai", "OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": server.base_url}
+        there = {"VAULT_PROVIDER": "openai", "OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": _elsewhere(server)}
         with _with(root, clock, ollama, **there) as vault:
             [reason] = vault.recall("where is the database?").degraded
             assert "text-embedding-3-small" in reason and "`vt embed`" in reason and "ollama serve" not in reason
             assert vault.embed().complete
             assert not vault.recall("where is the database?").degraded
             assert vault.get_stats().embedding_coverage.model == "openai:text-embedding-3-small"
+
+
+def test_a_model_that_was_chosen_anew_is_embedded_for_while_the_old_one_answers(root: Path, clock: FixedClock) -> None:
+    choose.forget()
+    with FakeOllama(models={"nomic-embed-text:latest": 64, "all-minilm:latest": 32}) as ollama:
+        with _with(root, clock, ollama, VAULT_PROVIDER="ollama") as vault:
+            vault.remember("The database moved to Postgres.", ["Homelab"])
+            assert vault.embed().complete
+        with _with(root, clock, ollama, VAULT_PROVIDER="ollama", VAULT_EMBEDDING_MODEL="all-minilm") as vault:
+            assert vault.vectors.model == "ollama:nomic-embed-text"
+            assert not vault.recall("where is the database?").degraded
+            assert not vault.recall("where is the database?").degraded
+            assert (vault.vectors.model, vault.vectors.filling) == ("ollama:all-minilm", "")
+            assert vault.get_stats().embedding_coverage.share == 1
+
+
+def test_texts_go_to_another_machine_by_embed_alone(root: Path, clock: FixedClock) -> None:
+    choose.forget()
+    with FakeOllama() as ollama, FakeOpenAI() as server:
+        with _with(root, clock, ollama) as vault:
+            vault.remember("The database moved to Postgres.", ["Homelab"])
+            assert vault.embed().complete
+        there = {"VAULT_PROVIDER": "openai", "OPENAI_API_KEY": SECRET, "OPENAI_BASE_URL": _elsewhere(server)}
+        with _with(root, clock, ollama, **there) as vault:
+            vault.remember("And the queue too.", ["Homelab"])
+            assert vault.search("where is the database?").results
+            assert vault.vectors.filling and not server.asked("/v1/embeddings")

@@ -64,7 +64,14 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
     vectors = vault.vectors
     try:
         behind = vectors.behind()
-        if vectors.embedder is not None and not vectors.embedder.remote and 0 < behind <= (_SOME if vectors.stored else _FEW):
+        if vectors.chosen is None or vectors.chosen.remote:
+            return behind
+        if vectors.filling:
+            # Another model was chosen, and the old one's vectors answer: nobody waits for the new ones but this moment.
+            if vectors.count <= _SOME:
+                vectors.catch_up(seconds=_A_MOMENT, waiting=_A_MOMENT)
+                behind = vectors.behind()
+        elif 0 < behind <= (_SOME if vectors.stored else _FEW):
             waiting = vault.settings.embedding_wait if until is None else until - time.monotonic()
             vectors.catch_up(seconds=_A_MOMENT, waiting=waiting)
             behind = vectors.behind()

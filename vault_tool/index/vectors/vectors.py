@@ -108,6 +108,11 @@ class Vectors:
         return found[0].model if found is not None else self._chosen.name if self._chosen is not None else ""
 
     @property
+    def chosen(self) -> Embedder | None:
+        """Who is wanted to embed; another may answer until its vectors are whole."""
+        return self._chosen
+
+    @property
     def filling(self) -> str:
         """The model whose vectors are wanted and not whole yet, while another's answer; else empty."""
         chosen = self._chosen.name if self._chosen is not None else ""
