@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+# How long an example takes says how busy the machine is.
+hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.load_profile("busy")
 
 _OURS = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
 _KEPT = ("VAULT_TEST_", "VAULT_CAMPAIGN")

@@ -133,7 +133,9 @@ def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) 
 _WORDS = ("redis", "timeouts", "connections", "settings", "pools", "ice", "red", "words", "weather", "tuesday", "are")
 
 
-@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     sentences=st.lists(st.dictionaries(st.sampled_from(_WORDS), st.sampled_from([0.5, 1.0]), max_size=5), max_size=4),
     waiting=st.sets(st.sampled_from(["redis", "pool", "order", "phrase"])),
@@ -178,7 +180,9 @@ def test_a_pasted_page_is_searched_by_its_first_words(lexical: Lexical) -> None:
     assert _found(lexical, "京" * 5000 + " redis")
 
 
-@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(query=st.text(max_size=60) | st.text(alphabet='"*()[]{}:^~+-\\/ abc東京', max_size=40))
 def test_no_query_fails(lexical: Lexical, query: str) -> None:
     pending = {"redis": TEXTS["redis"], "gone": None}

@@ -164,7 +164,7 @@ _requests = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(_requests)
 def test_no_request_raises_and_every_refusal_has_a_place(vault: Vault, request_: dict[str, Any]) -> None:
     answer = vault.op(request_)
