@@ -66,9 +66,18 @@ class TestWhatComesBack:
         other = owner.remember("It holds.", ["Redis"])
         back = owner.undo(made.id)
         assert back.removed == (made.path,)
-        assert [one.reason for one in back.kept if one.path.endswith("redis.md")] == ["1 other notes are tagged with it"]
+        assert [one.reason for one in back.kept if one.path.endswith("redis.md")] == ["1 other note is tagged with it"]
         assert owner.show(other.id).subjects == ("Redis",)
         assert codes(owner) == []
+
+    def test_what_a_repeat_added_is_taken_back_with_the_subject_that_it_made(self, owner: Vault) -> None:
+        made = owner.remember("It drops.", ["Redis"])
+        before = text(owner.root, made.path)
+        owner.remember("It drops.", ["Redis", "Lab"], tags=["x"])
+        back = owner.undo()
+        assert text(owner.root, made.path) == before
+        assert [path.rpartition("/")[2] for path in back.removed] == ["lab.md"]
+        assert (back.kept, codes(owner)) == ((), [])
 
     def test_an_edit_is_as_before_to_the_byte(self, owner: Vault) -> None:
         write(owner.root, "vault/a.md", note(1, "Text.  ", tags="[ b,a ]  # mine"))

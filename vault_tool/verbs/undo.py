@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused
 from vault_tool.files import git, layout, reader, tombstones
 from vault_tool.files.parse import record
+from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.history import no_history
@@ -193,6 +194,12 @@ def _require_remembered(vault: Context, back: _Reversal) -> None:
             raise Refused(f"{path} would tell of {gone} again, which was forgotten", "`vt diff --since` shows what it was")
 
 
+def _is_tagged(vault: Context, path: str, data: bytes, name: str) -> bool:
+    """Whether a note of this text is tagged with the subject of this name, or cannot be read, and so may be."""
+    found = record(path, data, vault.settings.types)
+    return not isinstance(found, Remembered) or name in map(normal_name, found.subjects)
+
+
 def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
     """Leave subjects that something else is tagged with; refuse to remove what something else refers to."""
     catalog = vault.index.catalog
@@ -203,11 +210,20 @@ def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
             continue
         pointing = [other for _, other in catalog.pointing_at(entry.id) if other.path not in going]
         if entry.record_class is RecordClass.SUBJECT:
-            tagged = catalog.tagged([normal_name(entry.text("name"))])
-            users = {other.path for other in (*tagged, *pointing) if other.path not in going}
+            name = normal_name(entry.text("name"))
+            users = {other.path for other in (*catalog.tagged([name]), *pointing) if other.path not in going}
+            # What is put back as it was may not have been tagged with it then.
+            users -= {
+                path for path in users & back.rewritten.keys() if not _is_tagged(vault, path, back.rewritten[path][1], name)
+            }
             if users:
                 del back.removed[path]
-                back.kept.append(Kept(path=path, reason=f"{len(users)} other notes are tagged with it"))
+                back.kept.append(
+                    Kept(
+                        path=path,
+                        reason=f"{counted(len(users), 'other note')} {'is' if len(users) == 1 else 'are'} tagged with it",
+                    )
+                )
         elif pointing:
             first = pointing[0]
             cites = f"`{one_line(first.title, 60)}` ({resolve.short(vault, first.id)}) refers to it"

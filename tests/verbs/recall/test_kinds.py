@@ -62,6 +62,15 @@ def test_a_problem_that_a_filter_hides_leads_to_what_was_done_about_it(
     assert set(wanted) <= read(vault, QUESTION, kinds=kinds).keys()
 
 
+def test_what_fits_by_a_chance_word_does_not_lead_in_place_of_the_problem(vault: Vault, clock: FixedClock) -> None:
+    problem = vault.remember("The queue hangs after a restart.", kind="problem").id
+    failed = vault.remember("Restart it twice.", kind="failed_tactic", problem=problem).id
+    clock.advance(MINUTE)
+    solved = vault.remember("Delete the stale lock.", kind="solution", problem=problem).id
+    found = asked(vault, "the queue hangs after a restart", kinds=("solution", "failed_tactic")).results
+    assert [(one.id, one.weak) for one in found] == [(solved, False), (failed, False)]
+
+
 def test_what_a_filter_hides_is_never_an_answer(vault: Vault, lab: dict[str, str]) -> None:
     for kinds in (("solution",), ("fact",), ("preference",)):
         assert {one.type for one in asked(vault, QUESTION, kinds=kinds).results} <= set(kinds)

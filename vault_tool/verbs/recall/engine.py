@@ -142,7 +142,9 @@ def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
     best = chaining.strongest(list(pool.candidates.values()), count)
     links = chaining.implicit(pool, best, asked, weights)
     leading = chaining.strongest(list(pool.bridges.values()), asked.limit)
-    for key, link in chaining.explicit(pool, [*best[: asked.limit], *leading], asked, weights).items():
+    # The strongest first: what several lead to comes with the first of them.
+    leads = sorted([*best[: asked.limit], *leading], key=lambda one: one.rank, reverse=True) if leading else best[: asked.limit]
+    for key, link in chaining.explicit(pool, leads, asked, weights).items():
         links[key] = link
     _settle_new(pool, links)
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
