@@ -39,6 +39,11 @@ def search(call: Call, words: tuple[str, ...], of_session: str | None, **given: 
 def _found(found: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in found.results]
     yield from sourced(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
+    for hit in found.results:
+        if hit.overtaken_by:
+            yield f"{short(hit.id or '')} is overtaken by {short(hit.overtaken_by)}"
+        if hit.questioned:
+            yield f"{short(hit.id or '')} is questioned: {hit.questioned}"
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice

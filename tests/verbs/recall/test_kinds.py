@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.cli.typed import vt
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.contracts.read import ReadMemory
@@ -96,6 +97,18 @@ def test_a_stale_fact_brings_its_change_whatever_kinds_are_asked_for(vault: Vaul
     alone = read(vault, "quartz queue port", update_links=False)
     assert (list(alone), alone[fact.id].overtaken_by) == ([fact.id], change.id)
     assert [one.id for one in asked(vault, "quartz queue port", kinds=("fact",)).results] == [change.id, fact.id]
+
+
+def test_a_search_marks_what_was_overtaken_or_is_questioned(vault: Vault, clock: FixedClock) -> None:
+    fact = vault.remember("The quartz queue listens on port 6379.", ["Quartz"], kind="fact")
+    clock.advance(MINUTE)
+    change = vault.remember("It was moved to 6380 in May.", kind="change", change_targets=[fact.id])
+    vault.mark_questionable(fact.id, "The firewall says otherwise.")
+    (one,) = vault.search("quartz queue port", kinds=["fact"]).results
+    assert (one.overtaken_by, one.questioned) == (change.id, "The firewall says otherwise.")
+    printed = vt("--vault", str(vault.root), "search", "quartz", "queue", "port").stdout
+    assert f"{fact.id[:6]} is overtaken by {change.id[:6]}" in printed
+    assert f"{fact.id[:6]} is questioned: The firewall says otherwise." in printed
 
 
 def test_a_change_that_nobody_linked_marks_what_it_overtook_under_a_filter_too(vault: Vault, clock: FixedClock) -> None:

@@ -60,6 +60,8 @@ class Found:
     origin: str
     reviewed: bool = False
     doubtful: bool = False
+    questioned: str | None = None
+    overtaken_by: str | None = None
     stale: bool = False
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -68,7 +70,8 @@ class Found:
         return filled({
             **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
             **beside(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
-            "doubtful": self.doubtful, "stale": self.stale,
+            "doubtful": self.doubtful,
+            "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by), "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
@@ -237,6 +240,8 @@ def _recalled(one: Recalled) -> Found:
         origin=one.origin,
         reviewed=one.reviewed,
         doubtful=one.doubtful,
+        questioned=one.questioned,
+        overtaken_by=one.overtaken_by,
         stale=one.stale,
     )
 
