@@ -263,3 +263,18 @@ def test_a_command_shows_what_would_go_asks_and_says_what_stops_it(owned: Vault,
     assert vt("forget", made.id, "--despite", "remotes", "--origin", "owner", cwd=root).returncode == Exit.USAGE
     told = json.loads(vt(*asked, "--yes", "--despite", "remotes", "--json", cwd=root).stdout)
     assert told["ids"] == [made.id] and told["remotes"] == ["origin"] and told["objects"] > 5 and held(root) == []
+
+
+def test_what_rests_on_a_file_at_a_commit_goes_on_resting_on_it(owned: Vault, root: Path) -> None:
+    made = owned.remember(SECRETIVE)
+    write(root, "build.py", "print('built')\n")
+    seen = commit_all(root, "code")
+    other = owned.remember(
+        "The build prints one word.", evidence=["file:build.py", f"commit:{seen[:10]}", "url:https://example.org/@abcd"]
+    )
+    assert [one.state for one in owned.show(other.id).evidence][:2] == ["holds", "holds"]
+    owned.purge([made.id])
+    after = owned.show(other.id).evidence
+    assert [one.state for one in after][:2] == ["holds", "holds"], after
+    assert after[2].reference == "url:https://example.org/@abcd" and seen[:10] not in after[1].reference
+    assert git(root, "status", "--porcelain") == "" and held(root) == []

@@ -143,3 +143,13 @@ def test_what_cannot_be_written_now_is_left_out_and_said(vault: Vault, root: Pat
 def test_a_person_s_own_wording_waits_once_for_each_problem(vault: Vault, problems: tuple[str, str]) -> None:
     held = [vault.remember(SAID, kind="solution", problem=problem, ask=True) for problem in (*problems, problems[0])]
     assert (held[0].id == held[2].id, held[0].id != held[1].id) == (True, True)
+
+
+def test_what_is_so_again_after_a_change_is_news(vault: Vault) -> None:
+    first = vault.remember("The build runs on Jenkins.", kind="fact")
+    moved = vault.remember("The build runs on GitHub now.", kind="change", change_targets=[first.id])
+    back = vault.remember("The build runs on Jenkins.", kind="fact")
+    assert back.duplicate_of is None and back.id != first.id
+    assert vault.remember("The build runs on Jenkins.", kind="fact").duplicate_of == back.id
+    assert vault.add_observations([{"content": "The build runs on Jenkins.", "kind": "fact"}]).results[0].duplicate_of == back.id
+    assert vault.remember("The build runs on GitHub now.", kind="change", change_targets=[first.id]).duplicate_of == moved.id

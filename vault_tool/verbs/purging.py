@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 
 from vault_tool.consolidation import ledger
-from vault_tool.errors import GitError, Refused, UsageError, VaultError
+from vault_tool.errors import EditRefused, GitError, Refused, UsageError, VaultError
 from vault_tool.files import git, layout, writer
 from vault_tool.files.episode_text import redacted_episode
+from vault_tool.files.frontmatter import Set
 from vault_tool.files.git import rewriting
 from vault_tool.files.layout import FileKind
 from vault_tool.files.parse import Parsed, parse
@@ -32,6 +35,7 @@ DESPITE = {
 """What a purge stops at until it is told to go on, and why."""
 
 _PURGE = "purge"
+_HEX = re.compile("[0-9a-fA-F]{4,64}")
 _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
 _HELD_BY = 100
 _SUBJECT_TOLD = 8
@@ -170,7 +174,8 @@ def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple
         if kept := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
             raise GitError(f"{kept[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
         moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
-        receipt = _receipt(vault, tuple(found), plan, moved)
+        receipt = _receipt(vault, tuple(found), plan, moved.refs)
+        _follow(vault, moved.commits)
         rewriting.erase(repo)
         after = _planned(vault, repo, traces)
         vault.index.refresh(full=True, confirm=True)
@@ -181,7 +186,7 @@ def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple
         raise GitError(f"git still keeps {counted(count, 'object')} of it", hint)
     return replace(
         told,
-        refs=tuple(Moved(ref=ref, before=was, after=now) for ref, (was, now) in moved.items()),
+        refs=tuple(Moved(ref=ref, before=was, after=now) for ref, (was, now) in moved.refs.items()),
         objects=after.objects,
         left=tuple(sorted(after.left)),
         receipt=receipt,
@@ -315,6 +320,29 @@ def _without(text: str, traces: Sequence[Traces]) -> str:
     if alone_named or any(one.told_by(subject) for one in traces):
         subject = f"{verb}: forgotten" if verb else "forgotten"
     return "\n".join((subject, *rest))
+
+
+def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
+    """Have what rests on a file at a commit name that commit as it is called now, in one commit more."""
+    old = sorted(renamed)
+
+    def followed(reference: str) -> str:
+        said, mark, commit = reference.rpartition("@" if "@" in reference else ":")
+        first = bisect_left(old, commit.lower())
+        meant = [one for one in old[first : first + 2] if one.startswith(commit.lower())]
+        is_commit = mark and _HEX.fullmatch(commit) and (mark == "@" or said == "commit")
+        return f"{said}{mark}{renamed[meant[0]][: len(commit)]}" if is_commit and len(meant) == 1 else reference
+
+    with writing(vault, "purge") as op:
+        ids = []
+        for entry in vault.index.catalog.snapshot().entries:
+            before = entry.texts("evidence")
+            after = [followed(one) for one in before]
+            if after != list(before):
+                with suppress(EditRefused):
+                    op.edit(entry.path, Set("evidence", after))
+                    ids.append(entry.id)
+        op.carry_out(f"{counted(len(ids), 'memory', 'memories')} name commits anew", ids)
 
 
 def _told(repo: git.Repo, ids: tuple[str, ...], plan: _Plan, despite: Sequence[str]) -> Purged:

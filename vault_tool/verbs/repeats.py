@@ -57,11 +57,15 @@ def _is_new_link(name: str, known: Mapping[str, Any]) -> bool:
 
 
 def twin_of(vault: Context, draft: Observation) -> Entry | None:
-    """The memory that is this one already; of several the one that is most like it."""
+    """The memory that is this one already; of several the one that is most like it.
+
+    One that a change has overtaken is not: to say it again is to say that it is so again.
+    """
     catalog, said = vault.index.catalog, body_hash(draft.body)
     # Before it is said that nothing need be written, the files that say so are looked at again.
     vault.index.recheck([entry.path for entry in catalog.by_body(said)])
-    twins = [e for e in catalog.by_body(said) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
+    alike = [e for e in catalog.by_body(said) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
+    twins = [entry for entry in alike if not any(catalog.pointing_at(entry.id, ("change_targets",)))]
     head = draft.head()
     return min(twins, key=lambda entry: sum(head.get(name) != entry.head.get(name) for name in _SAID), default=None)
 

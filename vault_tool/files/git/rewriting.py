@@ -184,8 +184,16 @@ def hindrance(repo: Repo) -> tuple[str, str] | None:
     return None
 
 
-def rewrite(repo: Repo, wanted: Rewrite, found: History, notes: Callable[[bytes], bool]) -> dict[str, tuple[str, str]]:
-    """Write history anew and switch every ref to it in one transaction; returns refs with their old and new ids.
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What became of refs (by name: their old and new ids) and of commits (by their old ids)."""
+
+    refs: Mapping[str, tuple[str, str]]
+    commits: Mapping[str, str]
+
+
+def rewrite(repo: Repo, wanted: Rewrite, found: History, notes: Callable[[bytes], bool]) -> Rewritten:
+    """Write history anew and switch every ref to it in one transaction.
 
     Branches, tags and stashes move; of remotes' branches those go that hold what goes, and of
     notes on commits those that `notes` says tell of it. Until `erase` the old ids stay, under names of our own.
@@ -210,7 +218,7 @@ def rewrite(repo: Repo, wanted: Rewrite, found: History, notes: Callable[[bytes]
     moves_of_stashes = [*kept.items(), *((name, "") for name in _refs(repo, STASH) if name not in kept)]
     _update(repo, [*moves, *((name, oid, "") for name, oid in moves_of_stashes)])
     _unchanged_head(repo, moves)
-    return {name: (before, after) for name, after, before in moves}
+    return Rewritten({name: (before, after) for name, after, before in moves}, renamed)
 
 
 def erase(repo: Repo) -> None:
