@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -130,6 +130,22 @@ def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) 
     assert lexical.coverage(question, []) == lexical.coverage({}, ["redis"]) == {}
 
 
+def _as_long(paths: Collection[str]) -> dict[str, float]:
+    return dict.fromkeys(paths, 0.0)
+
+
+def test_a_long_text_has_many_words_by_chance(lexical: Lexical) -> None:
+    classes = {text.record_class for text in TEXTS.values()}
+    said = [{"redis": 1.0, "timeouts": 1.0}]
+    short = lexical.mentioned(said, 20, classes, _as_long)
+    long = lexical.mentioned(said, 20, classes, lambda paths: {"redis": 0.5})
+    weights = lexical.weights("redis timeouts")
+    assert short["redis"] - long["redis"] == pytest.approx(sum(min(0.5, one) for one in weights.values()))
+    assert {path: value for path, value in long.items() if path != "redis"} == {
+        path: value for path, value in short.items() if path != "redis"
+    }
+
+
 _WORDS = ("redis", "timeouts", "connections", "settings", "pools", "ice", "red", "words", "weather", "tuesday", "are")
 
 
@@ -157,7 +173,7 @@ def test_what_a_conversation_mentions_is_what_counting_words_by_hand_gives(
                 mass = sum(part * rare[word] for word, part in words.items() if word in tokens)
                 beyond = mass - math.log(len(TEXTS)) - math.log(max(1, count))
                 expected[path] = max(beyond, expected.get(path, beyond))
-    found = lexical.mentioned(sentences, 20, classes, {path: TEXTS[path] for path in waiting})
+    found = lexical.mentioned(sentences, 20, classes, _as_long, {path: TEXTS[path] for path in waiting})
     assert found == pytest.approx(expected, abs=1e-4)
 
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.recall.candidates import candidate
-from vault_tool.recall.match import AMONG, certainty, crowd, match, pair_match
+from vault_tool.recall.match import AMONG, NO_WORDS, SAID, beyond, certainty, crowd, match, pair_match
 from vault_tool.recall.weights import AMBIENT, PROFILES, TARGETED
 
 
@@ -22,6 +22,17 @@ def test_what_many_fit_as_well_is_no_sure_answer() -> None:
     assert certainty(several[0], crowd(several)) < TARGETED.weak < certainty(several[0], crowd(several[: AMONG - 1]))
     near = [candidate("as near as all are", cosine=6.0) for _ in range(AMONG)]
     assert certainty(near[0], crowd(near)) < TARGETED.weak < certainty(near[0], crowd(near[:1]))
+
+
+def test_what_is_mentioned_by_more_than_chance_counts_beside_vectors_as_without() -> None:
+    for mention in (0.55, 0.95):
+        alone, beside = candidate("by words", words=mention), candidate("with vectors", words=mention, cosine=0.4)
+        alone.mention = beside.mention = mention
+        assert match(beside) == match(alone) > AMBIENT.least
+        assert certainty(beside, SAID) == certainty(alone, SAID)
+        assert match(candidate("asked", words=mention, cosine=0.4)) < match(beside)
+    assert beyond(NO_WORDS, 5.0) > 0 > beyond(NO_WORDS, 4.0)
+    assert beyond(1.0, 2.5) == 1.0 > beyond(1.0, 1.0)
 
 
 def test_one_word_that_stands_everywhere_is_still_one_word() -> None:

@@ -58,6 +58,14 @@ def test_what_is_said_is_read_in_sentences_without_what_frames_them() -> None:
     assert not read("Why does Redis drop?").sentences
 
 
+def test_what_is_said_is_embedded_as_it_stands_and_names_count_in_either_number() -> None:
+    said = read("Morning! Would CRDTs have saved me? I couldn't say. LET US RELEASE IT", said=True)
+    assert said.windows == ("Morning!", "Would CRDTs have saved me?", "LET US RELEASE IT")
+    assert [dict(one) for one in said.sentences] == [{"morning": 0.5}, {"crdts": 1.7, "saved": 1.0}, {"let": 0.5, "release": 1.0}]
+    assert {"release", "releases", "crdt"} <= set(said.names)
+    assert "releases" not in read("release it").names
+
+
 def test_a_page_has_names_and_sentences_up_to_its_end() -> None:
     page = read(f"{'We talked about nothing. ' * 20} Then Priya wrote.")
     assert page.page and "priya" in page.names and dict(page.sentences[-1]) == {"priya": 1.0, "wrote": 1.0}

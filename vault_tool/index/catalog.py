@@ -155,6 +155,14 @@ class Catalog:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
         return self._kept.of_sessions(self, names)
 
+    def mean_size(self) -> float:
+        """How many bytes the newest memories have on average, heads included; a thousand are looked at."""
+        query = (
+            "SELECT AVG(size) FROM (SELECT size FROM entries WHERE class IN ('observation', 'understanding') ORDER BY n DESC "
+            "LIMIT 1000)"
+        )
+        return float(self.rows(query, ())[0][0] or 0.0)
+
     def by_body(self, body_hash: str) -> tuple[Entry, ...]:
         """The entries with exactly this body after normalisation."""
         return self._entries("body_hash = ? AND body_hash <> '' ORDER BY path", (body_hash,))

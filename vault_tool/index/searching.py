@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from math import log
 from typing import Any, NamedTuple
 
 from vault_tool.config import Config
@@ -28,6 +30,9 @@ _TELLING = 0.15
 _COVERED = 64
 """and for so many of the best."""
 
+_HEAD_BYTES = 320
+_LEAST_BYTES = 100
+
 
 class Wording(NamedTuple):
     """What the words of one file say of a question: its score as a share of what a file with every word would have, and
@@ -50,6 +55,7 @@ class Search:
         self._shelf = shelf
         self._config = config
         self._open: tuple[Part, list[list[Any]], Lexical] | None = None
+        self._typical: tuple[str, float] | None = None
 
     def close(self) -> None:
         """Let go of the files."""
@@ -101,7 +107,16 @@ class Search:
         """What files have in common with the sentences of a conversation, beyond chance. Raises Spoilt as `search` does."""
         beside = self.caught_up(catalog)
         with self._distrusting(catalog):
-            return self._index(catalog).mentioned(sentences, limit, classes, beside)
+            return self._index(catalog).mentioned(sentences, limit, classes, partial(self._longer, catalog), beside)
+
+    def _longer(self, catalog: Catalog, paths: Collection[str]) -> dict[str, float]:
+        """By what logarithm these files are longer than files are here on average; 0 for one that is not."""
+        build = catalog.meta("nonce")
+        if self._typical is None or self._typical[0] != build:
+            self._typical = build, max(_LEAST_BYTES, catalog.mean_size() - _HEAD_BYTES)
+        _, typical = self._typical
+        entries = catalog.by_paths_kept(paths).values()
+        return {entry.path: max(0.0, log(max(1, entry.size - _HEAD_BYTES) / typical)) for entry in entries}
 
     def usable(self, catalog: Catalog) -> bool:
         """Whether the index of this build can be trusted; the caller holds the build lock."""

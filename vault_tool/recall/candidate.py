@@ -16,7 +16,8 @@ Key: TypeAlias = tuple[str, str]
 class Candidate:
     """One memory in the running. `words` is its full-text score as a share of what is attainable, `covered` the part of the
     question's words that it has (by rarity; None: nobody looked), `cosine` is in standard deviations above what the
-    question has in common with any memory (None: it has no vector yet).
+    question has in common with any memory (None: it has no vector yet). `mention` is what it counts that a conversation mentions
+    it, as a share of a question's words.
 
     `exact` says that the question is its title, file name or alias; `handle` and `heading` how nearly it is one of these or a
     heading (0..1), `tag` that it names one of its tags, `links` how many notes link to it.
@@ -32,6 +33,7 @@ class Candidate:
     session: str = ""
     words: float = 0.0
     covered: float | None = None
+    mention: float = 0.0
     cosine: float | None = None
     perspective: str | None = None
     named: float = 0.0

@@ -64,7 +64,9 @@ def match(candidate: Candidate) -> float:
     if candidate.cosine is None:
         return squash(WORDS_ALONE[0] + WORDS_ALONE[1] * words + called, MIDDLE, WIDTH)
     against = WORDS_AGAINST[0] + WORDS_AGAINST[1] * words
-    return squash(max(BOTH * words + candidate.cosine, against) + called, MIDDLE, WIDTH)
+    # A mention was held against chance already, by its words and by its meaning.
+    mention = WORDS_ALONE[0] + WORDS_ALONE[1] * candidate.mention if candidate.mention else 0.0
+    return squash(max(BOTH * words + candidate.cosine, against, mention) + called, MIDDLE, WIDTH)
 
 
 MENTIONED = (0.525, 0.083)
@@ -73,6 +75,18 @@ against chance) beyond that. From 0.3 on it comes up unprompted, from 5 on it is
 
 NAMED_ALONE = 0.6
 """What the understanding of a subject counts, as such a share, where a conversation names the subject and says no more."""
+
+
+MEANT_FROM, MEANT_COUNTS = 2.5, 2.5
+"""From how many deviations on it speaks for a memory that it is near to a sentence, and what each counts beside words."""
+
+NO_WORDS = -5.0
+"""The least that words can say against it: a memory may be meant without one of them."""
+
+
+def beyond(words: float, deviations: float) -> float:
+    """By how much more than by chance a conversation bears on a memory, by words and by meaning."""
+    return max(NO_WORDS, words) + MEANT_COUNTS * (deviations - MEANT_FROM)
 
 
 def mentioned(beyond: float) -> float:
@@ -95,8 +109,10 @@ def certainty(candidate: Candidate, others: float = 0.0) -> float:
         others = 0.0
     words = candidate.worded(BREADTH)
     called = CALLED * min(candidate.by_handle, MOST_CALLED)
-    outstanding = STANDS_OUT * (_strength(candidate, words) - others)
-    return squash(words + called + outstanding - (MEANT if candidate.cosine is not None else 0.0), *CERTAIN)
+    sure = words + STANDS_OUT * (_strength(candidate, words) - others) - (MEANT if candidate.cosine is not None else 0.0)
+    if candidate.mention:
+        sure = max(sure, candidate.mention + STANDS_OUT * (STRONG_WORDS * candidate.mention - others))
+    return squash(sure + called, *CERTAIN)
 
 
 def _strength(candidate: Candidate, words: float) -> float:

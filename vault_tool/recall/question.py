@@ -66,6 +66,11 @@ _COMMON = frozenset(_OFTEN_SAID.split())
 _COMMONLY = 0.5
 """What such a word counts."""
 
+_NAMELY = 1.7
+"""What one counts that is written as only names are (`CRDTs`, `SQLite`, `v2`): rarer than few notes can show."""
+
+_SIGN = re.compile(r"[A-Z].*[A-Z]|[A-Za-z][0-9]")
+
 _SELF = re.compile(r"\b(?:i|me|my|mine|myself|i'm|i've|i'd|i'll)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?;:…])[\"')\]”’]*\s+|(?<=[。！？；])|\n(?=[^\Wa-z]|[-*>•\n])")
 _PART = re.compile(r'"[^"]*"|\S+')
@@ -79,7 +84,8 @@ class Question:
     """A question as it is searched for: `words` for full text, `text` for vectors, the `names` that may be in it.
 
     `own` says that it is about the asker. A `page` of conversation is read by its `sentences`, each the words that tell
-    something with how much they do; so is what nobody asked (`read` with `said`).
+    something with how much they do, and by the same sentences as they stand (`windows`); so is what nobody asked (`read`
+    with `said`).
     """
 
     text: str
@@ -88,6 +94,7 @@ class Question:
     own: bool
     page: bool = False
     sentences: tuple[Mapping[str, float], ...] = ()
+    windows: tuple[str, ...] = ()
 
 
 def read(text: str, said: bool = False) -> Question:
@@ -97,8 +104,13 @@ def read(text: str, said: bool = False) -> Question:
     whole = " ".join(text.split())
     page = word_count(whole) > PAGE_WORDS
     names = chain.from_iterable(map(_names, _bounded(text))) if page else _names(whole)
-    parts = tuple(sentences(text)) if page or said else ()
-    return Question(whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, parts)
+    if said:
+        # `let's release it` speaks of the subject `releases`.
+        names = (other for name in names for other in (name, name[:-1] if name.endswith("s") else f"{name}s"))
+    parts = sentences(text) if page or said else {}
+    return Question(
+        whole, _telling(whole), tuple(dict.fromkeys(names)), bool(_SELF.search(whole)), page, tuple(parts.values()), tuple(parts)
+    )
 
 
 def _telling(text: str) -> str:
@@ -173,10 +185,10 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def sentences(text: str) -> list[dict[str, float]]:
+def sentences(text: str) -> dict[str, dict[str, float]]:
     """The sentences of a conversation, the last ones of a long one: of each the words that tell something, and how much."""
-    said = [_said(sentence) for sentence in _bounded(text)]
-    return [words for words in said if words][-MOST_SENTENCES:]
+    said = {sentence: words for sentence in _bounded(text) if (words := _said(sentence))}
+    return dict(list(said.items())[-MOST_SENTENCES:])
 
 
 def _bounded(text: str) -> Iterator[str]:
@@ -191,8 +203,11 @@ def _said(sentence: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in sentence.split():
         word = _POSSESSIVE.sub("", part.strip(_AROUND)).casefold().replace("’", "'")
-        if any(map(str.isalnum, word)) and word not in _ASKING and word.partition("'")[0] not in _ASKING:
-            found[word] = _COMMONLY if word in _COMMON else 1.0
+        frames = word in _ASKING or word.partition("'")[0] in _ASKING or word.endswith("n't") or _SELF.fullmatch(word)
+        if any(map(str.isalnum, word)) and not frames:
+            # Who shouts writes no names.
+            name = _SIGN.search(part) and not sentence.isupper()
+            found[word] = _COMMONLY if word in _COMMON else _NAMELY if name else 1.0
     return found
 
 

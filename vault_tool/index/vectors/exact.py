@@ -59,6 +59,14 @@ class Angle:
         # Asked once: whoever asks the rows a second time has them gathered.
         return _readable(self.rows).heads()
 
+    @property
+    def first_passages(self) -> tuple[Numbers, Matrix]:
+        """The rows of first passages, ascending, with their vectors."""
+        if self._gathered is not None:
+            return self._gathered.numbers, self._gathered.vectors
+        numbers = self.rows.first_passages()
+        return numbers, _readable(self.rows).vectors[numbers]
+
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
@@ -187,13 +195,25 @@ class Similarities:
             head[headless] = whole[headless]
             yield Stands(angle.perspective, there, head, numpy.maximum.reduceat(cosines, begins), whole)
 
+    def first_passages(self) -> tuple[Numbers, Matrix]:
+        """The rows of all first passages, ascending, with their vectors, as the first perspective has them."""
+        return self._angles[0].first_passages
+
+    def head_rows(self, paths: Collection[str]) -> dict[str, int]:
+        """The row of each of these files' first passage that has a vector."""
+        places = _places(self._ledger, self._angles[0].view, paths)
+        return {path: rows[0] for path, rows in places.items() if rows and rows[0] >= 0}
+
+    def best_of(self, numbers: Numbers, values: Vector, limit: int) -> list[VectorHit]:
+        """The files of the first passages (`numbers`) with the highest `values`, best first."""
+        return _best_heads(self._ledger, self._angles[0].view, self._angles[0].perspective, numbers, values, limit)
+
     def nearest_of(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[VectorHit]]:
         """For each of these files the nearest of the others in `among`, by their heads in the first perspective; best first."""
         if not self._angles:
             return {}
         angle = self._angles[0]
-        places = _places(self._ledger, angle.view, {*paths, *among})
-        at = {path: rows[0] for path, rows in places.items() if rows and rows[0] >= 0}
+        at = self.head_rows({*paths, *among})
         there = [path for path in dict.fromkeys(among) if path in at]
         asked = [path for path in paths if path in at]
         if not there or not asked:

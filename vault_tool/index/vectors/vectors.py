@@ -169,14 +169,8 @@ class Vectors:
 
         `seconds` is how long somebody waits for it, by default as long as the vault's settings say.
         """
-        embedder = self.embedder
-        if embedder is None:
-            raise EmbeddingUnavailable("there is no embedder", "`vt status` says what was tried")
         texts = [text, *others]
-        if embedder.remote and any(map(secrets.scan, texts)):
-            raise EmbeddingUnavailable(
-                "the question holds what looks like a secret and stays here", "it is searched for by its words"
-            )
+        embedder = self._asking(texts)
         found: dict[str, Vector] = {}
         angles = self._instructions(embedder)
         told = [instruction for instruction in angles.values() for _ in texts]
@@ -190,6 +184,22 @@ class Vectors:
         if not found:
             raise EmbeddingUnavailable(f"{embedder.name} makes no vector of this question", "search is by full text for now")
         return found
+
+    def sentences(self, texts: Sequence[str], seconds: float) -> Matrix:
+        """The vectors of sentences, in one request; nothing but zeros for one that the model refuses."""
+        embedder = self._asking(texts)
+        return embedder.embed(texts, Role.QUERY, self._instructions(embedder).get(GENERAL, ""), seconds).vectors
+
+    def _asking(self, texts: Sequence[str]) -> Embedder:
+        """Who makes the vectors of these questions; raises EmbeddingUnavailable."""
+        embedder = self.embedder
+        if embedder is None:
+            raise EmbeddingUnavailable("there is no embedder", "`vt status` says what was tried")
+        if embedder.remote and any(map(secrets.scan, texts)):
+            raise EmbeddingUnavailable(
+                "the question holds what looks like a secret and stays here", "it is searched for by its words"
+            )
+        return embedder
 
     def behind(self) -> int:
         """How many notes lack vectors now; those whose texts the model refused aside."""

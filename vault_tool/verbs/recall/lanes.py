@@ -95,7 +95,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
         pool.meaning.begin()
     whole = len(names) == 1 and asks_of(question.text, frozenset[str]().union(*names).difference(SELF))
     said = bool(question.sentences) and names != [frozenset(SELF)]
-    mentions = _mentions(vault, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1))
+    mentions = _mentions(pool, question, classes, _MENTIONED * (_FILTERED if filters.narrow else 1), until)
     called = {entry.path: entry for entry in catalog.titled(normal_name(question.text.rstrip(_ENDS)))}
     others = dict.fromkeys(
         [
@@ -152,11 +152,14 @@ def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> 
     return found
 
 
-def _mentions(vault: Context, question: Question, classes: Collection[str], reach: int) -> dict[str, float]:
+def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: int, until: float) -> dict[str, float]:
     """What a conversation mentions by more than chance, with what that counts as a share of a question's words."""
     if not question.sentences:
         return {}
-    found = vault.index.mentioned(question.sentences, reach, classes)
+    found = pool.vault.index.mentioned(question.sentences, reach, classes)
+    if pool.meaning is not None:
+        pool.meaning.read(question.windows, until)
+        found = pool.meaning.beyond(found, reach)
     return {path: mentioned(beyond) for path, beyond in found.items() if beyond > 0}
 
 
@@ -200,6 +203,7 @@ def _give(one: Candidate, wording: Wording) -> None:
 
 def _raise(one: Candidate, share: float) -> None:
     """Let a candidate's words count as much as this, where they do not count more."""
+    one.mention = max(one.mention, share)
     if share > one.worded(BREADTH):
         one.words, one.covered = share, None
         one.why += () if "words" in one.why else ("words",)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_tool.errors import VaultError
 from vault_tool.index.vectors.port import GENERAL
+from vault_tool.index.vectors.windows import Windows
+from vault_tool.recall.match import NO_WORDS, beyond
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import counted
 from vault_tool.verbs.context import Context
@@ -28,6 +30,9 @@ _ALL = 4_000
 _SMALL = 50.0
 """So many texts' worth of what is known of the model stands beside a small vault's own spread."""
 
+_NEARER = 1.0
+"""By so many deviations what nobody asked for may count nearer by the question's own spread than by that of unrelated notes."""
+
 
 class Likeness(NamedTuple):
     """How near one memory is: standard deviations above what the question has in common with any text."""
@@ -45,6 +50,7 @@ class Meaning:
         self._weights = weights
         self._lacks: list[str] = []
         self._backgrounds: dict[str, Background] = {}
+        self._windows: Windows | None = None
 
     @cached_property
     def _spread(self) -> Mapping[str, tuple[int, float, float]]:
@@ -76,6 +82,25 @@ class Meaning:
         """The paths that are nearest, best first."""
         return [hit.path for hit in self._heard(lambda: self._found.leading(limit)) or ()]
 
+    def read(self, sentences: Sequence[str], until: float) -> None:
+        """Have the sentences of a conversation embedded, to ask each of them."""
+        self._windows = self._heard(lambda: self._windowed(sentences, until))
+
+    def _windowed(self, sentences: Sequence[str], until: float) -> Windows:
+        vectors = self._vault.vectors.sentences(sentences, until - time.monotonic())
+        return Windows(self._found, vectors, self._background(GENERAL), _SMALL)
+
+    def beyond(self, words: Mapping[str, float], limit: int) -> dict[str, float]:
+        """By how much more than by chance a conversation bears on notes: on those that share `words` with it, each by how
+        far that is beyond chance, and on the `limit` nearest.
+        """
+        windows = self._windows
+        if windows is None:
+            return dict(words)
+        found = self._heard(lambda: windows.of({*windows.leading(limit), *words})) or {}
+        both = {path: beyond(words.get(path, NO_WORDS), deviations) for path, deviations in found.items()}
+        return {**words, **both}
+
     def of(self, paths: Collection[str]) -> dict[str, Likeness]:
         """How near each of these is, in its best perspective; those without vectors are left out."""
         found: dict[str, Likeness] = {}
@@ -85,7 +110,10 @@ class Meaning:
             for path, value in zip(stands.paths, values.tolist(), strict=True):
                 if path not in found or value > found[path].value:
                     found[path] = Likeness(value, stands.perspective)
-        return found
+        if self._windows is None:
+            return found
+        most = self._windows.of(found)
+        return {path: one._replace(value=min(one.value, most.get(path, one.value) + _NEARER)) for path, one in found.items()}
 
     def _blended(self, stands: Stands) -> Vector:
         """Of a long text its head, its best passage, and all of it, each for its part."""
