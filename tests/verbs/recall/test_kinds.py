@@ -99,6 +99,18 @@ def test_a_stale_fact_brings_its_change_whatever_kinds_are_asked_for(vault: Vaul
     assert [one.id for one in asked(vault, "quartz queue port", kinds=("fact",)).results] == [change.id, fact.id]
 
 
+def test_a_change_that_was_seen_is_not_brought_again(vault: Vault, clock: FixedClock) -> None:
+    texts = ("The quartz queue listens on port 6379.", "Backups of the ledger run at noon.")
+    facts = [vault.remember(text, kind="fact").id for text in texts]
+    clock.advance(MINUTE)
+    change = vault.remember("All of it was moved in May.", kind="change", change_targets=facts).id
+    agent = vault.as_(session="s1")
+    first = agent.bring_to_mind(texts[0], kinds=["fact"])
+    assert [one.id for one in first.results] == [change, facts[0]]
+    second = agent.bring_to_mind(texts[1], first.heartbeat_token, kinds=["fact"])
+    assert [(one.id, one.overtaken_by) for one in second.results] == [(facts[1], change)]
+
+
 def test_a_search_marks_what_was_overtaken_or_is_questioned(vault: Vault, clock: FixedClock) -> None:
     fact = vault.remember("The quartz queue listens on port 6379.", ["Quartz"], kind="fact")
     clock.advance(MINUTE)

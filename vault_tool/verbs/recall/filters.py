@@ -57,9 +57,11 @@ class Filters:
         """Whether a memory may answer."""
         return self.current(entry) and (self._anything or self.wants(entry))
 
-    def hides(self, entry: Entry) -> bool:
-        """Whether an observation may not answer for its type alone: it can lead to what may."""
+    def hides(self, entry: Entry, *, unseen: bool = False) -> bool:
+        """Whether an observation may not answer for its type alone, so that it can lead to what may; with `unseen`, a new one."""
         if entry.record_class is not RecordClass.OBSERVATION or self._of_kind(entry):
+            return False
+        if unseen and entry.id in self._asked.exclude:
             return False
         return self.current(entry) and self._fits(entry)
 

@@ -145,7 +145,9 @@ def add(pool: Pool, entries: Iterable[Entry], updates: Collection[str] = ()) -> 
     admitted = (
         entry
         for entry in entries
-        if (pool.scope, entry.path) in pool.candidates or filters.admits(entry) or (entry.id in updates and filters.hides(entry))
+        if (pool.scope, entry.path) in pool.candidates
+        or filters.admits(entry)
+        or (entry.id in updates and filters.hides(entry, unseen=True))
     )
     found = [pool.candidate(entry) for entry in admitted]
     _measure(pool, [one for one in found if one.cosine is None])
