@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.git_repos import git, write
+from tests.git_repos import commit_all, git, write
 from tests.verbs.looking import assert_committed, identity, note, text, untouched
 from vault_tool import Vault
 
@@ -153,3 +153,14 @@ def test_what_is_so_again_after_a_change_is_news(vault: Vault) -> None:
     assert vault.remember("The build runs on Jenkins.", kind="fact").duplicate_of == back.id
     assert vault.add_observations([{"content": "The build runs on Jenkins.", "kind": "fact"}]).results[0].duplicate_of == back.id
     assert vault.remember("The build runs on GitHub now.", kind="change", change_targets=[first.id]).duplicate_of == moved.id
+
+
+def test_a_repeat_that_rests_on_the_same_file_drops_nothing_until_the_file_changed(vault: Vault, root: Path) -> None:
+    write(root, "build.py", "print('built')\n")
+    commit_all(root, "code")
+    first = vault.remember("The build prints one word.", evidence=["file:build.py"])
+    again = vault.remember("The build prints one word.", evidence=["file:build.py"])
+    assert (again.duplicate_of, again.dropped, again.warnings) == (first.id, (), ())
+    write(root, "build.py", "print('built')  # still\n")
+    commit_all(root, "a remark")
+    assert "evidence file:build.py@" in vault.remember("The build prints one word.", evidence=["file:build.py"]).dropped[0]

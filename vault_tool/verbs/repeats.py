@@ -14,6 +14,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, tag_name
 from vault_tool.verbs import resolve
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.evidence import EvidenceState, check_references
 from vault_tool.verbs.operation import Operation
 from vault_tool.verbs.standing import DEFAULT_CONFIDENCE
 
@@ -96,7 +97,7 @@ def add(op: Operation, twin: Entry, draft: Observation, names: Sequence[str], bu
     if draft.problem and not twin.text("problem"):
         changes.append(Set("problem", draft.problem))
         added.append(_named("problem", [draft.problem]))
-    left_out = dropped(draft, twin.head, but)
+    left_out = dropped(_without_known(op.vault, draft, twin), twin.head, but)
     try:
         if changes:
             op.edit(twin.path, *changes)
@@ -104,6 +105,18 @@ def add(op: Operation, twin: Entry, draft: Observation, names: Sequence[str], bu
         # Its file is not ours to write, or cannot be read now: then all of it is left out.
         return Repeat(twin.subjects, (), (*added, *left_out))
     return Repeat((*twin.subjects, *lacking), tuple(added), left_out)
+
+
+def _without_known(vault: Context, draft: Observation, twin: Entry) -> Observation:
+    """The draft without files that the memory rests on already, pinned to another commit at which they were the same."""
+    known = {_unpinned(text): text for text in twin.texts("evidence")}
+    again = [known[_unpinned(text)] for text in draft.evidence if _unpinned(text) in known]
+    holds = {_unpinned(one.reference) for one in check_references(vault, again) if one.state is EvidenceState.HOLDS}
+    return replace(draft, evidence=tuple(text for text in draft.evidence if _unpinned(text) not in holds))
+
+
+def _unpinned(reference: str) -> str:
+    return reference.rpartition("@")[0] if reference.startswith("file:") and "@" in reference else reference
 
 
 def _lacking(draft: Observation, twin: Entry) -> Iterator[tuple[str, list[str]]]:
