@@ -7,11 +7,11 @@ from collections import defaultdict
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 
-_Place = tuple[str, frozenset[str]]
+_Place = tuple[str, str, frozenset[str]]
 
 
 def contested(snapshot: Snapshot) -> tuple[tuple[Entry, ...], ...]:
-    """Groups of more than one active understanding of the same type and the same subjects, the newest of each first.
+    """Groups of more than one active understanding of the same type, subjects and user, the newest of each first.
 
     A soul, protocol or orientation belongs to the vault, whatever subjects it is tagged with. The copies of one id
     are one understanding. What names no subject cannot be compared.
@@ -33,6 +33,6 @@ def newest_first(entries: list[Entry]) -> tuple[Entry, ...]:
 
 def _place(snapshot: Snapshot, entry: Entry) -> _Place | None:
     if entry.type in KEPT_TYPES:
-        return entry.type, frozenset()
+        return entry.type, entry.text("user"), frozenset()
     subjects = frozenset(snapshot.subject_key(name) for name in entry.subjects)
-    return (entry.type, subjects) if subjects else None
+    return (entry.type, entry.text("user"), subjects) if subjects else None

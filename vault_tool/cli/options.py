@@ -52,6 +52,10 @@ class Call:
         """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
         from vault_tool.verbs.context import Context  # opens the whole package, which `--help` must not pay for
 
+        if self.user:
+            from vault_tool.verbs.checked import require_whole  # loaded with the vault already
+
+            require_whole(str(click.get_current_context().info_name).replace("-", "_"), self.user)
         vault = Context.open(
             self.vault or None,
             origin=self.origin or usual_origin(),
@@ -177,20 +181,18 @@ def common_options(*, environment: bool = False) -> list[click.Option]:
             help="owner, agent or import; else VAULT_ORIGIN, else owner on a terminal.",
         ),
         _noted("--session", "session", metavar="ID", help="The conversation it belongs to; else VAULT_SESSION."),
+        _noted("--user", "user", metavar="ID", help="For whom: no other user's memories are there. Else everybody's."),
         _noted("--debug", "debug", is_flag=True, help="Show where an error came from."),
     ]
 
 
-COMMON = frozenset({"vault", "json", "origin", "session", "debug"})
+COMMON = frozenset({"vault", "json", "origin", "session", "user", "debug"})
 
 
 def authored(function: Decorated) -> Decorated:
-    """The options of commands that write a memory: who concluded it, for whom, about what."""
+    """The options of commands that write a memory: who concluded it, about what."""
     for option in (
         click.option("--project", metavar="NAME", expose_value=False, callback=_note, help="The project or world it is about."),
-        click.option(
-            "--user", metavar="ID", expose_value=False, callback=_note, help="Whom it is about, beyond one conversation."
-        ),
         click.option("--model", metavar="NAME", expose_value=False, callback=_note, help="Who concluded it; else VAULT_MODEL."),
     ):
         function = option(function)

@@ -40,7 +40,6 @@ _LONGEST = 2000
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
 @narrows
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
-@click.option("--user", metavar="ID", help="Only what is about this person, or nobody in particular.")
 @click.option("--hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far associations are followed.")
 @click.option("--problem", type=MEMORY, metavar="ID", default="", help="The problem that the answer is to help with.")
 @click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens that the results may take.")

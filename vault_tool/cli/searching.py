@@ -21,7 +21,6 @@ from vault_tool.verbs.recall.search import search as search_verb
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class (page for pages).")
 @narrows
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
-@click.option("--user", metavar="ID", help="Only what is about this person, or nobody in particular.")
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
 @click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
 @click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")

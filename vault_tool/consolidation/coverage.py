@@ -112,11 +112,11 @@ class _Said:
 
 
 def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry, ...]]:
-    """The active understandings of which there is more than one of a type about the same subjects, the newest first."""
-    groups: dict[tuple[str, Keys], list[Entry]] = defaultdict(list)
+    """The active understandings of which there is more than one of a type and user about the same subjects, the newest first."""
+    groups: dict[tuple[str, str, Keys], list[Entry]] = defaultdict(list)
     for entry, keys in understandings:
         if entry.type in KEPT_TYPES or keys:
-            groups[entry.type, frozenset() if entry.type in KEPT_TYPES else keys].append(entry)
+            groups[entry.type, entry.text("user"), frozenset() if entry.type in KEPT_TYPES else keys].append(entry)
     found = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
     ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in found]
     return sorted(ordered, key=lambda group: group[0].path)

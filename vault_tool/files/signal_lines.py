@@ -15,7 +15,7 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
-_TEXTS = ("rationale", "problem", "session", "model", "origin")
+_TEXTS = ("rationale", "problem", "session", "model", "origin", "user")
 _WORDS = ("rationale", "evidence")
 _KINDS = {kind.value: kind for kind in SignalKind}
 LONGEST_LINE = 2**20

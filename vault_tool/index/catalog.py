@@ -312,6 +312,15 @@ class Catalog:
         unreadable = kinds.get("unreadable", 0) - (pages - kinds.get("page", 0))
         return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale, unreadable, entries + pages)
 
+    def has_users(self) -> bool:
+        """Whether anything in it is about, or was judged for, one user."""
+        return self._until_changed("users", self._users)
+
+    def _users(self) -> bool:
+        of_memories = f"SELECT 1 FROM entries WHERE {schema.USER} <> '' LIMIT 1"
+        of_signals = f"SELECT 1 FROM signals WHERE {schema.JUDGED_FOR} <> '' LIMIT 1"
+        return bool(self.rows(of_memories) or self.rows(of_signals))
+
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
         return self._until_changed("generation", self._longest_chain)

@@ -28,6 +28,9 @@ SESSION = "json_extract(CAST(head AS TEXT), '$.session')"
 USER = "json_extract(CAST(head AS TEXT), '$.user')"
 """Whom a record is about, as SQL over its head: the very expression of `entries_by_user`."""
 
+JUDGED_FOR = "coalesce(json_extract(CAST(data AS TEXT), '$.user'), '')"
+"""For whom a signal was given, as SQL over its data."""
+
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE folders (path TEXT PRIMARY KEY, names TEXT NOT NULL, stats BLOB NOT NULL) WITHOUT ROWID;

@@ -41,6 +41,7 @@ class Signal:
     session: str = ""
     model: str = ""
     origin: str = ""
+    user: str = ""
 
     @property
     def author(self) -> str:

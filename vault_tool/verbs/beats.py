@@ -56,7 +56,7 @@ class Batch:
     known: list[str] = field(default_factory=list)
     titles: list[str] = field(default_factory=list)
     said: set[tuple[str, ...]] = field(default_factory=set)
-    keys: dict[str, str] = field(default_factory=dict)
+    keys: dict[tuple[str, str], str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -73,9 +73,10 @@ def planned(op: Plan) -> Batch:
     """Plan the oldest waiting turns; what a person must see is put into the inbox at once. Indexes must be fresh."""
     vault = op.vault
     batch = Batch(tuple(Turns(vault.root).waiting(BATCH)))
-    if batch.turns:
-        subjects = vault.index.catalog.of_class(RecordClass.SUBJECT)
-        batch.keys = {entry.text("key"): entry.title for entry in subjects if entry.text("key")}
+    for user in dict.fromkeys(turn.user for turn in batch.turns):
+        # A key is one user's word for a subject: another's `player` is somebody else.
+        subjects = vault.seen_by(user).index.catalog.of_class(RecordClass.SUBJECT)
+        batch.keys.update(((user, entry.text("key")), entry.title) for entry in subjects if entry.text("key"))
     for turn in batch.turns:
         for number, candidate in enumerate(turn.candidates):
             _take(op, batch, turn, candidate, beat_id(turn, number))
@@ -154,21 +155,22 @@ def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], draf
     """The names of the anchors' subjects: found by key, then by name or alias, else made."""
     names: dict[str, None] = {}
     for anchor in anchors:
-        known = batch.keys.get(anchor["key"]) if anchor["key"] else None
+        known = batch.keys.get((draft.user, anchor["key"])) if anchor["key"] else None
         found = None if known else resolve.subject(op.vault, anchor["name"])
         minted = None if known or found else op.minted(normal_name(anchor["name"]))
         name = known or (found.title if found else minted) or anchor["name"]
         if not (known or found or minted):
             op.create(_subject(anchor, draft))
         if anchor["key"]:
-            batch.keys[anchor["key"]] = name
+            batch.keys[draft.user, anchor["key"]] = name
         names[name] = None
     return tuple(names)
 
 
 def _subject(anchor: Mapping[str, str], draft: Observation) -> Subject:
+    whose = f"{draft.user}\n" if draft.user else ""
     # The same after a kill, for the turn's time is in it; another one where the subject was deleted and is named again later.
-    identity = str(uuid.uuid5(_SPACE, f"anchor\n{anchor['key'] or normal_name(anchor['name'])}\n{draft.created}"))
+    identity = str(uuid.uuid5(_SPACE, f"anchor\n{whose}{anchor['key'] or normal_name(anchor['name'])}\n{draft.created}"))
     return Subject(
         id=identity, type="subject", name=anchor["name"], key=anchor["key"], role=anchor["role"], created=draft.created,
         session=draft.session, model=draft.model, origin=draft.origin,

@@ -35,6 +35,20 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
 
 TEXTS = ("Sequence[str]",)
 
+OF_THE_WHOLE = frozenset({
+    "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
+    "drain", "edit", "embed", "end_consolidation", "get_consolidation_report", "get_pending_consolidation",
+    "import_cognitive_memory", "import_markdown", "link_beats", "log", "merge_subjects", "new", "reflect", "reflection",
+    "reindex", "review", "schedule", "status", "undo", "update_subject_summary",
+})  # fmt: skip
+"""The verbs that are about the whole vault, and so for whoever keeps it: not asked for one user."""
+
+
+def require_whole(verb: str, sight: str | None) -> None:
+    """UsageError where a verb that is about the whole vault is asked for one user."""
+    if sight is not None and verb in OF_THE_WHOLE:
+        raise UsageError(f"{verb} is about the whole vault, and so not asked for one user", "ask without --user")
+
 
 def checked_parameters(vault: Checked) -> Checked:
     """Make the methods that a class names itself raise UsageError for a parameter of another kind than its annotation's.
@@ -77,6 +91,7 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
                 raise UsageError(f"{name} must be {wanted}, not {_called(value)}", f"see help(Vault.{verb.__name__})")
             if name not in unchecked and (flaw := flaw_in(value)) is not None:
                 raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
+        require_whole(verb.__name__, given[0].sight if given else None)
         try:
             return verb(*bound.args, **bound.kwargs)
         except OSError as fault:

@@ -21,6 +21,7 @@ from vault_tool.index.authorship import Owners
 from vault_tool.index.graph import supersession
 from vault_tool.index.rebuild import Index, Refresh
 from vault_tool.index.session_order import SessionOrder
+from vault_tool.index.viewing import View
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.json_text import flaw_in
@@ -77,6 +78,10 @@ class Context:
     def __init__(self, root: Path, who: Who | None = None, clock: Clock | None = None) -> None:
         self.root = _checked_root(root)
         self.who = who or Who()
+        self.sight: str | None = self.who.user or None
+        """Whose memories are seen beside those that are about nobody in particular: the empty text is nobody's, None is
+        everybody's, which is how the vault's owner sees it."""
+        self._views: dict[str, View] = {}
         self.clock = clock or Clock()
         self.process = os.getpid()
         self.local = Local(self.root)
@@ -129,22 +134,39 @@ class Context:
         """Let go of the indexes' files."""
         if "vectors" in self.__dict__:
             self.vectors.close()
-        if "index" in self.__dict__:
-            self.index.close()
+        for view in self._views.values():
+            view.close()
+        if "whole_index" in self.__dict__:
+            self.whole_index.close()
         if self.__dict__.get("global_vault") is not None:
             self.__dict__["global_vault"].close()
 
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
+        return self._again(replace(self.who, **changes), changes["user"] or None if "user" in changes else self.sight)
+
+    def seen_by(self, user: str | None) -> Self:
+        """The same vault, and the same asker, as it is seen by `user`: see `sight`."""
+        return self._again(self.who, user)
+
+    def _again(self, who: Who, sight: str | None) -> Self:
         other = type(self).__new__(type(self))
-        _ = self.index  # opened first, or each would open its own
+        _ = self.whole_index  # opened first, or each would open its own
         other.__dict__.update(self.__dict__)
-        other.who = replace(self.who, **changes)
+        other.who, other.sight = who, sight
+        if sight != self.sight:
+            # What is kept of the one's answers is not for the other's.
+            other._superseded = None
+            other.__dict__.pop("session_order", None)
+            other.__dict__.pop("standings", None)
+        if self.__dict__.get("global_vault") is not None:
+            other.__dict__["global_vault"] = self.__dict__["global_vault"]._again(who, sight)
         return other
 
     def reopened(self) -> Self:
         """The same vault opened again, with its settings and indexes as they are now."""
         other = type(self)(self.root, self.who, self.clock)
+        other.sight = self.sight
         other.environ = self.environ
         other.vouching = self.vouching
         return other
@@ -174,9 +196,18 @@ class Context:
                 return None if git.ignored(found, [layout.SETTINGS_FILE]) else found
         return found
 
-    @cached_property
+    @property
     def index(self) -> Index:
-        """The derived indexes, opened once; not yet compared with the files."""
+        """The derived indexes as far as whoever asks may see them."""
+        if self.sight is None:
+            return self.whole_index
+        if self.sight not in self._views:
+            self._views[self.sight] = View(self.whole_index, self.sight)
+        return self._views[self.sight]
+
+    @cached_property
+    def whole_index(self) -> Index:
+        """The derived indexes of everything, opened once; not yet compared with the files."""
         around = self.around is not None
         return Index.open(self.root, self.settings, self.repo, self.clock, self.owners, around=around)
 
@@ -218,6 +249,7 @@ class Context:
         if not (shared / layout.SETTINGS_FILE).is_file() or shared.resolve() == self.root:
             return None
         beside = Context(shared, self.who, self.clock)
+        beside.sight = self.sight
         beside.environ = self.environ
         return beside
 
@@ -262,8 +294,9 @@ class Context:
         from vault_tool.index.vectors.vectors import Vectors  # only what compares meanings needs it
 
         chosen = self.embedder.embedder
+        store = self.machine.vectors
         return Vectors(
-            self.root, lambda: self.index, self.settings, self.repo, self.clock, chosen, self._embedder_of, self.machine.vectors
+            self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store
         )
 
     def _embedder_of(self, name: str) -> Embedder | None:
@@ -319,8 +352,12 @@ class Context:
         if self.vouching is not None and self.vouching():
             return self.freshness(self.index.recheck(()))
         found = self.freshness(self.index.refresh(progress=progress or self.progress))
-        self.standings.settle(changed=bool(found.changed))
+        self.settle_state(changed=bool(found.changed))
         return found
+
+    def settle_state(self, *, changed: bool) -> None:
+        """Let `_state.json` follow what changed; it is of everything, whoever asks."""
+        (self if self.sight is None else self.seen_by(None)).standings.settle(changed=changed)
 
     def glance(self) -> Freshness:
         """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.

@@ -378,7 +378,7 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
 
         erase(cache, traces.paths, vault.settings.lock_wait)
         discard(vault.root / layout.EMBEDDINGS_FILE)
-    vault.standings.settle(changed=True)
+    vault.settle_state(changed=True)
     makers = {layout.CORE_FILE: pages.core, layout.REFLECTION_FILE: pages.reflection}
     return [said for path, make in makers.items() for said in _page_made_anew(vault, traces, path, make)]
 

@@ -75,7 +75,7 @@ def mark_signal(vault: Context, target: str, kind: SignalKind, reason: str = "",
     return Signal(
         id=_later_id(vault, target), at=vault.now(), target=target, kind=kind,
         rationale=one_line(reason, LONGEST_REASON), problem=problem,
-        session=vault.who.session, model=vault.who.model, origin=vault.who.origin,
+        session=vault.who.session, model=vault.who.model, origin=vault.who.origin, user=vault.who.user,
     )  # fmt: skip
 
 

@@ -112,7 +112,7 @@ def get(vault: Context, memory_id: str) -> Memory:
         return found
     home = resolve.home_of(vault, found.id)
     home.local.note_use(Use(at=vault.now(), target=found.id, session=screening.shareable(vault.who.session)))
-    home.standings.settle(changed=True)
+    home.settle_state(changed=True)
     return found
 
 
@@ -124,6 +124,8 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         return _page(vault, page, freshness)
     vault = home
     entry = resolve.find(vault, memory_id)
+    if vault.sight is not None and entry.record_class is RecordClass.CONSOLIDATION:
+        raise NotFound("the ledger of a pass names memories of anybody", "ask without --user")
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
     evidence = evidence_of(vault, entry)

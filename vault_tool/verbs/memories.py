@@ -72,6 +72,7 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
     """Keep a memory from fading (or, with `off`, let it fade again) by one line of its head."""
     with writing(vault, "unpin" if off else "pin") as op:
         entry = resolve.find(vault, memory_id)
+        resolve.require_own(vault, entry)
         if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` does not fade: it is of class {entry.record_class}", "name a memory")
         if entry.pinned == off:
@@ -92,6 +93,7 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
         raise UsageError(f"`{adding[min(both)]}` is to be added and taken away", "say which")
     with writing(vault, "tag") as op:
         entry = resolve.find(vault, memory_id)
+        resolve.require_own(vault, entry)
         if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` is a {entry.record_class}, which has no tags", "name a memory")
         before = entry.texts("tags")

@@ -253,7 +253,7 @@ def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Reje
 def _emptied(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
     """The subjects that were made by naming them in a memory, and that nothing but what is deleted names."""
     going = {entry.path for entry in deleted}
-    catalog = vault.index.catalog
+    catalog = vault.whole_index.catalog
     for normal in dict.fromkeys(normal_name(name) for entry in deleted for name in entry.subjects):
         for subject in catalog.subject_named(normal):
             names = names_of(subject)

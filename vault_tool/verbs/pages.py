@@ -229,7 +229,8 @@ class _Seen:
 def _looked(vault: Context, *, live: bool = False) -> _Seen:
     """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
     moment = vault.clock.now() if live else _midnight(vault)
-    snapshot = vault.index.catalog.snapshot()
+    # These pages are in everybody's prompt: what is about one user, or was made of it, is not on them.
+    snapshot = vault.seen_by("").index.catalog.snapshot()
     return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
 
 

@@ -100,8 +100,8 @@ def settle_index(vault: Context, written: Sequence[writer.Written]) -> None:
     if changed:
         # What is written is written: what the indexes cannot take in now, the next comparison does.
         with suppress(Busy, StorageError):
-            vault.index.wrote(changed)
-        vault.standings.settle(changed=True)
+            vault.whole_index.wrote(changed)
+        vault.settle_state(changed=True)
 
 
 def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
@@ -114,7 +114,7 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
                 written.extend(_write(vault, one))
         unlogged = list(_unlogged(vault, pending.episodes))
         written.extend(journals.append_episode(vault.root, vault.local, entry) for entry in unlogged)
-        known = {signal.id for signal in vault.index.catalog.signals()} if pending.signals else frozenset()
+        known = {signal.id for signal in vault.whole_index.catalog.signals()} if pending.signals else frozenset()
         if missing := [signal for signal in pending.signals if signal.id not in known]:
             written.extend(journals.append_signals(vault.root, vault.local, missing))
     finally:
@@ -143,7 +143,7 @@ def _write(vault: Context, one: PlannedWrite) -> Iterator[writer.Written]:
 def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[EpisodeEntry]:
     """Those of the entries that no log of their day has: as often as there are more of them than there."""
     days = {entry.at[:10] for entry in entries}
-    paths = [path for path in vault.index.catalog.of_kind(FileKind.EPISODE.value) if layout.journal_date(path) in days]
+    paths = [path for path in vault.whole_index.catalog.of_kind(FileKind.EPISODE.value) if layout.journal_date(path) in days]
     logged = Counter(_told(one) for path in paths for one in journals.read_episode(path, writer.read(vault.root, path))[0])
     for entry in entries:
         if logged[_told(entry)] > 0:

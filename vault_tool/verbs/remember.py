@@ -173,7 +173,7 @@ def provenance(vault: Context) -> Provenance:
 
 def tag(op: Operation, names: Sequence[str]) -> Tagging:
     """The subjects called `names`, with those that do not exist planned in `op`."""
-    vault = op.vault
+    vault, whole = op.vault, op.vault.seen_by(None)
     found: dict[str, str] = {}
     created: list[str] = []
     for named in [names] if isinstance(names, str) else names:
@@ -183,10 +183,11 @@ def tag(op: Operation, names: Sequence[str]) -> Tagging:
             raise UsageError("a subject's name is empty", "give each --subject a name")
         if normal in found:
             continue
-        existing, minted = resolve.subject(vault, clean), op.minted(normal)
+        # A subject belongs to the vault: one of that name there is for all, whoever may see what is tagged with it.
+        existing, minted = resolve.subject(whole, clean), op.minted(normal)
         found[normal] = minted or (existing.text("name") if existing else clean)
         if existing is None and minted is None:
-            op.create(subject_named(vault, clean))
+            op.create(subject_named(whole, clean))
             created.append(clean)
     similar = {name: near for name in created if (near := resolve.similar_subjects(vault, name, created))}
     return Tagging(tuple(dict.fromkeys(found.values())), tuple(created), similar)

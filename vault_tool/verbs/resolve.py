@@ -48,6 +48,13 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     raise Ambiguous(f"`{wanted}` could be {shown}{' and others' if len(found) > 5 else ''}", "type more of the id")
 
 
+def require_own(vault: Context, entry: Entry) -> None:
+    """Refused where one user would change what all users see."""
+    if vault.sight is not None and entry.text("user") != vault.sight:
+        title = one_line(entry.title, 40)
+        raise Refused(f"`{title}` is everybody's, and not for one user to change", "ask without --user")
+
+
 def find_all(vault: Context, named: Sequence[str], classes: Collection[RecordClass] | None = None) -> list[Entry]:
     """`find` for each, in order, repeats dropped."""
     return list({entry.id: entry for entry in (find(vault, one, classes) for one in named)}.values())

@@ -86,9 +86,9 @@ class Standings:
             found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
         return found
 
-    def present(self) -> list[Weighed]:
-        """All memories that nothing supersedes, as they stand now, best first."""
-        weighed = self.weigh(memories(self._index.catalog.snapshot()), live=True)
+    def present(self, snapshot: Snapshot | None = None) -> list[Weighed]:
+        """All memories (or those of a `snapshot`) that nothing supersedes, as they stand now, best first."""
+        weighed = self.weigh(memories(snapshot or self._index.catalog.snapshot()), live=True)
         return sorted(weighed, key=lambda one: (-one.score, one.entry.text("created"), one.entry.id))
 
     def kept(self) -> dict[str, Row]:

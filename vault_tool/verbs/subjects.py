@@ -163,6 +163,8 @@ def _subject(vault: Context, given: Mapping[str, Any]) -> Subject:
     name = one_line(str(given.get("name") or ""))
     if not normal_name(name):
         raise UsageError("a subject needs a name", "give each subject a `name`")
+    if vault.sight is not None and any(given.get(field) for field in ("summary", "aliases", "tags")):
+        raise UsageError(f"what is said of the subject `{one_line(name, 40)}` is seen by every user", "say it without --user")
     if unknown := sorted(given.keys() - FIELDS):
         raise UsageError(f"a subject has no field `{unknown[0]}`", f"its fields are {', '.join(sorted(FIELDS))}")
     return Subject(
@@ -186,7 +188,7 @@ def require_free(vault: Context, record: Subject, earlier: Sequence[Subject] = (
     """Two subjects must not answer to one name or alias, be the other one on disk or of the same call."""
     promised = {normal_name(name) for other in earlier for name in (other.name, *other.aliases)}
     for name in (record.name, *record.aliases):
-        taken = resolve.subject(vault, name)
+        taken = resolve.subject(vault.seen_by(None), name)
         if taken is not None:
             raise UsageError(f"a subject `{taken.title}` exists already ({taken.path})", "use it, or choose another name")
         if normal_name(name) in promised:

@@ -135,10 +135,15 @@ def update_understanding(
         tagging = tag(op, old.subjects if subject_names is None else subject_names)
         if kind or subject_names is not None:
             _require_fitting(chosen, tagging.names)
-        moved = _holding_the_place(vault, chosen, tagging.names) if kind or subject_names is not None else []
-        replaced = tuple(dict.fromkeys((*heads, *(entry.id for entry in moved))))
+        made = _draft(vault, chosen, new_content, new_summary, title or _own_title(old))
+        # What a user makes of an understanding that is everybody's stands beside it, for them alone.
+        theirs = made.user if made.user != old.text("user") else ""
+        made = made if theirs else replace(made, user=old.text("user"))
+        moves = theirs or kind or subject_names is not None
+        moved = _holding_the_place(vault, chosen, tagging.names, made.user) if moves else []
+        replaced = tuple(dict.fromkeys((*(() if theirs else heads), *(entry.id for entry in moved))))
         record = replace(
-            _draft(vault, chosen, new_content, new_summary, title or _own_title(old)),
+            made,
             subjects=tagging.names,
             tags=old.texts("tags"),
             supersedes=replaced,
@@ -190,7 +195,8 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
     tagging = tag(op, subject_names)
     # Two names may be one subject's.
     _require_fitting(draft.type, tagging.names)
-    replaced = _holding_the_place(op.vault, draft.type, tagging.names)
+    draft = replace(draft, user=_whose(op.vault, draft))
+    replaced = _holding_the_place(op.vault, draft.type, tagging.names, draft.user)
     record = replace(
         draft,
         subjects=tagging.names,
@@ -245,10 +251,20 @@ def _own_title(old: Entry) -> str:
     return "" if title == first_sentence(old.text("summary")) else title
 
 
-def _holding_the_place(vault: Context, kind: str, names: Sequence[str]) -> list[Entry]:
-    """The active understandings that a new one of this kind and these subjects supersedes."""
+def _holding_the_place(vault: Context, kind: str, names: Sequence[str], user: str) -> list[Entry]:
+    """The active understandings that a new one of this kind, these subjects and this user supersedes."""
     subjects = () if kind in KEPT_TYPES else tuple(names)
-    return [entry for entry in holding_place(vault.index.catalog, kind, subjects) if not vault.superseded_by(entry.id)]
+    placed = [entry for entry in holding_place(vault.index.catalog, kind, subjects) if entry.text("user") == user]
+    return [entry for entry in placed if not vault.superseded_by(entry.id)]
+
+
+def _whose(vault: Context, draft: Understanding) -> str:
+    """Whom a synthesis is for: who writes it, else the one user whose memories it is made of.
+
+    One that is made of several users' is for none of them: who keeps the vault alone sees it.
+    """
+    users = {entry.text("user") for one in draft.sources for entry in vault.index.catalog.get(one)} - {""}
+    return draft.user or (next(iter(users)) if len(users) == 1 else "")
 
 
 def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
@@ -262,7 +278,7 @@ def _revisable(vault: Context, old: Entry, join: bool) -> tuple[str, ...]:
         raise Refused(
             f"{resolve.short(vault, old.id)} is superseded already by {shown}", f"revise that: `{command}`, or pass --join"
         )
-    beside = [entry.id for entry in _holding_the_place(vault, old.type, old.subjects)]
+    beside = [entry.id for entry in _holding_the_place(vault, old.type, old.subjects, old.text("user"))]
     return tuple(dict.fromkeys((*heads, *beside)))
 
 

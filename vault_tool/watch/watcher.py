@@ -222,7 +222,7 @@ class Watcher:
         assert news is not None
         self._looked_seconds = refresh.seconds
         changed = bool(refresh.added or refresh.modified or refresh.removed)
-        vault.standings.settle(changed=changed)
+        vault.settle_state(changed=changed)
         if self._chores is not None:
             vault.index.settle()
         if refresh.withheld:

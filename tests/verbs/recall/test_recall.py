@@ -344,8 +344,8 @@ def test_whose_memories_are_asked_for_bounds_the_answer_about_a_subject_too(vaul
         vault.turn("s", user, "w", said, extractMemory=True, candidates=[{"content": said, "anchors": ["Mara"]}], write="later")
     vault.drain()
     found = vault.recall("Mara", user="bob")
-    assert isinstance(found, Bundle)
-    assert [one.content for one in found.results] == ["Bob likes pears with Mara."]
+    assert isinstance(found, SubjectView)
+    assert [one.content for one in found.recent_observations] == ["Bob likes pears with Mara."]
 
 
 def test_a_budget_bounds_other_scripts_as_well(vault: Vault) -> None:

@@ -37,7 +37,6 @@ class Asked:
     since: str | None = None
     until: str | None = None
     session: str | None = None
-    user: str | None = None
     limit: int = 10
     budget: int | None = None
     hops: int = 2

@@ -30,7 +30,8 @@ class Filters:
         self._tags, self._not_tags = _asked_tags(asked.tags), _asked_tags(asked.not_tags)
         self._project = normal_name(asked.project or "")
         self._since, self._until = self._moment(asked.since), self._moment(asked.until, ends=True)
-        self._anything = not self.narrow and not asked.exclude
+        self._anything = not (self._kinds or self.of_heads or asked.exclude)
+        self._sees_all = vault.sight is None
 
     def replaced_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""
@@ -39,13 +40,13 @@ class Filters:
     @property
     def narrow(self) -> bool:
         """Whether much of what is found may be refused."""
-        return bool(self._kinds) or self.of_heads
+        return bool(self._kinds) or self.of_heads or not self._sees_all
 
     @property
     def of_heads(self) -> bool:
         """Whether something is asked for that a head alone can say, so that no page without one fits."""
         asked = self._asked
-        named = (self._subjects, self._tags, self._not_tags, self._project, asked.since, asked.until, asked.session, asked.user)
+        named = (self._subjects, self._tags, self._not_tags, self._project, asked.since, asked.until, asked.session)
         return any(named)
 
     @property
@@ -93,8 +94,6 @@ class Filters:
             if not all(_has(tags, tag) for tag in self._tags) or any(_has(tags, tag) for tag in self._not_tags):
                 return False
         if self._project and normal_name(entry.text("project")) != self._project:
-            return False
-        if asked.user and entry.text("user") not in (asked.user, ""):
             return False
         return (not asked.session or entry.text("session") == asked.session) and self._in_time(entry)
 

@@ -173,15 +173,17 @@ def recall(
     """What the vault knows of a question, best first; of an exact subject name or alias, what is understood of it.
 
     `kinds` are types or classes, `tags` all of which it has and `not_tags` none, `project` the only one that it may be of,
-    `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` and `user` whose it is,
+    `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` is the conversation that
+    wrote it, `user` who asks: another's memories are not there for them,
     `hops` (0..3) how far associations are followed, `problem` the problem that it is to help with, `budget` a bound in
     tokens, `doubtful` shows what is believed to be false too, `explain` gives every factor of every score.
     """
     asked = Asked(
         query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
-        not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, user=user, limit=limit,
+        not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, limit=limit,
         hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
     )  # fmt: skip
+    vault = vault.as_(user=user) if user else vault
     freshness = vault.fresh()
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
@@ -200,7 +202,7 @@ def recall(
 def _narrowed(asked: Asked) -> bool:
     """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
     named = (asked.kinds, asked.subject_names, asked.tags, asked.not_tags, asked.project, asked.since, asked.until)
-    return any((*named, asked.session, asked.user))
+    return any((*named, asked.session))
 
 
 def _bundle(answer: Answer) -> Bundle:
@@ -257,7 +259,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
         for identity in new:
             home.local.note_use(Use(at=now, target=identity, session=session))
         if new:
-            home.standings.settle(changed=True)
+            home.settle_state(changed=True)
 
 
 def _of_subject(vault: Context, query: str, subject: Entry, asked: Asked, freshness: Freshness) -> SubjectView:

@@ -120,13 +120,14 @@ def search(
     require_limit(limit)
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
+    vault = vault.as_(user=user) if user else vault
     freshness = vault.fresh()
     require_kinds(vault, kinds)
     for name in subject_names:
         resolve.require_tagged(vault, name)
     asked = Asked(
         query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
-        project=project, since=since, until=until, session=session, user=user, limit=limit, include_global=include_global,
+        project=project, since=since, until=until, session=session, limit=limit, include_global=include_global,
         hops=0, problem_links=False, update_links=False,
     )  # fmt: skip
     by_words = _by_words(vault, asked, everything)

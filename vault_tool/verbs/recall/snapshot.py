@@ -90,7 +90,7 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
     """Every active memory as it stands now, best first. It is printed, not kept: the files stay the truth."""
     freshness = vault.fresh()
     now = vault.clock.now()
-    weighed = vault.standings.present()
+    weighed = vault.standings.present(vault.index.catalog.snapshot())
     valid = [one for one in weighed if not one.entry.expired(now)]
     chains = _Chains(vault, weighed)
     memories = (*_told(vault, _served(vault, valid), chains, progress or _unwatched),)

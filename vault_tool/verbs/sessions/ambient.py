@@ -99,6 +99,8 @@ def bring_to_mind(
     if not topic_or_context.strip():
         raise UsageError("there is no topic: the text is empty", "say in a few words what the conversation is about")
     require_limit(limit)
+    # It goes into a prompt unasked: without a user that is anybody's, and nobody's own memories are for it.
+    vault = vault.seen_by(vault.who.user)
     moment = vault.clock.now()
     before, compacted = _taken_up(vault, last_token, moment)
     asked = Asked(

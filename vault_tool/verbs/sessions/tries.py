@@ -99,6 +99,8 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
         entries, _ = journals.read_episode(path, reader.read(vault.root, path))
         for entry in entries:
             made = own.get(entry.path)
+            if vault.sight is not None and made is None:
+                continue  # whose word it is, nobody said
             nameless = ours and not entry.session and _within(entry.at, since, until)
             if made is not None and _tells_its_writing(entry, made):
                 if made.record_class is RecordClass.OBSERVATION:
@@ -130,7 +132,7 @@ def _began(vault: Context, written: Sequence[Entry]) -> datetime | None:
 
 def _logs(vault: Context, since: datetime, until: datetime) -> list[str]:
     first, last = since.date().isoformat(), (until + timedelta(minutes=1)).date().isoformat()
-    return [path for path in vault.index.catalog.of_kind("episode") if first <= layout.journal_date(path) <= last]
+    return [path for path in vault.whole_index.catalog.of_kind("episode") if first <= layout.journal_date(path) <= last]
 
 
 def _within(at: str, since: datetime, until: datetime) -> bool:

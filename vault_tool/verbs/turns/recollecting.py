@@ -65,9 +65,11 @@ def recollect(vault: Context, text: str, *, user: str, world: str, session: str,
     At most `limit` beats within about `budget` tokens. Another user's, and another world's, are never among them.
     """
     asked = Asked(
-        query=text, profile="ambient", kinds=(RecordClass.OBSERVATION.value,), project=world or None, user=user or None,
+        query=text, profile="ambient", kinds=(RecordClass.OBSERVATION.value,), project=world or None,
         session=None if user else session, limit=limit, hops=0, problem_links=False, include_global=False,
     )  # fmt: skip
+    # Without a user nobody's own memories come up, not even in a session that was theirs.
+    vault = vault.seen_by(user)
     answer = gather(vault, asked)
     mine = _Mine(user, world, session)
     similar = []

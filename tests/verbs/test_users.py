@@ -1,0 +1,210 @@
+"""Two users of one vault: what is about the one is nowhere for the other, in no verb and on no page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vault_tool import Vault
+from vault_tool.cli.output import to_json
+from vault_tool.cli.verb_table import verbs
+from vault_tool.errors import UsageError, VaultError
+from vault_tool.verbs.checked import OF_THE_WHOLE
+
+SECRET = "zanzibar"
+"""A word of everything that is Ann's."""
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Vault:
+    """A vault with something of everybody's, of Ann and of Ben; what is Ann's by its ids beside her word."""
+    root = tmp_path_factory.mktemp("users")
+    Vault.init(root / "v", name="Lab", no_git=True)
+    vault = Vault.open(root / "v", origin="owner")
+    ann, ben = vault.as_(user="ann", session="s"), vault.as_(user="ben", session="s")
+    common = vault.remember("The harbour opens at eight.", ["Harbour"], title="Harbour hours", tags=["port"])
+    hers = ann.remember(
+        f"Ann sails to {SECRET} from the harbour.", ["Harbour", f"{SECRET} trip"], tags=[SECRET], title=f"{SECRET} sailing"
+    )
+    other = ann.remember(
+        f"Ann keeps the {SECRET} ticket in the harbour safe.", ["Harbour"], kind="problem", title=f"{SECRET} ticket"
+    )
+    ann.remember(f"She showed the {SECRET} ticket.", kind="solution", problem=other.id)
+    ann.link(hers.id, "RELATED_TO", common.id, why=f"{SECRET} begins at the harbour")
+    ann.mark_questionable(common.id, f"not when she left for {SECRET}")
+    ann.create_understanding(
+        ["Harbour"], f"Ann leaves for {SECRET} there.", f"The way to {SECRET}", source_observation_ids=[hers.id]
+    )
+    # Made by whoever keeps the vault, of what is Ann's and what is Ben's.
+    his = ben.remember("Ben paints the harbour crane red.", ["Harbour", "Crane"], tags=["paint"], title="Painting the crane")
+    vault.create_understanding(
+        ["Harbour", "Crane"],
+        f"Both use it: {SECRET} and paint.",
+        f"{SECRET} and crane",
+        source_observation_ids=[hers.id, his.id],
+    )
+    vault.create_understanding([f"{SECRET} trip"], f"All of {SECRET}.", f"About {SECRET}", source_observation_ids=[hers.id])
+    vault.episode(f"Ann told of {SECRET}")
+    ann.bring_to_mind(f"sailing to {SECRET} from the harbour")
+    return vault
+
+
+READS: dict[str, Callable[[Vault], object]] = {
+    "orient": lambda v: v.orient(),
+    "bring_to_mind": lambda v: v.bring_to_mind(f"the harbour and {SECRET[:-1]} sailing tickets", include_seen=True),
+    "reset_seen": lambda v: v.reset_seen(),
+    "get_session_context": lambda v: v.get_session_context(),
+    "end_session": lambda v: v.end_session(),
+    "get_subjects": lambda v: v.get_subjects(),
+    "search_observations": lambda v: v.search_observations(["Harbour"], "ticket sailing harbour"),
+    "get_stats": lambda v: v.get_stats(),
+    "tags": lambda v: v.tags(),
+    "get_understandings": lambda v: v.get_understandings(["Harbour"]),
+    "get_understanding_history": lambda v: v.get_understanding_history(_understanding(v)),
+    "open_around": lambda v: v.open_around("Harbour"),
+    "open_intersection": lambda v: v.open_intersection("Harbour", "Crane"),
+    "find_similar_subjects": lambda v: v.find_similar_subjects(),
+    "related": lambda v: v.related("Harbour hours"),
+    "get": lambda v: v.get("Harbour hours"),
+    "show": lambda v: v.show("Harbour hours", belief=True),
+    "history": lambda v: v.history("Harbour hours"),
+    "read": lambda v: v.read("harbour ticket sailing"),
+    "op": lambda v: v.op({"op": "read", "repo_id": "Lab", "query": "harbour ticket sailing", "mode": "targeted"}),
+    "snapshot": lambda v: v.snapshot(),
+    "search": lambda v: v.search("harbour ticket sailing", everything=True),
+    "recall": lambda v: v.recall("harbour ticket sailing", explain=True, doubtful=True),
+    "backstop": lambda v: v.backstop(user="ben"),
+}  # fmt: skip
+"""Every verb that answers with what the vault holds, asked about something that is near to what is Ann's."""
+
+WRITES: dict[str, Callable[[Vault], object]] = {
+    "remember": lambda v: v.remember("Ann sails to zanziba from the harbour!", ["Harbour", "zanziba trip"]),
+    "add_observations": lambda v: v.add_observations([{"content": "Ann keeps the ticket.", "subject_names": ["zanziba trip"]}]),
+    "create_subjects": lambda v: v.create_subjects([{"name": "zanziba trips"}]),
+    "create_understanding": lambda v: v.create_understanding(["Harbour"], "Ben paints there.", "Where Ben paints"),
+    "update_understanding": lambda v: v.update_understanding(_understanding(v), "Ben paints more.", "Ben paints"),
+    "set_structural_understanding": lambda v: v.set_structural_understanding("Crane", "It is red."),
+    "link": lambda v: v.link("Harbour hours", "RELATED_TO", "Painting the crane", why="Both there."),
+    "mark_useful": lambda v: v.mark_useful("Harbour hours", "It opened."),
+    "mark_questionable": lambda v: v.mark_questionable("Harbour hours", "Closed today."),
+    "update": lambda v: v.update(v.get("Harbour hours").id, utility={"target": 1, "confidence": 1, "rationale": "r"}),
+    "write": lambda v: v.write("The crane is red.", "fact", 0.9),
+    "pin": lambda v: v.pin("Painting the crane"),
+    "tag": lambda v: v.tag("Painting the crane", add=["red"]),
+    "episode": lambda v: v.episode("Ben painted"),
+    "turn": lambda v: v.turn("s", "ben", "", "I told you of the harbour ticket", write="later"),
+    "delete_observations": lambda v: v.delete_observations([v.remember("By accident.", ["Crane"]).id]),
+}  # fmt: skip
+"""Every verb that writes for one user; what it answers tells of nobody else."""
+
+NOT_OF_MEMORIES = frozenset({"init", "embed", "config", "schedule", "forget"})
+"""These tell of no memory, or are a person's word on one that they name."""
+
+
+def _understanding(vault: Vault) -> str:
+    found = vault.get_understandings(["Harbour"]).results
+    return found[0].id if found else vault.create_understanding(["Harbour"], "Ben is there.", "Where Ben is").id
+
+
+def _hers(vault: Vault) -> set[str]:
+    catalog = vault.whole_index.catalog
+    return {entry.id for entry in catalog.snapshot().entries if SECRET in f"{entry.title} {entry.preview} {entry.head}"}
+
+
+def test_every_verb_is_placed() -> None:
+    placed = {*READS, *WRITES, *OF_THE_WHOLE, *NOT_OF_MEMORIES}
+    assert verbs().keys() - placed == set(), "say for a new verb what one user may see of another"
+    assert not READS.keys() & WRITES.keys() and not {*READS, *WRITES} & OF_THE_WHOLE
+
+
+@pytest.mark.parametrize("name", READS | WRITES)
+@pytest.mark.parametrize("user", ["ben", "eve"])
+def test_nothing_of_one_user_reaches_another(shared: Vault, name: str, user: str) -> None:
+    hers = _hers(shared)
+    try:
+        told = to_json((READS | WRITES)[name](shared.as_(user=user, session="s", origin="agent")))
+    except VaultError as fault:
+        assert user == "eve", f"{name}: {fault}"
+        told = str(fault)
+    assert SECRET not in told.casefold()
+    assert [one for one in hers if one in told] == []
+
+
+@pytest.mark.parametrize("name", sorted(OF_THE_WHOLE - {"schedule", "config"}))
+def test_what_is_about_the_whole_vault_is_not_asked_for_one_user(shared: Vault, name: str) -> None:
+    needed: dict[str, Any] = {
+        "add_alias": ("Harbour", "Port"), "adopt": (["a.md"],), "merge_subjects": ("Harbour", "Crane"), "edit": ("x", "true"),
+        "new": ("fact", "true"), "update_subject_summary": ("Harbour", "x"), "import_markdown": (Path("x"),),
+        "import_cognitive_memory": (Path("x"),),
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="whole vault"):
+        getattr(shared.as_(user="ben"), name)(*needed.get(name, ()))
+
+
+@pytest.mark.parametrize("name", ["get", "show", "related", "history", "mark_useful", "pin", "link"])
+def test_a_memory_of_another_user_is_not_there_by_id_title_or_path(shared: Vault, name: str) -> None:
+    entry = shared.show(f"{SECRET} sailing")
+    extra = ("RELATED_TO", "Painting the crane") if name == "link" else ()
+    for named in (entry.id, entry.id[:8], entry.title, entry.path):
+        with pytest.raises(VaultError) as fault:
+            getattr(shared.as_(user="ben"), name)(named, *extra)
+        assert SECRET not in str(fault.value).replace(named, "")
+
+
+def test_the_user_and_the_owner_see_what_is_theirs(shared: Vault) -> None:
+    ann = shared.as_(user="ann")
+    assert SECRET in to_json(ann.recall("ticket sailing"))
+    assert SECRET in to_json(ann.tags())
+    assert SECRET in to_json(shared.recall("ticket sailing"))
+    assert "paint" not in to_json(ann.tags())
+    # Of both users' memories, and so for neither of them.
+    assert f"{SECRET} and crane" not in to_json(ann.snapshot())
+    assert f"{SECRET} and crane" in to_json(shared.get_understandings(["Harbour", "Crane"]))
+    # Of hers alone, written by whoever keeps the vault: hers.
+    assert f"About {SECRET}" in to_json(ann.get_understandings([f"{SECRET} trip"]))
+
+
+def test_no_page_and_no_prompt_without_a_user_tells_of_one(shared: Vault) -> None:
+    shared.reflect()
+    pages = [(shared.root / name).read_text() for name in ("CORE.md", "REFLECTION.md")]
+    told = [*pages, shared.core(preview=True).text, to_json(shared.bring_to_mind("sailing to the harbour with a ticket"))]
+    assert [text for text in told if SECRET in text or "Painting" in text or "paint" in text] == []
+    assert "Harbour hours" in pages[0]
+
+
+def test_one_user_does_not_overtake_what_is_everybodys(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", no_git=True)
+    with Vault.open(tmp_path / "v", origin="owner") as vault:
+        old = vault.create_understanding(["Harbour"], "It opens at eight.", "Opens at eight")
+        for user in ("ann", "ben"):
+            own = vault.as_(user=user).update_understanding(old.id, f"{user} comes at nine.", f"{user} at nine")
+            assert own.superseded == ()
+        assert {one.summary for one in vault.as_(user="ben").get_understandings(["Harbour"]).results} == {
+            "Opens at eight", "ben at nine"
+        }  # fmt: skip
+        assert not [one for one in vault.doctor().problems if one.code == "contested"]
+
+
+def test_a_key_is_one_users_word(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", no_git=True)
+    with Vault.open(tmp_path / "v") as vault:
+        for user, name in (("ann", "Ann Smith"), ("ben", "Ben Jones")):
+            said = [{"content": f"{name} is here.", "anchors": [{"name": name, "key": "player", "role": "player"}]}]
+            vault.turn("s", user, "w", f"I am {name}", extractMemory=True, candidates=said, write="later")
+        vault.drain()
+        assert [one.name for one in vault.as_(user="ben").get_subjects().results if one.name.endswith(("Smith", "Jones"))] == [
+            "Ben Jones"
+        ]
+
+
+def test_what_one_user_deletes_leaves_the_subject_of_another(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", no_git=True)
+    with Vault.open(tmp_path / "v") as vault:
+        vault.as_(user="ann").remember("Ann rows.", ["Boat"])
+        ben = vault.as_(user="ben", session="s")
+        deleted = ben.delete_observations([ben.remember("Ben rows.", ["Boat"]).id])
+        assert deleted.subjects_removed == ()
+        assert [one.name for one in vault.get_subjects(["Boat"]).results] == ["Boat"]

@@ -1,0 +1,210 @@
+"""What one user may see of a vault: the catalogue and the full text without what is another's, whoever asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.kept import Kept
+from vault_tool.index.lexical import LexicalHit
+from vault_tool.index.rebuild import Index, Progress, Refresh
+from vault_tool.index.schema import JUDGED_FOR, USER
+from vault_tool.index.searching import Wording
+from vault_tool.model.types import RecordClass
+
+T = TypeVar("T")
+
+_HIDDEN = """
+CREATE TEMP TABLE hidden (n INTEGER PRIMARY KEY, id TEXT NOT NULL, path TEXT NOT NULL);
+CREATE INDEX temp.hidden_by_id ON hidden (id);
+CREATE INDEX temp.hidden_by_path ON hidden (path);
+CREATE TEMP TABLE viewer (name TEXT PRIMARY KEY);
+"""
+
+_HIDES = tuple(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {where}" for table, where in (
+    ("entries", "n NOT IN (SELECT n FROM temp.hidden)"),
+    ("names", "n NOT IN (SELECT n FROM temp.hidden)"),
+    ("memberships", "n NOT IN (SELECT n FROM temp.hidden)"),
+    ("titles", "n NOT IN (SELECT n FROM temp.hidden)"),
+    ("links", "n NOT IN (SELECT n FROM temp.hidden)"),
+    ("relations", "n NOT IN (SELECT n FROM temp.hidden)"),
+    ("signals", f"target NOT IN (SELECT id FROM temp.hidden) AND {JUDGED_FOR} IN (SELECT name FROM temp.viewer)"),
+    ("problems", "path NOT IN (SELECT path FROM temp.hidden)"),
+    # Whose a note is whose head cannot be read, and what a day's log tells, nobody knows.
+    ("files", "kind NOT IN ('unreadable', 'episode', 'conflict') AND path NOT IN (SELECT path FROM temp.hidden)"),
+    ("pages", "path NOT IN (SELECT path FROM main.files WHERE kind <> 'page')"),
+))  # fmt: skip
+"""Views of the same names stand before the tables: no query that is asked through here can pass them by."""
+
+_OTHERS = f"""
+INSERT OR IGNORE INTO hidden SELECT n, id, path FROM main.entries WHERE {USER} <> '' AND {USER} <> ?
+"""
+
+_DERIVED = """
+INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM hidden h JOIN main.relations r ON r.target = h.id
+    JOIN main.entries e ON e.n = r.n
+    WHERE (r.field IN ('from_id', 'to_id'))
+       OR (r.field IN ('sources', 'supersedes') AND coalesce({user}, '') = '')
+""".format(user=USER.replace("head", "e.head"))
+"""An understanding tells of what it was made from and of what it revises; one that names its user was made for them."""
+
+_SUBJECTS = """
+INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE e.class = 'subject'
+    AND EXISTS (SELECT 1 FROM main.names s JOIN main.memberships m ON m.normal = s.normal
+        WHERE s.n = e.n AND m.n IN (SELECT n FROM hidden))
+    AND NOT EXISTS (SELECT 1 FROM main.names s JOIN main.memberships m ON m.normal = s.normal
+        WHERE s.n = e.n AND m.n NOT IN (SELECT n FROM hidden))
+"""
+"""A subject that only others' memories are tagged with is known from them alone."""
+
+
+class _Seen(Catalog):
+    """A catalogue of which the memories of other users are hidden, and what only they lead to."""
+
+    user: str = ""
+
+    @classmethod
+    def of(cls, path: Path, user: str) -> _Seen:
+        """The catalogue at `path` as `user` sees it; the empty text is nobody in particular."""
+        seen = cls.open(path)
+        seen.user = user
+        seen._hidden_at = ""
+        seen.connection.executescript(_HIDDEN)
+        seen.connection.executemany("INSERT INTO temp.viewer VALUES (?)", [(name,) for name in {"", user}])
+        for view in _HIDES:
+            seen.connection.execute(view)
+        return seen
+
+    _hidden_at: str = ""
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+        """All rows of a query over what may be seen; see `Catalog.rows`."""
+        now = super().rows("SELECT value FROM main.meta WHERE key = 'seq'")
+        seq = str(now[0][0]) if now else ""
+        if seq != self._hidden_at:
+            self._hide()
+            self._hidden_at = seq
+        return super().rows(query, values)
+
+    @property
+    def hides(self) -> int:
+        """How many records are hidden."""
+        return int(self.rows("SELECT count(*) FROM temp.hidden")[0][0])
+
+    def visible(self, paths: Iterable[str]) -> set[str]:
+        """Which of these files may be seen."""
+        wanted = list(paths)
+        # The ledger of a pass names memories of anybody.
+        kept = self.by_paths_kept(wanted).values()
+        records = (entry.path for entry in kept if entry.record_class is not RecordClass.CONSOLIDATION)
+        return {*records, *(path for path in wanted if self.page(path) is not None)}
+
+    def _hide(self) -> None:
+        """Note anew what is hidden. What was kept in memory is let go of, for it was kept by what was hidden then."""
+        self._kept, self._once = Kept(), {}
+        ask = super().rows
+        ask("DELETE FROM temp.hidden")
+        ask(_OTHERS, (self.user,))
+        before = -1
+        while before != (before := int(ask("SELECT count(*) FROM temp.hidden")[0][0])):
+            ask(_DERIVED)
+        ask(_SUBJECTS)
+        ask(_DERIVED)  # the links that hang on such a subject
+
+
+class View(Index):
+    """The indexes of a vault as one user sees them: answers without what is another's; comparing and writing is the whole's."""
+
+    def __init__(self, whole: Index, user: str) -> None:
+        self._whole = whole
+        self._user = user
+        self._open: _Seen | None = None
+
+    def close(self) -> None:
+        """Let go of the file that it reads; the whole is not closed."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalogue of the last refresh, as this user sees it."""
+        whole = self._whole.catalog
+        path = whole.path
+        if not self._user and not whole.has_users():
+            return whole
+        if self._open is None or self._open.path != path:
+            self.close()
+            self._open = _Seen.of(path, self._user)
+        return self._open
+
+    def held(self) -> AbstractContextManager[None]:
+        """Answer of one look at the indexes."""
+        return self._whole.held()
+
+    def refresh(
+        self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None
+    ) -> Refresh:
+        """Compare all files with the indexes; see `Index.refresh`."""
+        return self._whole.refresh(full=full, confirm=confirm, glance=glance, progress=progress)
+
+    def wrote(self, paths: Sequence[str]) -> Refresh:
+        """Take in what we wrote; see `Index.wrote`."""
+        return self._whole.wrote(paths)
+
+    def recheck(self, paths: Iterable[str]) -> Refresh:
+        """Compare just these files; see `Index.recheck`."""
+        return self._whole.recheck(paths)
+
+    def search(
+        self,
+        text: str,
+        limit: int,
+        classes: Collection[str] | None = None,
+        types: Collection[str] | None = None,
+        *,
+        near: bool = False,
+        waiting: bool = False,
+    ) -> list[LexicalHit]:
+        """The best files that this user may see; see `Index.search`."""
+        ask = self._whole.search
+        hits = self._seen(limit, lambda most: {h.path: h for h in ask(text, most, classes, types, near=near, waiting=waiting)})
+        return list(hits.values())
+
+    def settle(self) -> None:
+        """Write the changes that wait for the full-text index."""
+        self._whole.settle()
+
+    def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
+        """How the words of the best files stand to a question; see `Index.wording`."""
+        return self._seen(limit, lambda most: self._whole.wording(text, most, classes, whole))
+
+    def mentioned(self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str]) -> dict[str, float]:
+        """What files have in common with a conversation; see `Index.mentioned`."""
+        return self._seen(limit, lambda most: self._whole.mentioned(sentences, most, classes))
+
+    def export(self) -> None:
+        """Write `_index.json`, which is of everything."""
+        self._whole.export()
+
+    @contextmanager
+    def exporting_once(self) -> Iterator[None]:
+        """Many operations in a row; see `Index.exporting_once`."""
+        with self._whole.exporting_once():
+            yield
+
+    def _seen(self, limit: int, ask: Callable[[int], dict[str, T]]) -> dict[str, T]:
+        """Of what is found the best `limit` that may be seen; asked for more where others' notes took their places."""
+        catalog = self.catalog
+        if not isinstance(catalog, _Seen):
+            return ask(limit)
+        most, every = limit, limit + catalog.hides
+        while True:
+            found = ask(most)
+            visible = catalog.visible(found)
+            if len(visible) >= limit or len(found) < most or most >= every:
+                return dict([(path, one) for path, one in found.items() if path in visible][:limit])
+            most = min(4 * most, every)
