@@ -100,8 +100,8 @@ WRITES: dict[str, Callable[[Vault], object]] = {
 }  # fmt: skip
 """Every verb that writes for one user; what it answers tells of nobody else."""
 
-NOT_OF_MEMORIES = frozenset({"init", "embed", "config", "schedule", "forget"})
-"""These tell of no memory, or are a person's word on one that they name."""
+NOT_OF_MEMORIES = frozenset({"init"})
+"""These tell of no memory."""
 
 
 def _understanding(vault: Vault) -> str:
@@ -136,7 +136,8 @@ def test_nothing_of_one_user_reaches_another(shared: Vault, name: str, user: str
 @pytest.mark.parametrize("name", sorted(OF_THE_WHOLE - {"schedule", "config"}))
 def test_what_is_about_the_whole_vault_is_not_asked_for_one_user(shared: Vault, name: str) -> None:
     needed: dict[str, Any] = {
-        "add_alias": ("Harbour", "Port"), "adopt": (["a.md"],), "merge_subjects": ("Harbour", "Crane"), "edit": ("x", "true"),
+        "add_alias": ("Harbour", "Port"), "forget": ("Harbour hours",),
+        "purge": (["Harbour hours"],), "adopt": (["a.md"],), "merge_subjects": ("Harbour", "Crane"), "edit": ("x", "true"),
         "new": ("fact", "true"), "update_subject_summary": ("Harbour", "x"), "import_markdown": (Path("x"),),
         "import_cognitive_memory": (Path("x"),),
     }  # fmt: skip

@@ -230,7 +230,8 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
     """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
     moment = vault.clock.now() if live else _midnight(vault)
     # These pages are in everybody's prompt: what is about one user, or was made of it, is not on them.
-    snapshot = vault.seen_by("").index.catalog.snapshot()
+    vault = vault.seen_by("")
+    snapshot = vault.index.catalog.snapshot()
     return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
 
 
@@ -305,7 +306,7 @@ def _weighed_again(vault: Context, seen: _Seen, served: Sequence[Entry]) -> list
     weighed = {(one.entry.path, one.entry.hash): one for one in seen.weighed if one.entry.type in KEPT_TYPES}
     others = [entry for entry in served if (entry.path, entry.hash) not in weighed]
     found = [weighed[entry.path, entry.hash] for entry in served if (entry.path, entry.hash) in weighed]
-    return [*found, *(vault.standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
+    return [*found, *(vault.seen_by("").standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
 
 
 def _core_item(one: Weighed, solved: Set[str]) -> CoreItem:
