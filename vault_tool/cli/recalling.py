@@ -27,6 +27,7 @@ _LONGEST = 2000
     "vt recall 'why do redis connections drop?'",
     "vt recall Redis",
     "vt recall 'connection timeouts' --kind solution --since 2026-01-01 --explain",
+    "vt recall 'what did we say of the harbour?' --user u-7f3a",
 )
 @click.argument("query", type=TEXT, metavar="QUESTION", help="A question, or a subject's name; - for standard input.")
 @click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
