@@ -16,6 +16,7 @@ from vault_tool.verbs.consolidation.nearness import between, prepared, usual
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.parameters import require_limit
+from vault_tool.verbs.standing import confidence_of
 
 LARGE = 3
 """From so many shared memories an intersection counts as large."""
@@ -111,6 +112,7 @@ class SharedObservation:
     kind: str
     title: str
     observed_at: str
+    confidence: float
     session_id: str
     origin: str
     reviewed: bool
@@ -282,6 +284,7 @@ def _shared(vault: Context, entry: Entry) -> SharedObservation:
         kind=entry.type,
         title=entry.title,
         observed_at=entry.observed,
+        confidence=confidence_of(entry),
         session_id=entry.text("session"),
         origin=entry.origin,
         reviewed=vault.standings.reviewed(entry),

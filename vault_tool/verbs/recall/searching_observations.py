@@ -17,6 +17,7 @@ from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.meaning import stand_in, waiting
+from vault_tool.verbs.standing import confidence_of
 from vault_tool.verbs.vector_upkeep import catch_up_briefly
 
 MODES = ("text", "embedding")
@@ -46,6 +47,7 @@ class FoundObservation:
     score: float
     matched_perspective: str | None
     observed_at: str
+    confidence: float
     created: str
     origin: str
     path: str
@@ -149,6 +151,7 @@ def _found(vault: Context, entry: Entry, score: float, perspective: str | None) 
         score=round(score, 4),
         matched_perspective=perspective,
         observed_at=entry.observed,
+        confidence=confidence_of(entry),
         created=entry.text("created"),
         origin=entry.origin,
         path=entry.path,
