@@ -225,8 +225,10 @@ class Catalog:
 
     def oldest_tagged(self, names: Collection[str]) -> Entry | None:
         """The record that was written first of those tagged with any of these normalised names."""
-        within = f"memberships j ON j.n = e.n WHERE j.normal IN ({_marks(names)})"
-        return next(iter(self._joined(f"{within} ORDER BY {schema.CREATED}, e.path LIMIT 1", list(names))), None)
+        # An aggregate's row is that of its least value; to sort whole rows takes twice as long.
+        within = f"memberships j JOIN entries e ON e.n = j.n WHERE j.normal IN ({_marks(names)})"
+        first = self.rows(f"SELECT e.path, min({schema.CREATED} || e.path) FROM {within}", list(names))[0][0]
+        return self.by_path(first) if first else None
 
     def tagged(self, subjects: Sequence[str | Collection[str]]) -> tuple[Entry, ...]:
         """The records tagged with all of the subjects, in the order of their paths.
