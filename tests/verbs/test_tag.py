@@ -70,7 +70,7 @@ def test_a_tag_to_be_taken_away_is_no_option(vault: Vault) -> None:
     assert json.loads(vt("tag", *lab, "--json", "One", "-vault").stdout)["tags"] == ["-odd"]
     refused = vt(*lab, "tag", "One", "work")
     assert refused.stderr == "vt: `work` says neither + nor -; `+work` adds the tag, `-work` takes it away\n"
-    assert "Give a memory tags" in vt("tag", "-h").stdout
+    assert "Give a memory tags" in vt("tag", "--help").stdout
 
 
 def test_undo_brings_the_tags_back(root: Path) -> None:
