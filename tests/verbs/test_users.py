@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.cli.verb_table import verbs
@@ -209,3 +211,48 @@ def test_what_one_user_deletes_leaves_the_subject_of_another(tmp_path: Path) -> 
         deleted = ben.delete_observations([ben.remember("Ben rows.", ["Boat"]).id])
         assert deleted.subjects_removed == ()
         assert [one.name for one in vault.get_subjects(["Boat"]).results] == ["Boat"]
+
+
+def test_forty_turns_of_two_users_looked_at_from_both_sides(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", no_git=True)
+    words = {"ann": ("violet", "sister Mara"), "ben": ("copper", "brother Otto")}
+    with Vault.open(tmp_path / "v") as vault:
+        for number in range(40):
+            for user, (colour, kin) in words.items():
+                # One session for both, and the same anchors: nothing but the user keeps them apart.
+                text = f"On day {number} my {kin} painted the boat {colour} in the harbour."
+                said = {"content": text, "anchors": ["Harbour", {"name": kin, "key": "kin", "role": "character"}]}
+                turned = vault.turn("s", user, "w", text, extractMemory=True, candidates=[said], turn=str(number), write="later")
+                other = words["ben" if user == "ann" else "ann"]
+                assert not any(word in to_json(turned.recalled) + turned.prompt for word in other), (user, number)
+                assert len(turned.recalled) == min(8, number // 10 * 10)
+            if number % 10 == 9:
+                vault.drain()
+        for user, (colour, kin) in words.items():
+            one, other = vault.as_(user=user, session="s"), words["ben" if user == "ann" else "ann"]
+            told = {name: to_json(READS[name](one)) for name in sorted(READS) if name in _OF_ANY_VAULT}
+            told["recall"] = to_json(one.recall("who painted the boat in the harbour?", limit=50))
+            assert [name for name, text in told.items() if any(word in text for word in other)] == []
+            assert all(colour in told[name] and kin in told[name] for name in ("recall", "snapshot", "get_session_context"))
+            assert one.get_stats().observation_count == 40
+        assert vault.get_stats().observation_count == 80
+
+
+def test_meaning_tells_one_user_of_another_no_more_than_words_do(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", no_git=True)
+    with FakeOllama() as ollama, Vault.open(tmp_path / "v", environ={**os.environ, "OLLAMA_HOST": ollama.url}) as vault:
+        ann, ben = vault.as_(user="ann"), vault.as_(user="ben")
+        hers = [ann.remember(f"The {SECRET} ferry leaves at {hour}.", ["Ferry"]).id for hour in range(20)]
+        his = ben.remember("The ferry is late.", ["Ferry"]).id
+        vault.embed()
+        found = ben.recall(f"the {SECRET} ferry leaves at", since="2000")
+        assert [one.id for one in found.results] == [his]
+        again = ben.remember(f"The {SECRET} ferry leaves at 7!", ["Ferry"])
+        assert again.duplicate_of is None and not set(hers) & {one.id for one in again.similar}
+        assert set(hers) & {one.id for one in ann.remember(f"The {SECRET} ferry leaves at 7!").similar}
+
+
+_OF_ANY_VAULT = (
+    "orient", "bring_to_mind", "get_session_context", "end_session", "get_subjects", "search_observations", "get_stats", "tags",
+    "get_understandings", "open_around", "find_similar_subjects", "read", "snapshot", "search",
+)  # fmt: skip

@@ -42,7 +42,9 @@ def test_the_gate_follows_from_the_judges_fields(asked: tuple[str, str, bool], d
 
     assert (gate.safetyStatus, gate.reviewRequired, gate.memoryCandidate, gate.destination) == derived
     assert gate.memoryCandidate == (gate.destination != "nowhere")
-    assert (gate.mode, gate.risk, gate.extractMemory) == asked
+    # A redirected turn is never remembered, whatever its judge asked for: the gate says what counts, and that it overruled.
+    assert (gate.mode, gate.risk, gate.extractMemory) == (mode, risk, extract and mode != "safe_redirect")
+    assert ("set to false" in gate.reason) == (extract and mode == "safe_redirect")
     assert gate.flags == ("legal_floor:x",) and gate.note == "a note" and gate.reason
 
 

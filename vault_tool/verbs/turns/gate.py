@@ -19,6 +19,7 @@ Destination = Literal["vault", "inbox", "nowhere"]
 class Gate:
     """What a turn may write, and why.
 
+    `extractMemory` is the judge's as it counts: mode `safe_redirect` sets it to false, and `reason` then says so.
     `safetyStatus` is blocked in mode `safe_redirect` and at high risk. `reviewRequired` is any risk but low.
     `memoryCandidate` says that what was extracted is taken: the judge wanted memory, and the mode is not `safe_redirect`,
     which forbids it whatever it wanted. `destination` is where it goes: what needs consent or review, and so all of a
@@ -58,7 +59,7 @@ def judged(
         risk=level,
         flags=tuple(flags),
         note=note,
-        extractMemory=bool(extract),
+        extractMemory=candidate,
         safetyStatus="blocked" if blocked else "clear",
         reviewRequired=level != "low",
         memoryCandidate=candidate,
@@ -69,7 +70,8 @@ def judged(
 
 def _reason(mode: Mode, risk: Risk, extract: bool) -> str:
     if mode == "safe_redirect":
-        return "a redirected turn is never remembered"
+        overruled = ": the judge's extractMemory was set to false" if extract else ""
+        return f"a redirected turn is never remembered{overruled}"
     if not extract:
         return "nothing in the turn was judged worth remembering"
     if mode == "memory_consent":
