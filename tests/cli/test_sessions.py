@@ -99,6 +99,23 @@ def test_the_end_takes_votes_and_attempts_by_option_and_as_json(agent: Person) -
     assert "was shown" in told and "it is the one" in told
 
 
+def test_votes_say_for_which_problem_they_are_through_every_door(agent: Person) -> None:
+    agent.gets("orient")
+    problem = agent.gets("remember", "The pump stops.", "--kind", "problem")["id"]
+    doors: dict[str, list[str]] = {
+        "mark-useful": ["mark-useful", "{}", "So.", "--problem", problem],
+        "mark-questionable": ["mark-questionable", "{}", "So.", "--problem", problem],
+        "an option": ["end-session", "--useful", "{}", "--reason", "So.", "--problem", problem],
+        "JSON": ["end-session", "--votes", f'[{{{{"id": "{{}}", "value": "useful", "reason": "So.", "problem": "{problem}"}}}}]'],
+        "update": ["update", "{}", "--utility", "0.9", "--confidence", "1", "--why", "So.", "--problem", problem],
+    }
+    for door, typed in doors.items():
+        one = agent.gets("remember", f"Thing {door} was done.")["id"]
+        agent.gets(*(part.format(one) for part in typed))
+        belief = agent.gets("show", one, "--belief")["belief"]
+        assert list(belief["by_problem"]) == [problem], door
+
+
 def test_json_that_is_none_is_refused(agent: Person) -> None:
     assert "not JSON" in agent.fails("end-session", "--votes", "{", code=Exit.USAGE)
     assert "not a list" in agent.fails("end-session", "--attempts", '"x"', code=Exit.USAGE)

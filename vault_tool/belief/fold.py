@@ -45,7 +45,8 @@ class Belief:
     and `votes` hold the value and the number of judgements in each problem context. `questionable` are the questions
     that no later `useful` and no review settled; `set_aside` says whether they keep the memory off CORE.md: agents'
     questions about what its owner wrote or pinned are reported, but hide nothing. `against` counts the sessions that
-    voted it down. `last_accessed` and `reviewed_at` are None for never.
+    voted it down, `opposed` those since the last vote for it or review by a person (of agents' votes none counts against
+    what its owner wrote or pinned). `last_accessed` and `reviewed_at` are None for never.
     """
 
     truth: float
@@ -56,6 +57,7 @@ class Belief:
     last_accessed: str | None = None
     useful: int = 0
     against: int = 0
+    opposed: int = 0
     questionable: tuple[Signal, ...] = ()
     set_aside: bool = False
     reviewed_at: str | None = None
@@ -106,6 +108,7 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
         last_accessed=last,
         useful=sum(signal.kind is SignalKind.USEFUL for signal in ordered),
         against=len(against),
+        opposed=len(_opponents(ordered, protected)),
         questionable=open_questions,
         set_aside=any(not protected or signal.origin == _OWNER for signal in open_questions),
         reviewed_at=max((signal.at for signal in ordered if _is_review(signal)), default=None),
@@ -203,11 +206,26 @@ def _judged(ordered: Iterable[Signal], start: float, protected: bool) -> _Judged
             if signal.problem:
                 contexts[signal.problem].push(signal)
             if utility.push(signal).step < 0:
-                # By sessions: a hundred marks of one are one opinion.
-                # And all that one bringer says is that one's, whatever sessions the lines name.
-                voice = signal.author if is_pulled(signal.origin) else signal.session
-                against.add(voice or f"{signal.author} {_day(signal.at)}")
+                against.add(_voice(signal))
     return truth, utility, contexts, against
+
+
+def _voice(signal: Signal) -> str:
+    """Whose opinion a vote is: its session's, as a hundred marks of one are one, or all of who brought it from elsewhere."""
+    # All that one bringer says is that one's, whatever sessions the lines name.
+    return (signal.author if is_pulled(signal.origin) else signal.session) or f"{signal.author} {_day(signal.at)}"
+
+
+def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:
+    """Who voted a memory down since anybody voted for it or a person reviewed it."""
+    found: set[str] = set()
+    for signal in ordered:
+        wanted = target_of(signal) if signal.kind in _JUDGEMENTS and isfinite(signal.value) else UTILITY_START
+        if wanted > UTILITY_START or _is_review(signal):
+            found.clear()
+        elif wanted < UTILITY_START and (not protected or signal.origin == _OWNER):
+            found.add(_voice(signal))
+    return found
 
 
 def _accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> tuple[int, str | None]:

@@ -30,8 +30,9 @@ def doubtful(belief: Belief) -> bool:
 
 
 def voted_down(belief: Belief) -> bool:
-    """Whether enough sessions found a memory useless that it no longer comes up unasked."""
-    return belief.utility < VOTED_DOWN and belief.against >= VOTED_DOWN_SESSIONS
+    """Whether enough sessions found a memory useless, and none since useful, that it no longer comes up unasked."""
+    worthless = belief.utility < VOTED_DOWN and belief.against >= VOTED_DOWN_SESSIONS
+    return worthless or belief.opposed >= VOTED_DOWN_SESSIONS
 
 
 def local_utility(belief: Belief, similarity: Mapping[str, float]) -> float:

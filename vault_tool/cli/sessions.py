@@ -95,8 +95,8 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--reason", default="", help="Why, for these votes.")
 @click.option("--worked", multiple=True, metavar="KEY", help="An offered attempt that worked: keep it as a solution.")
 @click.option("--failed", multiple=True, metavar="KEY", help="One that did not: keep it as a failed tactic.")
-@click.option("--problem", type=MEMORY, default="", help="What these attempts were for, if not what is offered.")
-@click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as a list of {id, value, reason}.")
+@click.option("--problem", type=MEMORY, default="", help="What these votes and attempts were for.")
+@click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as {id, value, reason, problem}.")
 @click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
 @click.option("--limit", "-n", type=click.IntRange(1), default=ending.LIMIT, show_default=True, help="Most of each.")
 @writes
@@ -113,7 +113,8 @@ def end_session(call: Call, **given: Any) -> Exit:
 
 
 def _votes(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = [{"id": name, "value": value, "reason": given["reason"]} for value in ending.VALUES for name in given[value]]
+    same = {"reason": given["reason"], "problem": given["problem"]}
+    found = [{"id": name, "value": value, **same} for value in ending.VALUES for name in given[value]]
     return [*found, *objects(given["more_votes"], "id")]
 
 

@@ -254,6 +254,23 @@ def test_what_session_after_session_voted_down_comes_up_only_when_asked_for(vaul
     assert [one.id for one in _asked(vault, "redis idle connections drop").results] == [made.id]
 
 
+def test_three_sessions_against_and_none_for_leave_unprompted_recall(vault: Vault) -> None:
+    vault.remember("The apple tree is a Boskoop.", ["Garden"])
+    made = vault.as_(origin="agent").remember("Redis drops idle connections after ten minutes.", ["Redis"]).id
+    owned = vault.as_(origin="owner").remember("Valkey forks are built on Thursdays.", ["Valkey"]).id
+    asked = "redis idle connections drop"
+    for number in range(3):
+        assert [one.id for one in _unprompted(vault, asked).results] == [made], number
+        for one in (made, made, owned):
+            vault.as_(origin="agent", session=f"s{number}", model="m").mark_questionable(one, "It was no help.")
+    assert _unprompted(vault, asked).results == ()
+    found = _asked(vault, asked)
+    assert found.best_answer is not None and found.best_answer.id == made
+    assert [one.id for one in _unprompted(vault, "valkey forks are built when").results] == [owned], "its owner wrote it"
+    vault.as_(origin="agent", session="s9").mark_useful(made, "It was the cause.")
+    assert [one.id for one in _unprompted(vault, asked).results] == [made]
+
+
 def test_what_is_only_listed_counts_as_no_use(vault: Vault) -> None:
     made = [vault.remember(f"Redis drops idle connections, says source {word}.", ["Redis"]) for word in WORDS]
     results = _asked(vault, "which source says that Redis drops idle connections?", limit=len(made)).results
