@@ -254,6 +254,15 @@ def test_what_session_after_session_voted_down_comes_up_only_when_asked_for(vaul
     assert [one.id for one in _asked(vault, "redis idle connections drop").results] == [made.id]
 
 
+def test_what_its_writer_doubted_is_still_the_answer_to_who_asks_and_is_marked(vault: Vault) -> None:
+    for number in range(12):
+        vault.remember(f"Entry {number} of the garden diary: peas and beans.", ["Garden"])
+    made = vault.remember("The kiln fires at 1200 degrees.", ["Kiln"], kind="fact", confidence=0.3).id
+    found = _asked(vault, "at how many degrees does the kiln fire?")
+    assert found.best_answer is not None and found.best_answer.id == made
+    assert (found.results[0].doubtful, found.results[0].weak) == (True, False)
+
+
 def test_three_sessions_against_and_none_for_leave_unprompted_recall(vault: Vault) -> None:
     vault.remember("The apple tree is a Boskoop.", ["Garden"])
     made = vault.as_(origin="agent").remember("Redis drops idle connections after ten minutes.", ["Redis"]).id
