@@ -10,6 +10,7 @@ import pytest
 from tests.git_repos import commit_all, git, write
 from tests.verbs.looking import assert_committed, identity, note, text, untouched
 from vault_tool import Vault
+from vault_tool.errors import Refused
 
 SAID = "Deleting the stale lock lets the queue run."
 
@@ -164,3 +165,14 @@ def test_a_repeat_that_rests_on_the_same_file_drops_nothing_until_the_file_chang
     write(root, "build.py", "print('built')  # still\n")
     commit_all(root, "a remark")
     assert "evidence file:build.py@" in vault.remember("The build prints one word.", evidence=["file:build.py"]).dropped[0]
+
+
+def test_a_repeat_that_is_undone_leaves_the_note_that_a_person_made_by_hand(vault: Vault, root: Path) -> None:
+    head = "---\nid: 11111111-1111-4111-8111-111111111111\ntype: fact\n---\n"
+    write(root, "vault/mine.md", f"{head}Written by hand, of the quarry.\n")
+    with vault.as_(origin="owner") as owner:
+        repeat = owner.remember("Written by hand, of the quarry.", ["Stone"], kind="fact", tags=["new"])
+        assert repeat.duplicate_of and repeat.commit
+        with pytest.raises(Refused, match="a person made it"):
+            owner.undo(repeat.commit)
+        assert "Written by hand" in (root / "vault/mine.md").read_text()

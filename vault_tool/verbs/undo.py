@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused
 from vault_tool.files import git, layout, reader, tombstones
-from vault_tool.files.parse import record
+from vault_tool.files.parse import parse, record
 from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.types import RecordClass
@@ -29,6 +29,9 @@ _SETTING = "config"
 
 _OF_FILES = frozenset({"pin", "unpin", "tag", "add-alias", "update-subject-summary", "adopt", "edit", "doctor"})
 """What works on files that are there: one that it committed for the first time was its person's before."""
+
+_REPEATING = frozenset({"remember", "add-observations", "write"})
+"""What makes notes, and adds to the one that is there where it says the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +144,7 @@ def _logged(repo: git.Repo, commit: str) -> git.LogEntry:
 
 
 def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
-    if done.op == "forget":
+    if done.op in ("forget", "purge"):
         raise Refused(f"{done.commit[:_SHOWN]} forgot a memory, and that is not undone", "`vt log` lists the other commits")
     if done.op == "init":
         raise Refused(
@@ -157,7 +160,7 @@ def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
             back.kept.append(Kept(path=path, reason=_why_kept(path)))
             continue
         _require_unchanged(vault, path, after.get(path))
-        if path not in before and done.op in _OF_FILES:
+        if path not in before and (done.op in _OF_FILES or _was_there(vault, done, path, after[path])):
             back.kept.append(Kept(path=path, reason="a person made it, and it was not committed before"))
         elif path not in before:
             back.removed[path] = after[path]
@@ -247,6 +250,14 @@ def _ids(vault: Context, texts: Mapping[str, bytes]) -> Iterator[str]:
         found = record(path, data, vault.settings.types)
         if found is not None:
             yield found.id
+
+
+def _was_there(vault: Context, done: git.LogEntry, path: str, data: bytes) -> bool:
+    """Whether a repeat added to a note that a person had made and not committed: what the tool makes says whose it is."""
+    if done.op not in _REPEATING:
+        return False
+    parsed = parse(path, data, vault.settings.types)
+    return parsed.record_class is RecordClass.OBSERVATION and not parsed.head.get("origin")
 
 
 def _is_note(path: str) -> bool:
