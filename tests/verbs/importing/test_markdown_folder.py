@@ -452,7 +452,9 @@ def test_problems_of_a_kind_are_one_row_that_fits_a_terminal(
     assert " ".join(shown.split()).count("mended") == 1
     assert "27 more" in " ".join(shown.split())
     assert "31 problems of 2 kinds" in shown
-    assert max(map(len, shown.replace(str(folder), "DIR").splitlines())) <= 100
+    lines = shown.replace(str(folder), "DIR").splitlines()
+    assert max(len(line) for line in lines if deep not in line) <= 100
+    assert [line.count(f"{deep}/note ") for line in lines if deep in line] == [3], "paths stand whole, on a line of their own"
     assert main(["--vault", str(root), "import", "markdown", str(folder)]) == 0
     assert "31 problems that an earlier import told" in capsys.readouterr().out
 
