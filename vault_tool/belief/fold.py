@@ -94,7 +94,7 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
     """
     signals, uses = tuple(signals), tuple(uses)
     if not signals and not uses:
-        return _untouched(_clamped(start))
+        return untouched(start)
     ordered = in_order(signals)
     truth, utility, contexts, against = _judged(ordered, start, protected)
     count, last = _accesses(ordered, uses)
@@ -116,9 +116,9 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
 
 
 @lru_cache(maxsize=512)
-def _untouched(truth: float) -> Belief:
-    """What is believed of a memory of which nobody said anything."""
-    return Belief(truth=truth)
+def untouched(start: float) -> Belief:
+    """What is believed of a memory of which nobody said anything, and which nobody used."""
+    return Belief(truth=_clamped(start))
 
 
 def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, protected: bool = False) -> Move:

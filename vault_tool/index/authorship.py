@@ -122,6 +122,9 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> History:
     facts = {HISTORY: " ".join(ends), OWNERS: owners.fact(), MACHINE: _machine(repo)}
     if not ends:
         return History(whole=True, facts=facts)
+    # What the commits brought is asked where somebody else's is among them: to compare their trees takes most of the time.
+    if not owners.signed and all(map(owners.wrote, git.brought(repo, ends, (), (), signed=False))):
+        return History(whole=True, facts=facts)
     found = _Fold(owners, None, frozenset()).taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
     return History(found, whole=True, facts=facts)
 
@@ -374,18 +377,21 @@ class Beliefs:
             if one.signals:
                 yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
             elif one.entry is not None and (one.path in self._texts or _is_late(one.entry, self._lately)):
-                yield replace(one, entry=self._entry(one.entry))
+                entry = self._entry(one.entry)
+                yield one if entry is one.entry else replace(one, entry=entry)
             else:
                 yield one
 
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
+        late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
+        if theirs is None and not late:
+            return entry
         head = dict(entry.head)
         if theirs is not None:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
             head.pop("pinned", None)
-        late = [name for name in _TIMES if (at := _time(head.get(name))) is not None and at > self._now]
         if late:
             limit = theirs.at if theirs is not None else self._committed_at(entry.path)
             head |= dict.fromkeys(late, self._earlier(limit))

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -106,6 +107,11 @@ class Catalog:
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(found[0][0]) if found else ""
 
+    @cached_property
+    def nonce(self) -> str:
+        """The build that it is of, which never changes."""
+        return self.meta("nonce")
+
     def seq(self) -> str:
         """What changes with every write to the catalogue, also by another process."""
         return self._held_seq if self._held_seq is not None else self.meta("seq")
@@ -193,6 +199,8 @@ class Catalog:
 
     def link_counts(self, names: Collection[str]) -> dict[str, int]:
         """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
+        if not self._until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1"))):
+            return {}
         query = "SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal"
         return dict(row for some in _batches(names) for row in self.rows(query.format(_marks(some)), some))
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
+from types import TracebackType
 from typing import NamedTuple
 
 import tantivy
@@ -74,9 +75,12 @@ class Called(NamedTuple):
 
 
 class _Names(NamedTuple):
-    """What a file may be called, each name as the set of its words; `words` are those of all names and headings."""
+    """What a file may be called, each name as the set of its words; `words` are those of all names and headings, `tagged`
+    those of the tags.
+    """
 
     words: frozenset[str]
+    tagged: frozenset[str]
     handles: tuple[frozenset[str], ...]
     headings: tuple[frozenset[str], ...]
     tags: tuple[frozenset[str], ...]
@@ -95,7 +99,7 @@ class Analyzer:
         self.name = lru_cache(_MOST_NAMES)(self._name)
 
     def _name(self, name: str) -> str:
-        return " ".join(self(searchable(name)))
+        return " ".join(self.built.analyze(searchable(name)))
 
     def __call__(self, text: str) -> tuple[str, ...]:
         return tuple(self.built.analyze(text))
@@ -121,30 +125,33 @@ class Builder:
     """
 
     def __init__(self, folder: Path, language: str) -> None:
-        with _writing():
+        with _WRITING:
             folder.mkdir(parents=True)
             self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
         self._analyze = Analyzer(language)
 
     def add(self, text: Text) -> None:
         """Take one document."""
-        with _writing():
+        with _WRITING:
             self._writer.add_document(_document(text, self._analyze))
 
     def finish(self) -> None:
         """Put everything on disk."""
-        with _writing():
+        with _WRITING:
             self._writer.commit()
             self._writer.wait_merging_threads()
 
 
-@contextmanager
-def _writing() -> Iterator[None]:
-    try:
-        yield
-    except (OSError, ValueError) as fault:
-        hint = "look at the free space and the permissions of `_cache`"
-        raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 90)}", hint) from fault
+class _Writing(AbstractContextManager[None]):
+    """Within it, what fails is a StorageError; entered for each document of a build, so it is no generator."""
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        if isinstance(fault, (OSError, ValueError)):
+            hint = "look at the free space and the permissions of `_cache`"
+            raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 90)}", hint) from fault
+
+
+_WRITING = _Writing()
 
 
 class Lexical:
@@ -158,6 +165,8 @@ class Lexical:
         self._called: dict[str, str] = {}
         self._names: dict[str, _Names] = {}
         self._rarities: dict[str, float] = {}
+        self._masses: dict[frozenset[str], float] = {}
+        self._meant: dict[tuple[str, ...], tuple[Occur, Query]] = {}
         self._read: dict[str, tuple[Clause, ...]] = {}
 
     @property
@@ -169,7 +178,7 @@ class Lexical:
         """See what was committed since."""
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._stored, self._called, self._names, self._rarities = {}, {}, {}, {}
+        self._stored, self._called, self._names, self._rarities, self._masses, self._meant = {}, {}, {}, {}, {}, {}
 
     def apply(self, changes: Mapping[str, Text | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
@@ -247,10 +256,10 @@ class Lexical:
         for path in paths:
             waiting = hidden.get(path)
             names = self._named(path, words) if waiting is None else _split(_called_by(waiting, self._analyze))
-            tag = any(not words.isdisjoint(tag) and tag <= words for tag in names.tags)
+            tag = not words.isdisjoint(names.tagged) and any(tag <= words for tag in names.tags)
             if tag or not words.isdisjoint(names.words):
                 handle = self._nearest(names.handles, words, weights, total, framing)
-                heading = self._nearest(names.headings, words, weights, total, framing)
+                heading = self._nearest(names.headings, words, weights, total, framing) if names.headings else 0.0
                 found[path] = Called(handle, heading, tag)
         return found
 
@@ -269,7 +278,7 @@ class Lexical:
         for token, weight in weights.items():
             parts.append((Occur.Should, Query.const_score_query(Query.term_query(_SCHEMA, _FIELD, token), weight)))
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
-        found = {self._path(address): score / total for score, address in hits}
+        found = {path: score / total for path, score in self._files(hits)}
         for path in paths:
             waiting = hidden.get(path)
             if waiting is not None:
@@ -338,7 +347,7 @@ class Lexical:
         any_of = [(Occur.Should, Query.const_score_query(self._term(token), weight)) for token, weight in words.items()]
         parts = [(Occur.Must, Query.boolean_query(any_of)), *meant]
         hits = self._searcher.search(Query.boolean_query(parts), limit, count=False).hits
-        return {self._path(address): score for score, address in hits}
+        return dict(self._files(hits))
 
     def _common(self, words: Collection[str], paths: Collection[str]) -> dict[str, frozenset[str]]:
         """Which of these words each of these files has."""
@@ -350,8 +359,7 @@ class Lexical:
         parts = [(Occur.Must, Query.boolean_query(bits)), (Occur.Must, self._filter("path", paths))]
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
         return {
-            self._path(address): frozenset(token for n, token in enumerate(tokens) if int(score) >> n & 1)
-            for score, address in hits
+            path: frozenset(token for n, token in enumerate(tokens) if int(score) >> n & 1) for path, score in self._files(hits)
         }
 
     def _clauses(self, text: str) -> tuple[Clause, ...]:
@@ -408,8 +416,17 @@ class Lexical:
             share = (asked / total) ** 2
             # It is no nearer than the share; where that is not enough, how rare all its words are need not be asked.
             if share > best:
-                best = max(best, share * asked / sum(map(self._rarity, name.difference(framing))))
+                best = max(best, share * asked / self._mass(name if name.isdisjoint(framing) else name.difference(framing)))
         return best
+
+    def _mass(self, name: frozenset[str]) -> float:
+        """How rare the words of a name are together; kept, for the same notes are found again and again."""
+        found = self._masses.get(name)
+        if found is None:
+            if len(self._masses) >= _MOST_KEPT:
+                self._masses.clear()
+            found = self._masses[name] = sum(map(self._rarity, name))
+        return found
 
     def _tokens(self, text: Text) -> list[str]:
         return [token for part, times in _parts(text) for token in self._analyze(part) * times]
@@ -431,23 +448,33 @@ class Lexical:
         # More than asked, so that ties at the limit fall the same way whatever order the documents were written in.
         found = self._searcher.search(Query.boolean_query(parts), limit + _SPARE, count=False).hits
         least = found[limit - 1][0] if len(found) >= limit else 0.0
-        return [LexicalHit(self._path(at), score) for score, at in found if score >= least]
+        return [LexicalHit(path, score) for path, score in self._files(hit for hit in found if hit[0] >= least)]
 
-    def _path(self, at: tantivy.DocAddress) -> str:
-        """The file of a document; what was looked up once is kept, for unpacking it takes longer than finding it."""
-        place = (at.segment_ord, at.doc)
-        found = self._stored.get(place)
-        if found is None:
-            if len(self._stored) >= _MOST_KEPT:
-                self._stored.clear()
-                self._called.clear()
-            document = self._searcher.doc(at)
-            found = self._stored[place] = str(document["path"][0])
-            self._called[found] = bytes(document["called"][0]).decode()
+    def _files(self, hits: Iterable[tuple[float, tantivy.DocAddress]]) -> Iterator[tuple[str, float]]:
+        """The files of documents with their scores; what was looked up once is kept, for unpacking takes longer than finding."""
+        stored = self._stored
+        for score, at in hits:
+            place = (at.segment_ord, at.doc)
+            path = stored.get(place)
+            yield (path if path is not None else self._unpacked(at, place)), score
+
+    def _unpacked(self, at: tantivy.DocAddress, place: tuple[int, int]) -> str:
+        if len(self._stored) >= _MOST_KEPT:
+            self._stored.clear()
+            self._called.clear()
+        document = self._searcher.doc(at)
+        found = self._stored[place] = str(document["path"][0])
+        self._called[found] = bytes(document["called"][0]).decode()
         return found
 
     def _only(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         """What limits an answer to some values of a field: asked of the fewer documents, those with them or those with others."""
+        known = self._meant.get((field, *values))
+        if known is None:
+            known = self._meant[(field, *values)] = self._limit(field, values)
+        return known
+
+    def _limit(self, field: str, values: Collection[str]) -> tuple[Occur, Query]:
         others = [value for value, _ in self._searcher.terms_with_prefix(field, "", limit=_MOST_VALUES) if value not in values]
         meant, meant_not = (sum(self._searcher.doc_freq(field, one) for one in some) for some in (values, others))
         if others and meant_not < meant and len(others) + len(values) < _MOST_VALUES:
@@ -616,7 +643,8 @@ def _called_by(text: Text, analyze: Analyzer) -> str:
     """What a file may be called, as tokens: names by lines, in three groups."""
     if not (text.handles or text.headings or text.tags):
         return ""
-    return _GROUPS.join("\n".join(map(analyze.name, group.split("\n"))) for group in (text.handles, text.headings, text.tags))
+    groups = (text.handles, text.headings, text.tags)
+    return _GROUPS.join(["\n".join(map(analyze.name, group.split("\n"))) if group else "" for group in groups])
 
 
 def _split(groups: str) -> _Names:
@@ -626,7 +654,7 @@ def _split(groups: str) -> _Names:
     handles, headings, tags = (
         tuple(frozenset(name.split()) for name in group.split("\n") if name) for group in groups.split(_GROUPS)
     )
-    return _Names(frozenset().union(*handles, *headings), handles, headings, tags)
+    return _Names(frozenset().union(*handles, *headings), frozenset().union(*tags), handles, headings, tags)
 
 
-_NAMELESS = _Names(frozenset(), (), (), ())
+_NAMELESS = _Names(frozenset(), frozenset(), (), (), ())

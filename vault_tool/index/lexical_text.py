@@ -6,9 +6,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.text import TITLE_LENGTH, first_sentence
+from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
 _DOT = "\u02d0"
 """Stands for a dot within a word: a letter to the tokenizer, and none that anybody types."""
@@ -90,12 +91,28 @@ def handles(entry: Entry) -> tuple[str, ...]:
 
     An alias that is a path, as of a note that was moved, is a name by its last part too.
     """
-    stem = entry.path.rpartition("/")[2].removesuffix(".md")
-    ours = stem.endswith(f"-{entry.id[:6]}")
-    aliases = entry.texts("aliases")
+    return _handles(entry.path, entry.id, entry.title, entry.texts("aliases"))
+
+
+@lru_cache(maxsize=16)  # asked for twice while a note is taken in
+def _handles(path: str, identity: str, title: str, aliases: tuple[str, ...]) -> tuple[str, ...]:
+    stem = path.rpartition("/")[2].removesuffix(".md")
+    ours = stem.endswith(f"-{identity[:6]}")
+    if not aliases:
+        return (title,) if ours or stem == title else (title, stem)
     # Of more than one word: half of `TCP/IP` is no name of it.
     last = (name for alias in aliases if " " in (name := alias.rpartition("/")[2].strip()))
-    return tuple(dict.fromkeys([entry.title, *([] if ours else [stem]), *aliases, *last]))
+    return tuple(dict.fromkeys([title, *([] if ours else [stem]), *aliases, *last]))
+
+
+@lru_cache(maxsize=8192)
+def _handle_names(path: str, identity: str, title: str, aliases: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(map(normal_name, _handles(path, identity, title, aliases))) - {""}
+
+
+def handle_names(entry: Entry) -> frozenset[str]:
+    """What a record may be called, as names are compared."""
+    return _handle_names(entry.path, entry.id, entry.title, entry.texts("aliases"))
 
 
 def headings(body: str) -> tuple[str, ...]:
@@ -108,6 +125,8 @@ def headings(body: str) -> tuple[str, ...]:
 
 def first_passage(body: str) -> str:
     """The first paragraph that is no heading, where more follows: it says what a text is about."""
+    if _PARAGRAPH.search(body) is None:
+        return ""
     parts = (part for part in _PARAGRAPH.split(body, maxsplit=_FIRST_PARTS) if part.strip() and part.lstrip()[0] != "#")
     first = next(parts, "")
     return first if next(parts, "") else ""
@@ -125,7 +144,7 @@ def _is_made(title: str, body: str) -> bool:
 
 
 def _lines(texts: Iterable[str]) -> str:
-    return "\n".join(" ".join(text.split()) for text in texts)
+    return "\n".join([" ".join(text.split()) for text in texts])
 
 
 def page(path: str, title: str, body: str) -> Text:
@@ -138,7 +157,8 @@ def searchable(text: str) -> str:
     """`text` as the tokenizer takes it: composed, runs of scripts without spaces cut into overlapping pairs, and what is joined
     by dots (`v1.7`, `node.js`) as one word beside its parts.
     """
-    text = _with_joined(text)
+    if "." in text:
+        text = _with_joined(text)
     if text.isascii():
         return text
     return _RUN.sub(_pairs, unicodedata.normalize("NFKC", text))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from math import log
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from vault_tool.config import Config
@@ -44,6 +45,12 @@ class Wording(NamedTuple):
     called: Called = Called()
 
 
+@lru_cache(maxsize=8)
+def _part(cache: Path, nonce: str) -> Part:
+    folder = cache / "lexical"
+    return Part(folder / nonce, folder / f"{nonce}.seal")
+
+
 class Spoilt(Exception):
     """The full-text index cannot be trusted: it must be built anew."""
 
@@ -56,6 +63,17 @@ class Search:
         self._config = config
         self._open: tuple[Part, list[list[Any]], Lexical] | None = None
         self._typical: tuple[str, float] | None = None
+        self._held = False
+        self._looked_at: Catalog | None = None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Look at the index once for all that is asked of one catalogue until the end."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held, self._looked_at = False, None
 
     def close(self) -> None:
         """Let go of the files."""
@@ -63,8 +81,7 @@ class Search:
 
     def part(self, nonce: str) -> Part:
         """The folder of one build's index, and its seal."""
-        folder = self._shelf.cache / "lexical"
-        return Part(folder / nonce, folder / f"{nonce}.seal")
+        return _part(self._shelf.cache, nonce)
 
     def search(
         self,
@@ -139,7 +156,7 @@ class Search:
         return {}
 
     def _commit(self, catalog: Catalog) -> None:
-        nonce, seq = catalog.meta("nonce"), catalog.seq()
+        nonce, seq = catalog.nonce, catalog.seq()
         part, index = self.part(nonce), self._index(catalog, locked=True)
         with self._distrusting(catalog), part.writing(nonce):
             index.apply(catalog.pending())
@@ -156,12 +173,15 @@ class Search:
                 yield
         except (OSError, ValueError) as fault:
             self._open = None
-            discard(self.part(catalog.meta("nonce")).seal)
+            discard(self.part(catalog.nonce).seal)
             raise Spoilt from fault
 
     def _index(self, catalog: Catalog, locked: bool = False) -> Lexical:
         """The open index, as it was last committed by whatever process."""
-        nonce = catalog.meta("nonce")
+        if self._open is not None and self._looked_at is catalog:
+            return self._open[2]
+        self._looked_at = catalog if self._held else None
+        nonce = catalog.nonce
         part = self.part(nonce)
         now = part.print()
         state = part.state(nonce, now)

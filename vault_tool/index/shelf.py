@@ -7,6 +7,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 
 class Replaced(Exception):
     """Another process put a new catalogue in the place of the one that was being used: begin again."""
+
+
+@lru_cache(maxsize=8)
+def _part(cache: Path, name: str) -> Part:
+    return Part(cache / f"catalog-{FORMAT}-{name}.sqlite3", cache / "catalog.seal")
 
 
 class Shelf:
@@ -52,8 +58,7 @@ class Shelf:
         """The catalogue's file of one build. Its name carries the format, so that another version's is never opened, and the
         build: SQLite finds a journal by name, and whoever still reads an older build would take the present one's for its own.
         """
-        name = nonce if nonce.isalnum() else "none"
-        return Part(self.cache / f"catalog-{FORMAT}-{name}.sqlite3", self.cache / "catalog.seal")
+        return _part(self.cache, nonce if nonce.isalnum() else "none")
 
     @property
     def settings(self) -> str:

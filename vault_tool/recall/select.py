@@ -12,6 +12,8 @@ from vault_tool.recall.weights import Weights
 
 _One = TypeVar("_One")
 
+_NEARLY = 1 - 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Text(Generic[_One]):
@@ -47,7 +49,7 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
             break
         words = words_of(one.text)
         # Against what is kept alone: folding into what was held back would hide both.
-        same = (at for at, (two, other) in enumerate(kept) if one.own == two.own and alike(words, other) >= weights.fold)
+        same = (at for at, (two, other) in enumerate(kept) if one.own == two.own and _is_alike(words, other, weights.fold))
         twin = next(same, None)
         if twin is not None:
             copies[twin] += 1
@@ -63,7 +65,14 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
 
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common, of all they have (Jaccard 1901)."""
-    return len(one & other) / len(one | other) if one or other else 0.0
+    common = len(one & other)
+    return common / (len(one) + len(other) - common) if one or other else 0.0
+
+
+def _is_alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
+    """Whether two texts have at least this share in common; most are too unlike in length to be looked at."""
+    fewer, more = (len(one), len(other)) if len(one) < len(other) else (len(other), len(one))
+    return fewer >= least * more * _NEARLY and alike(one, other) >= least
 
 
 def _floods(

@@ -350,7 +350,8 @@ class Context:
         if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
             self.reconsider()
         if self.vouching is not None and self.vouching():
-            return self.freshness(self.index.recheck(()))
+            with self.index.held():
+                return self.freshness(self.index.recheck(()))
         found = self.freshness(self.index.refresh(progress=progress or self.progress))
         self.settle_state(changed=bool(found.changed))
         return found

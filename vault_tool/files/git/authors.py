@@ -56,15 +56,17 @@ def unreachable(repo: Repo, old: str, tips: Sequence[str]) -> frozenset[str]:
 
 
 def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequence[str], signed: bool) -> list[Brought]:
-    """The commits that the tips have and `since` has not, each after its parents, with what they put into the folders.
+    """The commits that the tips have and `since` has not, each after its parents, with what they put into the folders;
+    without folders all of them, and nothing of what they brought.
 
     Addresses are as the commits have them, whatever a mailmap says. Of a merge only what none of its parents has counts.
     """
     mark = os.urandom(16).hex()
     # `%G?` starts a program for each commit, so it is asked only where it decides.
     form = "%x00".join((mark, "%H", "%ct", "%ae", "%an", *(("%G?", "%GS") if signed else ("", "")))) + "%x00"
+    trees = ("--full-history", "--raw", "-c", "-M100%", "-l0", "--no-abbrev") if folders else ()
     args = (
-        *("--topo-order", "--reverse", "--full-history", "--raw", "-c", "-M100%", "-l0", "--no-abbrev", "-z", "--no-mailmap"),
+        *("--topo-order", "--reverse", *trees, "-z", "--no-mailmap"),
         *("--encoding=UTF-8", "--no-show-signature", "--no-ext-diff", "--no-textconv", f"--format={form}"),
     )
     out = output(

@@ -248,8 +248,10 @@ class _Seen:
 
     def stale(self) -> Iterator[Stale]:
         behind = {**self.coverage.behind}
+        related = {target for _, target in self.vault.index.catalog.pairs("related_to")}
         for entry, keys in self.understandings:
-            behind[entry.id] = behind.get(entry.id, 0) + self._elsewhere(entry, keys)
+            if entry.id in related:
+                behind[entry.id] = behind.get(entry.id, 0) + self._elsewhere(entry, keys)
         late = [entry for entry, _ in self.understandings if behind.get(entry.id)]
         for entry in sorted(late, key=lambda e: (-behind[e.id], e.path)):
             yield Stale(

@@ -90,9 +90,7 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
     wanted: list[tuple[Candidate, Link, Entry]] = []
-    pointed = (
-        pool.catalog.pointing_at_each({hit.entry.id for hit in hits}, (*_CHANGES, *_SOLVED, *_JOINS, *_EVIDENCE)) if hits else {}
-    )
+    pointed = _pointing_at(pool, {hit.entry.id for hit in hits})
     for hit in hits:
         counts: dict[Part, int] = {}
         for link, entry in _linked(pool.catalog, hit.entry, pointed.get(hit.entry.id, ()), asked):
@@ -110,6 +108,15 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weigh
             other.rank = max(other.rank, keeps * hit.rank)
             found.setdefault(other.key, link)
     return found
+
+
+def _pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
+    """What points at each of these in a way that counts here, with the field that does; looked up once for an answer."""
+    missing = {identity for identity in identities if identity not in pool.pointed}
+    if missing:
+        found = pool.catalog.pointing_at_each(missing, (*_CHANGES, *_SOLVED, *_JOINS, *_EVIDENCE))
+        pool.pointed.update((identity, found.get(identity, [])) for identity in missing)
+    return {identity: pool.pointed[identity] for identity in identities}
 
 
 def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
@@ -171,7 +178,7 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
 def changes_of(pool: Pool, identities: Collection[str]) -> dict[str, list[Entry]]:
     """What changes each of these, by the field of a change or by an edge, as far as it is there and not expired."""
     found: dict[str, list[Entry]] = {}
-    for identity, pointed in pool.catalog.pointing_at_each(set(identities), (*_CHANGES, "to_id")).items():
+    for identity, pointed in _pointing_at(pool, identities).items():
         edges = [one for field, one in pointed if field == "to_id" and _TYPES_OF_LINK.get(one.type) == "update"]
         changing = [*_by(pointed, _CHANGES), *(other for edge in edges for other in pool.catalog.get(edge.text("from_id")))]
         found[identity] = [one for one in changing if pool.filters.current(one)]

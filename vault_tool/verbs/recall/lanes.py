@@ -11,7 +11,7 @@ from typing import Literal
 from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.graph import names_of
-from vault_tool.index.lexical_text import handles
+from vault_tool.index.lexical_text import handle_names
 from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall.candidate import Candidate, Key, Line
@@ -70,6 +70,7 @@ class Pool:
     lines: list[Line] = field(default_factory=list)
     meaning: Meaning | None = None
     degraded: tuple[str, ...] = ()
+    pointed: dict[str, list[tuple[str, Entry]]] = field(default_factory=dict)
 
     def candidate(self, entry: Entry, *why: str) -> Candidate:
         """A memory in the running from now on, if it was not before."""
@@ -278,7 +279,7 @@ def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...
 
 def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
     """Note how many notes link to each, by whatever name."""
-    names = {one.key: {normal_name(name) for name in handles(one.entry)} for one in some}
+    names = {one.key: handle_names(one.entry) for one in some}
     linked = pool.catalog.link_counts(set().union(*names.values()))
     if not linked:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from vault_tool.belief.fold import Belief, fold
+from vault_tool.belief.fold import Belief, fold, untouched
 from vault_tool.belief.gates import local_utility, truth_gate, voted_down, withheld
 from vault_tool.index.schema import signal_of
 from vault_tool.model.signals import Signal, Use
@@ -42,6 +42,8 @@ def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
         identity: fold(
             signals.get(identity, ()), start=confidence_of(entry), protected=is_protected(entry), uses=uses.get(identity, ())
         )
+        if identity in signals or identity in uses
+        else untouched(confidence_of(entry))
         for identity, entry in wanted.items()
     }
 
