@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -119,11 +119,9 @@ class Index:
             self.refresh()
         raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
+    def held(self) -> AbstractContextManager[None]:
         """Answer all that is asked until the end as of one look at the indexes: what an answer is made of belongs together."""
-        with self._shelf.held(), self._search.held():
-            yield
+        return self._search.held()
 
     def refresh(
         self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None

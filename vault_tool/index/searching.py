@@ -68,10 +68,11 @@ class Search:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Look at the index once for all that is asked of one catalogue until the end."""
+        """Look at the catalogue and at the index once for all that is asked until the end."""
         self._held = True
         try:
-            yield
+            with self._shelf.held():
+                yield
         finally:
             self._held, self._looked_at = False, None
 
