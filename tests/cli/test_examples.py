@@ -92,7 +92,15 @@ def _told(vault: Vault) -> dict[str, str]:
     vault.episode("Tried a restart", f"Tried to restart redis each night, which failed {LONG}.", memory=problem)
     slip = vault.as_(session="2026-11-20-k3f9").remember(f"A slip {LONG}.", ["James", "Audrey"]).id
     key = vault.end_session().attempts[0].key
-    return {"problem": problem, "solution": solution, "slip": slip, "understood": newer.new_understanding_id, "key": key}
+    link = vault.link(solution, "CAUSES", problem, f"A link {LONG}.").id
+    return {
+        "link": link,
+        "problem": problem,
+        "solution": solution,
+        "slip": slip,
+        "understood": newer.new_understanding_id,
+        "key": key,
+    }
 
 
 def _files(home: Path, root: Path) -> None:
@@ -130,7 +138,13 @@ def _means(words: list[str], ids: dict[str, str]) -> list[str]:
         "link": "solution", "review": "held",
     }.get(command, "problem")  # fmt: skip
     other = {"link": "problem", "review": "held too"}.get(command, "solution")
-    meant = {"a1b2c3": ids[first], "5f0c2d": ids[other], "9f3c1e2": ids["commit"], "4e0d9c1b22": ids["key"]}
+    meant = {
+        "a1b2c3": ids[first],
+        "5f0c2d": ids[other],
+        "9f3c1e2": ids["commit"],
+        "4e0d9c1b22": ids["key"],
+        "4d5e6f": ids["link"],
+    }
     for name, value in meant.items():
         words = [word.replace(name, value) for word in words]
     return [str(Path(word).expanduser()) if word.startswith("~/") else word for word in words]

@@ -30,6 +30,7 @@ K = EvidenceKind
         ("url:https://example.org/a#b", Reference(K.URL, "https://example.org/a#b")),
         ("memory:A1B2", Reference(K.MEMORY, "a1b2")),
         ("episode:2026-11-20#10:05", Reference(K.EPISODE, "2026-11-20", time="10:05")),
+        ("episode:2026-11-20#12", Reference(K.EPISODE, "2026-11-20", number=12)),
         ("episode:2026-11-20", Reference(K.EPISODE, "2026-11-20")),
     ],
 )
@@ -49,7 +50,8 @@ def test_references_are_taken_apart(text: str, expected: Reference) -> None:
         ("commit:HEAD", "hexadecimal"), ("commit:abc", "hexadecimal"), ("commit:--all", "hexadecimal"),
         ("memory:xyz", "id"), ("memory:abc", "id"),
         ("url:https://a b", "spaces"),
-        ("episode:2026-02-30", "no date"), ("episode:today", "date"), ("episode:2026-11-20#25:00", "date"),
+        ("episode:2026-02-30", "no date"), ("episode:today", "date"), ("episode:2026-11-20#0", "number"),
+        ("episode:2026-11-20#25:00", "date"),
     ],
 )  # fmt: skip
 def test_what_is_no_reference_says_why(text: str, says: str) -> None:

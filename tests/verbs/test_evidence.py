@@ -151,3 +151,12 @@ def test_without_git_nothing_is_claimed(founded: Path, tmp_path: Path, clock: Fi
     shutil.copytree(founded, tmp_path / "bare", ignore=shutil.ignore_patterns(".git", "_*"))
     with Vault.open(tmp_path / "bare", clock=clock) as vault:
         assert states(vault, "file:vault.toml@0123456", "commit:0123456") == [S.UNCHECKED] * 2
+
+
+def test_an_entry_of_the_log_is_cited_by_its_number_where_its_minute_has_several(vault: Vault) -> None:
+    vault.episode("Tried a larger pool")
+    vault.episode("Tried keepalive")
+    day = vault.now()[:10]
+    one, both, second, none = check_references(vault, [f"episode:{day}#{part}" for part in ("1", vault.now()[11:16], "2", "9")])
+    assert [one.state, second.state, none.state] == [EvidenceState.HOLDS, EvidenceState.HOLDS, EvidenceState.MISSING]
+    assert (both.state, both.detail) == (EvidenceState.UNCHECKED, "2 entries are of that minute: #1, #2")

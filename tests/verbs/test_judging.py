@@ -11,6 +11,7 @@ from tests.cli.typed import vt
 from tests.verbs.looking import assert_committed, fails, subjects, untouched
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.verbs.recall.recall import Bundle
 
 
 def test_a_useful_memory_rises_and_counts_as_used(vault: Vault, root: Path) -> None:
@@ -105,3 +106,28 @@ def test_a_judgement_of_what_was_replaced_names_what_answers_now(vault: Vault) -
     ended = vault.as_(session="s1").end_session(votes=[{"id": old, "value": "useful", "reason": "It did."}])
     assert says in ended.warnings
     assert vault.mark_useful(new, "It helps.").warnings == ()
+
+
+def test_a_mark_with_evidence_counts_four_times_and_keeps_it(vault: Vault, root: Path) -> None:
+    bare, shown = vault.remember("The port is 6379."), vault.remember("The host is blue.")
+    one = vault.as_(session="a").mark_questionable(bare.id, "it moved")
+    other = vault.as_(session="a").mark_questionable(shown.id, "it moved", evidence=["test:test_host", "commit:9f3c1e2"])
+    assert other.utility.step == pytest.approx(4 * one.utility.step)
+    assert vault.index.catalog.signals(shown.id)[-1].evidence == ("test:test_host", "commit:9f3c1e2")
+    with untouched(root), fails(UsageError, "`hearsay` is no evidence reference", "session:<turn>"):
+        vault.mark_useful(bare.id, "x", evidence=["hearsay"])
+
+
+def test_three_sessions_against_and_none_for_are_enough_to_stay_silent(vault: Vault) -> None:
+    made = vault.remember("Redis drops idle connections after ten minutes.", ["Redis"])
+    vault.remember("The apple tree is a Boskoop.", ["Garden"])
+    about = "redis idle connections drop"
+    for session in "abc":
+        assert [one.id for one in vault.as_(session="z").bring_to_mind(about, include_seen=True).results] == [made.id]
+        vault.as_(session=session).mark_questionable(made.id, "it did not")
+    assert vault.bring_to_mind(about).results == ()
+    found = vault.recall(about)
+    assert isinstance(found, Bundle)
+    assert [one.id for one in found.results] == [made.id]
+    vault.as_(session="d").mark_useful(made.id, "it did here")
+    assert [one.id for one in vault.bring_to_mind(about).results] == [made.id]

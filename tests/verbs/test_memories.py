@@ -249,7 +249,7 @@ def test_a_link_that_is_there_with_another_reason_says_how_to_change_it(vault: V
         again = vault.link(one, "RELATED_TO", other, "For another reason.")
         same = vault.link(one, "RELATED_TO", other, "Because.")
     assert (again.duplicate_of, same.duplicate_of) == (made.id, made.id)
-    assert again.warnings == (f"the link is there already and gives another reason: `vt edit {made.id[:6]}` changes it",)
+    assert again.warnings == (f"the link is there already and gives another reason: `vt update-link {made.id[:6]}` changes it",)
     assert same.warnings == ()
 
 

@@ -15,6 +15,7 @@ from vault_tool.cli.output import to_json
 from vault_tool.cli.verb_table import verbs
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.verbs.checked import OF_THE_WHOLE
+from vault_tool.verbs.recall.recall import Bundle
 
 SECRET = "zanzibar"
 """A word of everything that is Ann's."""
@@ -90,6 +91,8 @@ WRITES: dict[str, Callable[[Vault], object]] = {
     "update_understanding": lambda v: v.update_understanding(_understanding(v), "Ben paints more.", "Ben paints"),
     "set_structural_understanding": lambda v: v.set_structural_understanding("Crane", "It is red."),
     "link": lambda v: v.link("Harbour hours", "RELATED_TO", "Painting the crane", why="Both there."),
+    "update_link": lambda v: v.update_link(_link(v), "Both at noon.", strength=0.7),
+    "unlink": lambda v: v.unlink(_link(v)),
     "mark_useful": lambda v: v.mark_useful("Harbour hours", "It opened."),
     "mark_questionable": lambda v: v.mark_questionable("Harbour hours", "Closed today."),
     "update": lambda v: v.update(v.get("Harbour hours").id, utility={"target": 1, "confidence": 1, "rationale": "r"}),
@@ -109,6 +112,10 @@ NOT_OF_MEMORIES = frozenset({"init"})
 def _understanding(vault: Vault) -> str:
     found = vault.get_understandings(["Harbour"]).results
     return found[0].id if found else vault.create_understanding(["Harbour"], "Ben is there.", "Where Ben is").id
+
+
+def _link(vault: Vault) -> str:
+    return vault.link("Harbour hours", "RELATED_TO", "Painting the crane", why="Both there.").id
 
 
 def _hers(vault: Vault) -> set[str]:
@@ -246,6 +253,7 @@ def test_meaning_tells_one_user_of_another_no_more_than_words_do(tmp_path: Path)
         his = ben.remember("The ferry is late.", ["Ferry"]).id
         vault.embed()
         found = ben.recall(f"the {SECRET} ferry leaves at", since="2000")
+        assert isinstance(found, Bundle)
         assert [one.id for one in found.results] == [his]
         again = ben.remember(f"The {SECRET} ferry leaves at 7!", ["Ferry"])
         assert again.duplicate_of is None and not set(hers) & {one.id for one in again.similar}

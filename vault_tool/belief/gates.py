@@ -8,6 +8,9 @@ from vault_tool.belief.fold import Belief
 
 WITHHELD = 0.15
 DOUBTFUL = 0.4
+USUAL = 0.8
+"""How sure a writer is who does not say."""
+
 PRIOR_VOTES = 1.0
 
 VOTED_DOWN = 0.1
@@ -17,6 +20,16 @@ VOTED_DOWN_SESSIONS = 3
 def truth_gate(truth: float) -> float:
     """A factor in 0..1 that falls smoothly with truth: `truth^2 (3 - 2 truth)`, so that near-certain ones are alike."""
     return truth * truth * (3.0 - 2.0 * truth)
+
+
+def truth_asked_for(truth: float, start: float) -> float:
+    """The truth that counts for somebody who asks: what judgements made of it, as if its writer had been as sure as usual.
+
+    How sure that was is said beside it and counts a little otherwise; it does not put an exact answer behind a vague one.
+    """
+    if start >= USUAL:
+        return truth
+    return min(max(truth, USUAL), USUAL * truth / start) if start > 0 else max(truth, USUAL)
 
 
 def withheld(belief: Belief) -> bool:

@@ -14,6 +14,7 @@ from vault_tool.errors import Exit, UsageError
 from vault_tool.verbs import judging
 
 _REASON = click.option("--reason", "why", type=TEXT, metavar="TEXT", default="", help="The same, by name.")
+_EVIDENCE = click.option("--evidence", multiple=True, metavar="REF", help="What shows it, e.g. commit:9f3c1e2.")
 
 
 @command("mark-useful", "vt mark-useful a1b2c3 'It named the setting at once.'")
@@ -21,29 +22,33 @@ _REASON = click.option("--reason", "why", type=TEXT, metavar="TEXT", default="",
 @click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
 @_REASON
 @click.option("--problem", type=MEMORY, default="", help="The problem that it helped with.")
+@_EVIDENCE
 @writes
-def mark_useful(call: Call, id: str, reason: str, why: str, problem: str) -> Exit:
+def mark_useful(call: Call, id: str, reason: str, why: str, problem: str, evidence: tuple[str, ...]) -> Exit:
     """Say that a memory paid rent.
 
     Its utility rises a little, it counts as used, and earlier questions about it are settled.
     """
     with call.open_vault() as vault:
-        return call.emit(judging.mark_useful(vault, id, _one_reason(reason, why), problem=problem), _marked, vault)
+        made = judging.mark_useful(vault, id, _one_reason(reason, why), problem=problem, evidence=evidence)
+        return call.emit(made, _marked, vault)
 
 
-@command("mark-questionable", "vt mark-questionable a1b2c3 'The setting was renamed in 7.2.'")
+@command("mark-questionable", "vt mark-questionable a1b2c3 'The setting was renamed in 7.2.' --evidence commit:9f3c1e2")
 @click.argument("id", type=MEMORY, metavar="ID", help="The memory.")
 @click.argument("reason", type=TEXT, default="", help="Why, in a sentence; - for standard input.")
 @_REASON
 @click.option("--problem", type=MEMORY, default="", help="The problem that it was no help with.")
+@_EVIDENCE
 @writes
-def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str) -> Exit:
+def mark_questionable(call: Call, id: str, reason: str, why: str, problem: str, evidence: tuple[str, ...]) -> Exit:
     """Say that a memory may be wrong or stale.
 
     Its utility falls a little and it is reported, until it is superseded, marked as useful or reviewed.
     """
     with call.open_vault() as vault:
-        return call.emit(judging.mark_questionable(vault, id, _one_reason(reason, why), problem=problem), _marked, vault)
+        made = judging.mark_questionable(vault, id, _one_reason(reason, why), problem=problem, evidence=evidence)
+        return call.emit(made, _marked, vault)
 
 
 def _one_reason(reason: str, why: str) -> str:

@@ -122,5 +122,14 @@ def _relations(found: look.Relations, short: Short) -> Iterator[Block]:
 
 
 def _links(relations: Sequence[look.Relation], short: Short) -> Block:
-    rows = [(short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why) for r in relations]
-    return table(("id", "link", "title", "why"), rows, empty="no links")
+    rows = [
+        (
+            short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why,
+            "" if r.strength is None else f"{r.strength:.2f}", short(r.edge_id) if r.edge_id else "",
+        )
+        for r in relations
+    ]  # fmt: skip
+    names = ("id", "link", "title", "why", "strength", "its id")
+    # What is tagged, superseded or evidence is joined by no note of its own.
+    count = len(names) if any(r.edge_id for r in relations) else 4
+    return table(names[:count], [row[:count] for row in rows], empty="no links")

@@ -86,6 +86,27 @@ def link(call: Call, **given: Any) -> Exit:
         return call.emit(memories.link(vault, **given), _linked, vault)
 
 
+@command("update-link", "vt update-link 4d5e6f --strength 0.9", "vt update-link 4d5e6f 'It removes the cause for good.'")
+@click.argument("link_id", type=MEMORY, metavar="LINK", help="The link's own id, as `vt related` lists it.")
+@click.argument("why", type=TEXT, default=None, required=False, help="Why, in prose; - for standard input.")
+@click.option("--strength", type=SHARE, help="0 to 1.")
+@click.option("--confidence", type=SHARE, help="0 to 1.")
+@writes
+def update_link(call: Call, **given: Any) -> Exit:
+    """Change a link's strength, confidence or prose."""
+    with call.open_vault() as vault:
+        return call.emit(memories.update_link(vault, **given), _relinked, vault)
+
+
+@command("unlink", "vt unlink 4d5e6f")
+@click.argument("link_id", type=MEMORY, metavar="LINK", help="The link's own id, as `vt related` lists it.")
+@writes
+def unlink(call: Call, link_id: str) -> Exit:
+    """Take a link away; what it joined stays, and `vt undo` puts it back."""
+    with call.open_vault() as vault:
+        return call.emit(memories.unlink(vault, link_id), _unlinked, vault)
+
+
 @command("pin", "vt pin a1b2c3", "vt pin a1b2c3 --off")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
 @click.option("--off", is_flag=True, help="Let it fade again.")
@@ -156,6 +177,15 @@ def _known(made: RememberedObservation) -> str:
 def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
     known = " (linked already, nothing was written)" if made.duplicate_of else ""
     yield from saved_as(made.id, f"{made.type}: {made.from_title} -> {made.to_title}{known}", made.path, short, made)
+
+
+def _relinked(made: memories.Relinked, short: Short) -> Iterator[Block]:
+    said = f"{made.type}: {made.from_title} -> {made.to_title}"
+    yield from saved_as(made.id, said, made.path, short, made, ("changed", made.changed or "nothing"))
+
+
+def _unlinked(made: memories.Unlinked, short: Short) -> Iterator[Block]:
+    yield from saved_as(made.id, f"no longer {made.type}: {made.from_title} -> {made.to_title}", made.path, short, made)
 
 
 def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:

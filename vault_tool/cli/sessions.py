@@ -96,7 +96,7 @@ def get_session_context(call: Call, limit: int) -> Exit:
 @click.option("--worked", multiple=True, metavar="KEY", help="An offered attempt that worked: keep it as a solution.")
 @click.option("--failed", multiple=True, metavar="KEY", help="One that did not: keep it as a failed tactic.")
 @click.option("--problem", type=MEMORY, default="", help="What these votes and attempts were for.")
-@click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as {id, value, reason, problem}.")
+@click.option("--votes", "more_votes", type=TEXT, metavar="JSON", help="Votes as {id, value, reason, problem, evidence}.")
 @click.option("--attempts", "more_attempts", type=TEXT, metavar="JSON", help="Attempts as {key, outcome, problem, ...}.")
 @click.option("--limit", "-n", type=click.IntRange(1), default=ending.LIMIT, show_default=True, help="Most of each.")
 @writes

@@ -12,14 +12,15 @@ from enum import StrEnum
 from vault_tool.model.ids import as_prefix
 
 FORMS = (
-    "session:<turn>, file:<path>[#Lx-Ly][@<commit>], commit:<sha>, test:<name>, url:<address>, memory:<id>, "
-    "episode:<date>#<HH:MM>"
+    "session:<turn>, file:<path>[#Lx-Ly][@<commit>], commit:<sha>, test:<name>, url:<address>, memory:<id>, episode:<date>[#<n>]"
 )
 """How references are written, for hints."""
 
 _FILE = re.compile(r"(?P<path>.+?)(?:#L(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?)?(?:@(?P<commit>[0-9a-fA-F]{4,64}))?")
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
-_EPISODE = re.compile(r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:#(?P<time>(?:[01][0-9]|2[0-3]):[0-5][0-9]))?")
+_EPISODE = re.compile(
+    r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:#(?:(?P<number>[1-9][0-9]{0,5})|(?P<time>(?:[01][0-9]|2[0-3]):[0-5][0-9])))?"
+)
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 
@@ -40,8 +41,8 @@ class Reference:
     """One reference taken apart.
 
     `target` is a file's path relative to its work tree, a commit, an id or a prefix of one, a date, or plain text.
-    `lines` are a file's first and last line from 1, `commit` (lower case) is the one that it was seen at, `time` an
-    episode's `HH:MM`; each is empty where the reference does not say.
+    `lines` are a file's first and last line from 1, `commit` (lower case) is the one that it was seen at, `number`
+    counts a day's entries of the log from 1, `time` is one's `HH:MM`; each is empty where the reference does not say.
     """
 
     kind: EvidenceKind
@@ -49,6 +50,7 @@ class Reference:
     lines: tuple[int, int] | None = None
     commit: str = ""
     time: str = ""
+    number: int | None = None
 
 
 def read_reference(text: str) -> Reference:
@@ -104,12 +106,12 @@ def _url(rest: str) -> Reference:
 def _episode(rest: str) -> Reference:
     found = _EPISODE.fullmatch(rest)
     if not found:
-        raise ValueError("an entry of the log is a date and a time: episode:2026-11-20#10:00")
+        raise ValueError("an entry of the log is a date and its number, or its time: episode:2026-11-20#3")
     try:
         date.fromisoformat(found["day"])
     except ValueError:
         raise ValueError(f"{found['day']} is no date") from None
-    return Reference(EvidenceKind.EPISODE, found["day"], time=found["time"] or "")
+    return Reference(EvidenceKind.EPISODE, found["day"], time=found["time"] or "", number=int(found["number"] or 0) or None)
 
 
 _READERS: Mapping[str, Callable[[str], Reference]] = {

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 from vault_tool.errors import GitError, VaultError
-from vault_tool.files import git, journals
+from vault_tool.files import git, journals, layout, reader
 from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
+from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve
@@ -227,18 +228,27 @@ def _memory(vault: Context, prefix: str) -> tuple[EvidenceState, str]:
 
 
 def _episode(vault: Context, ref: Reference) -> tuple[EvidenceState, str]:
-    times = set(_logged_times(vault, ref.target))
-    found = ref.time in times if ref.time else bool(times)
-    return (EvidenceState.HOLDS, "") if found else (EvidenceState.MISSING, "the log has no such entry")
+    logged = log_of(vault, ref.target)
+    numbers = [number for number, (_, entry) in enumerate(logged, 1) if ref.time in ("", entry.at[11:16])]
+    if not (ref.number in numbers if ref.number else numbers):
+        return EvidenceState.MISSING, "the log has no such entry"
+    if ref.time and len(numbers) > 1:
+        return EvidenceState.UNCHECKED, f"{len(numbers)} entries are of that minute: {', '.join(f'#{one}' for one in numbers)}"
+    return EvidenceState.HOLDS, ""
 
 
-def _logged_times(vault: Context, day: str) -> Iterator[str]:
-    """The times, `HH:MM`, of a day's entries, of all writers."""
-    for path in vault.index.catalog.of_kind("episode"):
-        if Path(path).name.startswith(f"{day}."):
+def log_of(vault: Context, day: str) -> list[tuple[str, EpisodeEntry]]:
+    """The entries of a day's log, of all writers, each with its file: by time, then by file and place in it.
+
+    Their numbers in this order, from 1, are what evidence cites.
+    """
+    found: list[tuple[str, EpisodeEntry]] = []
+    for path in sorted(vault.whole_index.catalog.of_kind("episode")):
+        if layout.journal_date(path) == day:
             try:
-                data = (vault.root / path).read_bytes()
-            except OSError:
+                data = reader.read(vault.root, path)
+            except (OSError, VaultError):
                 continue
             entries, _ = journals.read_episode(path, data)
-            yield from (entry.at[11:16] for entry in entries)
+            found.extend((path, entry) for entry in entries)
+    return sorted(found, key=lambda one: (one[1].at, one[0]))

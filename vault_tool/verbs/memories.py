@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TypedDict
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import Refused, UsageError
+from vault_tool.files import frontmatter, reader
 from vault_tool.files.frontmatter import AddItems, Change, Remove, RemoveItems, Set
 from vault_tool.files.render import body_text
 from vault_tool.model.ids import new_id
@@ -58,6 +59,18 @@ class Linked(Saved):
     to_title: str
     path: str
     duplicate_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relinked(Linked):
+    """A link as `update_link` left it; `changed` names what is otherwise now: strength, confidence, why."""
+
+    changed: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unlinked(Linked):
+    """A link that is not there any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +174,51 @@ def link(
     return Linked(**asdict(saved), id=edge.id, type=kind, path=path, **ends)
 
 
+def update_link(
+    vault: Context, link_id: str, why: str | None = None, *, strength: float | None = None, confidence: float | None = None
+) -> Relinked:
+    """Say anew why a link is there, how strong it is or how sure; what is not given stays as it is.
+
+    Numbers are in 0..1, and each is one line of the link's file; that it was changed is said by its `updated`.
+    """
+    require_units(strength=strength, confidence=confidence)
+    if why is None and strength is None and confidence is None:
+        raise UsageError("nothing of the link is to change", "for example `vt update-link ID --strength 0.8`")
+    with writing(vault, "update-link") as op:
+        edge = _edge(vault, link_id)
+        given = {"strength": strength, "confidence": confidence}
+        fields = {name: value for name, value in given.items() if value is not None and value != edge.number(name)}
+        said = why if why is not None and body_hash(why) != edge.body_hash else None
+        changed = (*fields, *(["why"] if said is not None else []))
+        if changed:
+            changes = [*(Set(name, value) for name, value in fields.items()), Set("updated", vault.now())]
+            if said is None:
+                op.edit(edge.path, *changes)
+            else:
+                old = reader.read(vault.root, edge.path)
+                head = frontmatter.edit(old, changes)
+                op.rewrite(edge.path, old, head[: frontmatter.split(head).body_start] + body_text(said).encode("utf-8"))
+        saved = op.carry_out(_called(edge), [edge.id])
+    return Relinked(**asdict(saved), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path, changed=changed)
+
+
+def unlink(vault: Context, link_id: str) -> Unlinked:
+    """Take a link between two memories away; both stay as they are, and an undo puts it back.
+
+    Raises Refused for a link that was read from the beats of turns: the next turn would read it again.
+    """
+    with writing(vault, "unlink") as op:
+        edge = _edge(vault, link_id)
+        if edge.type in STORY_EDGES and edge.text("turn"):
+            shown = resolve.short(vault, edge.id)
+            hint = f"`vt update-link {shown} --strength 0` has it lend nothing; to forget a beat takes its links along"
+            raise Refused(f"{shown} follows from what its turn told, and would be read again", hint)
+        op.remove(edge.path)
+        op.log_entry(EpisodeEntry(at=vault.now(), title=f"no longer: {_called(edge)}", type=edge.type))
+        saved = op.carry_out(_called(edge), [edge.id])
+    return Unlinked(**asdict(saved), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path)
+
+
 def episode(
     vault: Context, title: str, summary: str = "", *, type: str = "", tags: Sequence[str] = (), memory: str = ""
 ) -> Logged:
@@ -192,6 +250,29 @@ class _Ends(TypedDict):
     to_title: str
 
 
+def _edge(vault: Context, named: str) -> Entry:
+    """The link of an id; UsageError for what is none."""
+    found = resolve.find(vault, named)
+    if found.record_class is not RecordClass.EDGE:
+        shown = resolve.short(vault, found.id)
+        raise UsageError(
+            f"{shown} ({one_line(found.title, 40)}) is no link", f"`vt related {shown}` lists its links with their ids"
+        )
+    resolve.require_own(vault, found)
+    return found
+
+
+def _ends_of(edge: Entry) -> _Ends:
+    text = edge.text
+    return {
+        "from_id": text("from_id"), "from_title": text("from_title"), "to_id": text("to_id"), "to_title": text("to_title"),
+    }  # fmt: skip
+
+
+def _called(edge: Entry) -> str:
+    return one_line(f"{edge.text('from_title')} {edge.type} {edge.text('to_title')}")
+
+
 def _edge_type(vault: Context, named: str) -> str:
     kind = named.strip().upper().replace("-", "_").replace(" ", "_")
     spec = vault.settings.types.spec(kind)
@@ -215,7 +296,7 @@ def _said_otherwise(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:
     """What to do about a link that is there already and gives another reason."""
     if not why.strip() or body_hash(why) == edge.body_hash:
         return ()
-    return (f"the link is there already and gives another reason: `vt edit {resolve.short(vault, edge.id)}` changes it",)
+    return (f"the link is there already and gives another reason: `vt update-link {resolve.short(vault, edge.id)}` changes it",)
 
 
 def _same_edge(vault: Context, kind: str, start: Entry, end: Entry) -> Entry | None:

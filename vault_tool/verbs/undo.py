@@ -27,7 +27,7 @@ _SHOWN = 10
 _SETTING = "config"
 """Never reached past: who undoes what they did last must not lose the memory before it. Pages and log entries are."""
 
-_OF_FILES = frozenset({"pin", "unpin", "tag", "add-alias", "update-subject-summary", "adopt", "edit", "doctor"})
+_OF_FILES = frozenset({"pin", "unpin", "tag", "add-alias", "update-link", "update-subject-summary", "adopt", "edit", "doctor"})
 """What works on files that are there: one that it committed for the first time was its person's before."""
 
 _REPEATING = frozenset({"remember", "add-observations", "write"})

@@ -134,11 +134,12 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
 
     Nothing else is ever mended by itself: what a note means is for a person to say.
     """
-    saved, fixed = _fixed(vault) if fix else (Saved(), ())
+    saved, fixed, unmended = _fixed(vault) if fix else (Saved(), (), ())
     freshness = vault.fresh()
     found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault)}))
     counts = Counter(problem.severity.value for problem in found)
-    return Diagnosis(**asdict(saved), problems=found, counts=counts, fixed=fixed, freshness=freshness)
+    said = {**asdict(saved), "warnings": (*saved.warnings, *unmended)}
+    return Diagnosis(**said, problems=found, counts=counts, fixed=fixed, freshness=freshness)
 
 
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
@@ -288,13 +289,14 @@ def _waiting(held: int, turns: int) -> Iterator[str]:
         yield f"`vt turn --drain` writes {counted(turns, 'turn')} that {'waits' if turns == 1 else 'wait'}"
 
 
-def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...]]:
-    """Adopt the pages that can be, and turn hand-written `relations:` into edge files."""
+def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...], tuple[str, ...]]:
+    """Adopt the pages that can be, turn hand-written `relations:` into edge files; what was done, and what could not be."""
+    unmended: list[str] = []
     with writing(vault, "doctor") as op:
         snapshot = vault.index.catalog.snapshot()
-        done = [*_adoptions(op, snapshot.pages), *_relations(op, snapshot)]
+        done = [*_adoptions(op, snapshot.pages), *_relations(op, snapshot, unmended)]
         saved = op.carry_out(f"mended {len(done)} files")
-    return saved, tuple(done)
+    return saved, tuple(done), tuple(unmended)
 
 
 def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
@@ -311,32 +313,40 @@ def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
         yield f"{path}: adopted as {identity}"
 
 
-def _relations(op: Operation, snapshot: Snapshot) -> Iterator[str]:
-    """Each `relations:` entry of a head as an edge file, when its target is known; the list is then taken away."""
+def _relations(op: Operation, snapshot: Snapshot, unmended: list[str]) -> Iterator[str]:
+    """Each `relations:` entry of a head as an edge file, when its target is known; the list is then taken away.
+
+    A list with one that cannot be is left whole, and what is in its way is added to `unmended`.
+    """
     for entry in snapshot.entries:
         listed = entry.head.get("relations")
         if not isinstance(listed, list) or entry.stale:
             continue
-        edges = [_edge(op.vault, snapshot, entry, item) for item in listed]
-        if not all(edges):
+        made = [_edge(op.vault, snapshot, entry, item) for item in listed]
+        if obstacles := [one for one in made if isinstance(one, str)]:
+            unmended += [f"{entry.path}: its relations stay as they are: {one}" for one in obstacles]
             continue
         try:
             op.edit(entry.path, Remove("relations"))
         except EditRefused:
             continue  # the head's own problem says why
-        for edge in edges:
-            if edge is not None and not _exists(snapshot, edge):
+        for edge in made:
+            if not isinstance(edge, str) and not _exists(snapshot, edge):
                 op.create(edge)
-        yield f"{entry.path}: {len(edges)} relations became edges"
+        yield f"{entry.path}: {len(made)} relations became edges"
 
 
-def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | None:
+def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | str:
+    """The edge that one relation comes to, or in words why it comes to none."""
     if not isinstance(item, dict):
-        return None
-    target = snapshot.by_id.get(str(item.get("target", "")).lower(), ())
-    kind = str(item.get("type", ""))
-    if len(target) != 1 or vault.settings.types.spec(kind).record_class is not RecordClass.EDGE:
-        return None
+        return f"`{one_line(str(item), 40)}` is no relation: it has a `target` and a `type`"
+    named, kind = one_line(str(item.get("target", "")), 60), one_line(str(item.get("type", "")), 40)
+    target = snapshot.by_id.get(named.lower(), ())
+    if len(target) != 1:
+        return f"{'several records have' if target else 'no record has'} the id of its target `{named}`"
+    spec = vault.settings.types.spec(kind)
+    if not spec.known or spec.record_class is not RecordClass.EDGE:
+        return f"`{kind}` is no type of edge"
     start, end = (target[0], entry) if item.get("direction") == "incoming" else (entry, target[0])
     strength = item.get("strength")
     return Edge(

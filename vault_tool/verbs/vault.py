@@ -84,6 +84,8 @@ class Vault(Context):
     backstop = backstop.backstop
     link_beats = linking.link_beats
     link = memories.link
+    update_link = memories.update_link
+    unlink = memories.unlink
     related = look.related
     get = look.get
     show = look.show

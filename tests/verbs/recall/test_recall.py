@@ -466,3 +466,16 @@ def test_how_a_tactic_failed_is_cut_where_it_is_long(vault: Vault) -> None:
     vault.remember("Restarting quartz.", ["Quartz"], kind="failed_tactic", failure_mode="it was very slow, " * 200)
     (caution,) = [one.caution for one in _asked(vault, "restarting quartz").results]
     assert caution is not None and len(caution) < 300 and caution.endswith("…); reconsider only if that changed")
+
+
+@pytest.mark.parametrize("confidence", [0.2, 0.3])
+def test_an_exact_answer_whose_writer_was_unsure_is_the_best_and_marked(vault: Vault, confidence: float) -> None:
+    vault.remember("The cache port of staging was moved once.")
+    made = vault.remember("The staging cache listens on port 6390.", confidence=confidence)
+    found = _asked(vault, "which port does the staging cache listen on")
+    assert (found.results[0].id, found.results[0].doubtful, found.results[0].weak) == (made.id, True, False)
+    # What others found wrong is another matter.
+    wrong = {"target": 0.0, "confidence": 1.0, "rationale": "It listens elsewhere.", "evidence_refs": ["commit:9f3c1e2"]}
+    for number in range(4):
+        vault.as_(session=f"s{number}", model=f"m{number}").update(made.id, truth=wrong)
+    assert made.id not in [one.id for one in _asked(vault, "staging cache port").results[:1]]

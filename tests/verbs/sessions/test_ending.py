@@ -118,9 +118,9 @@ def test_attempts_are_found_in_the_log_and_tied_to_their_problem(agent: Vault, p
         ("worked", problem, "words"),
     ]
     assert tried[0].text == "Larger pool. Tried 50 connections in the pool; it did not help."
-    assert tried[0].evidence == ("episode:2026-11-20#10:02",)
+    assert tried[0].evidence == ("episode:2026-11-20#2",)
     assert (tried[1].memory_id, tried[1].certain, tried[0].certain) == (other.id, True, True)
-    assert tried[1].evidence == ("episode:2026-11-20#10:03", f"memory:{other.id}")
+    assert tried[1].evidence == ("episode:2026-11-20#4", f"memory:{other.id}")
     assert tried[0].problem_title == "Redis drops idle connections after 300 s"
 
 
@@ -141,7 +141,7 @@ def test_an_attempt_becomes_a_memory_tied_to_its_problem(agent: Vault, problem: 
     tactic, solution = (agent.show(one.id) for one in done.recorded)
     assert tactic.content == "Larger pool. Tried 50 connections; it did not help."
     assert tactic.head["failure_mode"] == "the server closes them, not the pool"
-    assert tactic.head["evidence"] == ["episode:2026-11-20#10:02"]
+    assert tactic.head["evidence"] == ["episode:2026-11-20#2"]
     assert (tactic.subjects, solution.subjects) == (("Redis",), ("Redis", "Pool"))
     assert solution.content == "socket_keepalive=True keeps connections open."
     assert {one.id for one in agent.related(problem).results} == {tactic.id, solution.id}
@@ -262,3 +262,28 @@ def test_a_session_of_which_nothing_is_known_has_nothing_to_offer(vault: Vault) 
     assert "keeps no state" in found.warnings[0]
     with pytest.raises(UsageError, match="no session"):
         vault.end_session()
+
+
+def test_a_vote_says_for_which_problem_and_on_what_it_rests(agent: Vault, known: str, problem: str) -> None:
+    vote = {"id": known, "value": "useful", "reason": "Yes.", "problem": problem[:8], "evidence": ["test:test_pool"]}
+    agent.end_session(votes=[vote])
+    signal = agent.index.catalog.signals(known)[-1]
+    assert (signal.problem, signal.evidence) == (problem, ("test:test_pool",))
+    (other,) = agent.end_session(votes=[{**vote, "problem": ""}]).votes
+    assert not other.already
+    with pytest.raises(UsageError, match="no evidence reference"):
+        agent.end_session(votes=[{**vote, "evidence": ["hearsay"]}])
+
+
+def test_a_global_memory_is_judged_for_a_problem_of_this_vault(root: Path, tmp_path: Path, clock: FixedClock) -> None:
+    shared = tmp_path / "shared"
+    Vault.init(shared, clock=clock)
+    with Vault.open(shared, clock=clock) as vault:
+        one = vault.remember("The owner prefers short answers.", kind="preference").id
+    with Vault.open(root, session="s1", clock=clock, environ={"VAULT_GLOBAL": str(shared)}) as agent:
+        problem = agent.remember("Answers are too long.", kind="problem").id
+        agent.end_session(votes=[{"id": one, "value": "useful", "reason": "It was so.", "problem": problem[:8]}])
+        assert agent.index.catalog.signals(one) == []
+    with Vault.open(shared, clock=clock) as vault:
+        vault.fresh()
+        assert [signal.problem for signal in vault.index.catalog.signals(one)] == [problem]

@@ -95,3 +95,14 @@ def test_two_machines_make_the_same_links(life: Life, root: Path) -> None:
         (root / path).unlink()
     link_beats(life.vault)
     assert {edge.id: edge.path for edge in life.vault.index.catalog.of_class(RecordClass.EDGE)} == first
+
+
+def test_a_link_says_from_what_it_was_read_and_how_surely(life: Life) -> None:
+    life.beat("One.", turn="t1", confidence=0.9)
+    life.beat("Two.", turn="t2", confidence=0.6)
+    link_beats(life.vault)
+    (edge,) = life.vault.index.catalog.of_class(RecordClass.EDGE)
+    two, one = edge.text("from_id"), edge.text("to_id")
+    assert edge.texts("evidence") == ("session:t2", f"memory:{two}", f"memory:{one}")
+    assert (edge.number("confidence"), edge.text("turn"), edge.text("user")) == (0.6, "t2", "u1")
+    assert edge.preview == "“Two” came after “One”, in the same session."

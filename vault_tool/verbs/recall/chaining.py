@@ -25,6 +25,9 @@ _TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution",
 _STAYS: dict[Part, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
 """What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
 
+_MIDDLING = 0.5
+"""How strong a link is taken to be that does not say: a stronger one lends more, a weaker one less."""
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -186,9 +189,8 @@ def changes_of(pool: Pool, identities: Collection[str]) -> dict[str, list[Entry]
 
 
 def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
-    for field, edge in pointed:
-        if field not in _JOINS or edge.record_class is not RecordClass.EDGE:
-            continue
+    edges = [(field, edge) for field, edge in pointed if field in _JOINS and edge.record_class is RecordClass.EDGE]
+    for field, edge in sorted(edges, key=lambda pair: _strength(pair[1]), reverse=True):
         role = _TYPES_OF_LINK.get(edge.type, "related")
         incoming = field == "to_id"
         if role != "related" and not incoming:
@@ -201,11 +203,18 @@ def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]],
             says = (
                 f"{edge.type} {'it' if incoming else 'of'} {entry.title}" if role == "related" else f"{edge.type} {entry.title}"
             )
-            yield _link(role, entry, f"{says}: {edge.preview}" if edge.preview else says), other
+            yield _link(role, entry, f"{says}: {edge.preview}" if edge.preview else says, _strength(edge)), other
 
 
-def _link(role: Part, entry: Entry, why: str) -> Link:
-    return Link(role, entry.id, why, _STAYS[role])
+def _strength(edge: Entry) -> float:
+    given = edge.number("strength")
+    return _MIDDLING if given is None else given
+
+
+def _link(role: Part, entry: Entry, why: str, strength: float = _MIDDLING) -> Link:
+    # What changed a memory comes along however weak somebody called the link.
+    lends = 1.0 if role == "update" else 1.0 + strength - _MIDDLING
+    return Link(role, entry.id, why, min(_STAYS["update"], _STAYS[role] * lends))
 
 
 def strongest(candidates: Sequence[Candidate], count: int) -> list[Candidate]:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from vault_tool.errors import UsageError
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.model.types import KEPT_TYPES, STORY_EDGES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.verbs import resolve
@@ -73,6 +73,10 @@ class Filters:
         if entry.type in KEPT_TYPES and entry.type not in self._kinds:
             return False
         return not entry.expired(self._now)
+
+    def tells(self, edge: Entry) -> bool:
+        """Whether a link may lead to what it joins: one that was read from what it joins says no more than that."""
+        return edge.type not in STORY_EDGES
 
     def wants(self, entry: Entry) -> bool:
         """Whether a record is what the asker's own filters ask for."""

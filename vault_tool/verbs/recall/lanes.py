@@ -14,9 +14,10 @@ from vault_tool.index.graph import names_of
 from vault_tool.index.lexical_text import handle_names
 from vault_tool.index.searching import Wording
 from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, mentioned
-from vault_tool.recall.question import SELF, Question, asks_of, without, word_count
+from vault_tool.recall.question import SELF, Question, asks_of, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
 from vault_tool.verbs.context import Context
@@ -88,7 +89,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
     reach = _LANE * (_FILTERED if filters.narrow else 1)
-    classes = [record_class.value for record_class in MEMORIES]
+    classes = [record_class.value for record_class in (*MEMORIES, RecordClass.EDGE)]
     names = named_subjects(catalog, question)
     pool.meaning, lacks = meaning.ask(vault, _ways(question, names), weights, until)
     pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
@@ -107,11 +108,12 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
             *_in_session(pool, asked),
         ]
     )
+    telling = telling_words(question.text)
     while True:
         words = {} if question.page else vault.index.wording(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
         paths = dict.fromkeys([*list(words)[:reach], *near, *others])
-        _take(pool, catalog.by_paths_kept(paths).values(), words, mentions, near)
+        _take(pool, catalog.by_paths_kept(paths).values(), words, mentions, near, telling)
         # Filters may refuse all of the best: what they want can stand far below.
         if not filters.narrow or len(pool.candidates) >= asked.limit or len(words) <= reach:
             break
@@ -167,10 +169,14 @@ def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: i
 
 
 def _take(
-    pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float], near: Collection[str]
-) -> None:
+    pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float], near: Collection[str],
+    telling: frozenset[str],
+) -> None:  # fmt: skip
     nearest, filters = frozenset(near), pool.filters
     for entry in entries:
+        if entry.record_class is RecordClass.EDGE:
+            _take_ends(pool, entry, words.get(entry.path), mentions.get(entry.path, 0.0), telling)
+            continue
         for current in _current(pool, entry) if filters.replaced_by(entry.id) else (entry,):
             if not filters.admits(current):
                 continue
@@ -184,6 +190,26 @@ def _take(
                 one.why += ("meaning",)
             if current is not entry:
                 one.why += (f"replaces {entry.title}",)
+
+
+def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float, telling: frozenset[str]) -> None:
+    """Take in what a link joins, where its prose has a word of the question that both begin without.
+
+    Where one has it too that one is found, and leads to the other.
+    """
+    said = telling & telling_words(edge.preview) if pool.filters.tells(edge) else frozenset[str]()
+    if not said:
+        return
+    ends = [end for name in ("from_id", "to_id") for end in pool.catalog.get(edge.text(name))]
+    if said <= telling_words(" ".join(f"{end.title} {end.preview}" for end in ends)):
+        return
+    for current in (current for end in ends for current in _current(pool, end) if pool.filters.admits(current)):
+        one = pool.candidate(current)
+        if wording is not None and wording.share > one.words:
+            # Not by what the link is called: that is made of the names of both.
+            one.words, one.covered = wording.share, wording.covered
+            one.why += (f"{edge.type}: {edge.preview}",)
+        _raise(one, mention)
 
 
 def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float]) -> None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from vault_tool.belief.fold import Belief, fold, untouched
-from vault_tool.belief.gates import local_utility, truth_gate, voted_down, withheld
+from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
 from vault_tool.index.schema import signal_of
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
@@ -58,6 +58,9 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
     for one in some:
         belief = believed[one.entry.id]
+        truth, start = belief.truth, confidence_of(one.entry)
+        if asked.profile == "targeted":
+            truth = truth_asked_for(truth, start)
         if (withheld(belief) and not asked.doubtful) or (asked.profile == "ambient" and voted_down(belief)):
             one.score = -1.0
             continue
@@ -65,7 +68,7 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
             belief,
             types.spec(one.entry.type),
             local_utility(belief, likeness),
-            truth_gate(belief.truth) if weights.gate else 1.0,
+            truth_gate(truth) if weights.gate else 1.0,
             generation,
             speaking.has(one.entry),
             strong_models,

@@ -13,7 +13,7 @@ from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve, seen
 from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful
+from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
 from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.memories import link
 from vault_tool.verbs.operation import Saved
@@ -28,7 +28,7 @@ VALUES = ("useful", "questionable")
 OUTCOMES = {"worked": "solution", "failed": "failed_tactic"}
 _EDGES = {"solution": "SOLVES", "failed_tactic": "ATTEMPTED"}
 
-_VOTE_FIELDS = frozenset({"id", "value", "reason", "problem"})
+_VOTE_FIELDS = frozenset({"id", "value", "reason", "problem", "evidence"})
 _ATTEMPT_FIELDS = frozenset(
     {"key", "outcome", "problem", "content", "title", "subject_names", "failure_mode", "rationale", "confidence", "evidence"}
 )
@@ -90,7 +90,7 @@ def end_session(
 ) -> SessionEnd:
     """Offer what this session was shown, to be voted on, and what its log says was tried, to be recorded.
 
-    `votes` are `{id, value: useful | questionable, reason, problem}`; `attempts` are `{key, outcome: worked | failed,
+    `votes` are `{id, value: useful | questionable, reason, problem, evidence}`; `attempts` are `{key, outcome: worked | failed,
     problem, content, ...}`, where `key` takes up an attempt that was offered and any other field overrides what it
     says, `problem` among them. All are checked before the first is written; UsageError names every fault. It is no
     boundary: call it any number of times, or never.
@@ -119,11 +119,11 @@ def end_session(
 
 @dataclass(frozen=True, slots=True)
 class _Vote:
-    place: Context
     entry: Entry
     value: str
     reason: str
     problem: str
+    evidence: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +177,15 @@ def _vote(vault: Context, given: Mapping[str, Any]) -> _Vote:
     if value not in VALUES:
         raise UsageError(f"`{one_line(value, 30)}` is neither {' nor '.join(VALUES)}")
     place, entry = _memory(vault, _text(given, "id"))
-    problem = _problem(place, _text(given, "problem")).id if _text(given, "problem") else ""
-    return _Vote(place, entry, value, one_line(_text(given, "reason")), problem)
+    problem = _text(given, "problem")
+    if problem:
+        # What a global memory helped with may be a problem of this vault.
+        problem = _problem(vault if resolve.candidates(vault, problem) else place, problem).id
+    evidence = given.get("evidence") or ()
+    if not isinstance(evidence, (list, tuple)) or not all(isinstance(one, str) for one in evidence):
+        raise UsageError("`evidence` must be a list of texts")
+    require_evidence(evidence)
+    return _Vote(entry, value, one_line(_text(given, "reason")), problem, tuple(evidence))
 
 
 def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
@@ -244,11 +251,16 @@ def _voted(vault: Context, vote: _Vote) -> tuple[Voted, Saved]:
     """A vote through its own verb; the same words twice are one vote, so that a call may be sent again."""
     entry = vote.entry
     for signal in judgements(vault):
-        if (signal.target, signal.kind.value, signal.rationale) == (entry.id, vote.value, vote.reason):
+        if (signal.target, signal.kind.value, signal.rationale, signal.problem) == (
+            entry.id,
+            vote.value,
+            vote.reason,
+            vote.problem,
+        ):
             known = Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=None, already=True)
             return known, Saved(committed=True)
     mark = mark_useful if vote.value == "useful" else mark_questionable
-    made: Marked = mark(vote.place, entry.id, vote.reason, problem=vote.problem)
+    made: Marked = mark(vault, entry.id, vote.reason, problem=vote.problem, evidence=vote.evidence)
     after = made.utility.after
     return Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=after), made
 

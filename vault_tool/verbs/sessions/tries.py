@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
 from vault_tool.consolidation.attempts import Event, Problem, Tie, Tried, attempts
-from vault_tool.files import journals, layout, reader
+from vault_tool.files import layout
 from vault_tool.files.sessions import AgentSession
 from vault_tool.index.of_session import written_in
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
-from vault_tool.util.text import body_hash, one_line
+from vault_tool.util.text import one_line
 from vault_tool.verbs import seen
 from vault_tool.verbs.context import Context
+from vault_tool.verbs.evidence import log_of
 from vault_tool.verbs.look import body_of
 
 LONGEST_TEXT = 2000
@@ -54,6 +55,7 @@ class _Line:
     """An entry of the log that is this session's: with the memory whose writing it tells of, or the problem that it names."""
 
     entry: EpisodeEntry
+    reference: str
     memory: Entry | None
     problem: str = ""
 
@@ -71,20 +73,17 @@ def attempts_of(vault: Context, session: str) -> list[Attempt]:
         for one in attempts(events, list(problems.values()))
         if not _is_tied(vault, by_event[id(one.event)].memory)
     ]
-    crowd = Counter(_reference(one.event.at) for one, _ in tried)
+    crowd = Counter(one.event.at for one, _ in tried)
     resting = _resting(written)
     found = [_attempt(vault, one, line) for one, line in tried]
     kept = set(state.recorded) if state else set()
-    return [one for one in found if one.key not in kept and not _is_recorded(one, crowd, resting)]
+    return [one for one in found if one.key not in kept and not _is_recorded(one, crowd[one.at], resting)]
 
 
-def _is_recorded(attempt: Attempt, crowd: Mapping[str, int], resting: Mapping[str, frozenset[str]]) -> bool:
-    """Whether a solution or failed tactic rests on the attempt: on its memory, or on its minute and nothing else of it."""
-    reference, *memory = attempt.evidence
-    if memory:
-        return memory[0] in resting
-    bodies = resting.get(reference, frozenset())
-    return body_hash(attempt.text) in bodies or (bool(bodies) and crowd[reference] == 1)
+def _is_recorded(attempt: Attempt, crowd: int, resting: frozenset[str]) -> bool:
+    """Whether a solution or failed tactic rests on the attempt; the minute names it where it is the only one of that."""
+    minute = f"episode:{attempt.at[:10]}#{attempt.at[11:16]}"
+    return attempt.evidence[-1] in resting or (crowd == 1 and minute in resting)
 
 
 def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_Line]:
@@ -94,21 +93,19 @@ def _lines(vault: Context, session: str, written: Sequence[Entry]) -> Iterator[_
     if since is None:
         return
     until, name = vault.clock.now(), one_line(session)
-    for path in _logs(vault, since, until):
-        ours = bool(vault.local.journal_states(path))
-        entries, _ = journals.read_episode(path, reader.read(vault.root, path))
-        for entry in entries:
-            made = own.get(entry.path)
+    for day in _days(vault, since, until):
+        for number, (path, entry) in enumerate(log_of(vault, day), 1):
+            reference, made = f"episode:{day}#{number}", own.get(entry.path)
             if vault.sight is not None and made is None:
                 continue  # whose word it is, nobody said
-            nameless = ours and not entry.session and _within(entry.at, since, until)
+            nameless = bool(vault.local.journal_states(path)) and not entry.session and _within(entry.at, since, until)
             if made is not None and _tells_its_writing(entry, made):
                 if made.record_class is RecordClass.OBSERVATION:
-                    yield _Line(entry, made)
+                    yield _Line(entry, reference, made)
             elif entry.type.startswith(_TOOLS_OWN):
                 continue
             elif entry.session == name or (nameless and (made is not None or not entry.path)):
-                yield _Line(entry, None, _problem_at(vault, entry.path))
+                yield _Line(entry, reference, None, _problem_at(vault, entry.path))
 
 
 def _tells_its_writing(entry: EpisodeEntry, made: Entry) -> bool:
@@ -130,9 +127,11 @@ def _began(vault: Context, written: Sequence[Entry]) -> datetime | None:
     return min(known).replace(second=0, microsecond=0) if known else None
 
 
-def _logs(vault: Context, since: datetime, until: datetime) -> list[str]:
+def _days(vault: Context, since: datetime, until: datetime) -> list[str]:
     first, last = since.date().isoformat(), (until + timedelta(minutes=1)).date().isoformat()
-    return [path for path in vault.whole_index.catalog.of_kind("episode") if first <= layout.journal_date(path) <= last]
+    return sorted(
+        {day for path in vault.whole_index.catalog.of_kind("episode") if first <= (day := layout.journal_date(path)) <= last}
+    )
 
 
 def _within(at: str, since: datetime, until: datetime) -> bool:
@@ -167,13 +166,9 @@ def _problems(vault: Context, state: AgentSession | None, written: Sequence[Entr
                 yield Problem(id=entry.id, text=f"{entry.title} {entry.preview}", subjects=entry.subjects, at=at)
 
 
-def _resting(written: Sequence[Entry]) -> dict[str, frozenset[str]]:
-    """The evidence of the session's solutions and failed tactics, each with the hashes of the bodies that rest on it."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for entry in written:
-        for text in entry.texts("evidence") if entry.type in _TRIES else ():
-            found[text].add(entry.body_hash)
-    return {text: frozenset(bodies) for text, bodies in found.items()}
+def _resting(written: Sequence[Entry]) -> frozenset[str]:
+    """The evidence that the session's solutions and failed tactics rest on."""
+    return frozenset(text for entry in written if entry.type in _TRIES for text in entry.texts("evidence"))
 
 
 def _is_tied(vault: Context, memory: Entry | None) -> bool:
@@ -187,7 +182,7 @@ def _is_tied(vault: Context, memory: Entry | None) -> bool:
 def _attempt(vault: Context, tried: Tried, line: _Line) -> Attempt:
     memory, event = line.memory, tried.event
     problems = vault.index.catalog.get(tried.problem) if tried.problem else ()
-    evidence = [_reference(event.at), *([f"memory:{memory.id}"] if memory else [])]
+    evidence = [line.reference, *([f"memory:{memory.id}"] if memory else [])]
     return Attempt(
         key=sha256("\n".join((event.at, line.entry.title, line.entry.summary)).encode()).hexdigest()[:10],
         at=event.at,
@@ -202,7 +197,3 @@ def _attempt(vault: Context, tried: Tried, line: _Line) -> Attempt:
         memory_type=memory.type if memory else None,
         certain=memory is not None or bool(line.entry.session),
     )
-
-
-def _reference(at: str) -> str:
-    return f"episode:{at[:10]}#{at[11:16]}"

@@ -12,10 +12,11 @@ from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs.beats import THREAD
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.verbs.standing import confidence_of
 from vault_tool.verbs.turns.candidates import LOCATION
 from vault_tool.verbs.turns.recollecting import beat_order
 
@@ -23,6 +24,7 @@ BEATS = ("relationship_beat", "world_discovery", "thread")
 """The types that the pass links."""
 
 _FINDERS = ("player", "character")
+_SHOWN = 80
 _SPACE = uuid.UUID("b3c1f5a0-6a57-5b69-8c2d-3f2b8b8c9e77")
 
 
@@ -148,9 +150,8 @@ def _order(life: Sequence[Entry]) -> Iterator[_Link]:
         earlier = followed[session]
         if earlier is not None:
             same = earlier.text("session") == session
-            yield _Link(
-                "TEMPORAL_FOLLOWS", beat, earlier, f"What came next in {'the same' if same else 'another'} session.", beat
-            )
+            where = "in the same session" if same else "in another session"
+            yield _Link("TEMPORAL_FOLLOWS", beat, earlier, f"{_said(beat)} came after {_said(earlier)}, {where}.", beat)
         last[session] = latest = beat
 
 
@@ -162,7 +163,9 @@ def _scenes(life: Sequence[Entry], places: _Subjects) -> Iterator[_Link]:
         session = beat.text("session")
         previous = before.get(session)
         if previous is not None and _one_scene(previous, beat, places):
-            yield _Link("SHARED_SCENE_WITH", beat, opening[session], "Of one turn, or of one place.", beat)
+            first = opening[session]
+            why = "one turn" if _one_turn(previous, beat) else "one place"
+            yield _Link("SHARED_SCENE_WITH", beat, first, f"{_said(beat)} is of {why} with {_said(first)}.", beat)
         else:
             opening[session] = beat
         before[session] = beat
@@ -187,25 +190,33 @@ def _threads(life: Sequence[Entry]) -> Iterator[_Link]:
         if not key:
             continue
         if key in last:
-            yield _Link("CONTINUES_THREAD", beat, last[key], f"It goes on with: {named}.", beat)
+            yield _Link("CONTINUES_THREAD", beat, last[key], f"{_said(beat)} goes on with {one_line(named, _SHOWN)}.", beat)
         last[key] = beat
 
 
 def _anchors(beat: Entry, places: _Subjects) -> Iterator[_Link]:
     for place in places.of(beat, LOCATION):
-        yield _Link("AT_LOCATION", beat, place, "It happened there.", beat)
+        yield _Link("AT_LOCATION", beat, place, f"{_said(beat)} happened at {one_line(place.title, _SHOWN)}.", beat)
     if beat.type == "world_discovery":
         finders = places.of(beat, _FINDERS[0]) or places.of(beat, _FINDERS[1])
         for finder in finders:
-            yield _Link("DISCOVERED", finder, beat, "It was found out by them.", beat)
+            yield _Link("DISCOVERED", finder, beat, f"{one_line(finder.title, _SHOWN)} found out: {_said(beat)}.", beat)
+
+
+def _said(beat: Entry) -> str:
+    return f"“{one_line(beat.title, _SHOWN).rstrip('.')}”"
 
 
 def _create(op: Operation, link: _Link) -> None:
-    said = link.beat.text
+    """Plan a link, as sure as the less sure of the beats that it was read from, and resting on them and their turn."""
+    said, turn = link.beat.text, link.beat.text("turn")
+    beats = [end for end in (link.start, link.end) if end.record_class is RecordClass.OBSERVATION]
+    evidence = (*([f"session:{turn}"] if turn else []), *(f"memory:{beat.id}" for beat in beats))
     op.create(
         Edge(
             id=link.id, type=link.type, body=f"{link.why}\n", from_id=link.start.id, from_title=link.start.title,
             to_id=link.end.id, to_title=link.end.title, created=op.vault.now(), session=said("session"), user=said("user"),
-            project=said("project"), origin=said("origin"),
+            project=said("project"), origin=said("origin"), turn=turn, model=said("model"), evidence=evidence,
+            confidence=min(confidence_of(beat) for beat in beats),
         )
     )  # fmt: skip
