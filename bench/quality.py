@@ -31,7 +31,7 @@ class Stage:
 
     name: str
     weights: Weights
-    hops: int = 2
+    hops: int = 0
 
 
 STAGES = (
@@ -41,10 +41,10 @@ STAGES = (
     Stage("without neighbours", _ALONE),
     Stage("without sessions", replace(TARGETED, session=0.0)),
     Stage("without named subjects", replace(TARGETED, named=0.0)),
-    Stage("without chains", TARGETED, hops=0),
+    Stage("with implicit chains", TARGETED, hops=2),
     Stage("best passages alone", replace(TARGETED, passage=1.0, head=0.0)),
     Stage("first passages alone", replace(TARGETED, passage=0.0, head=1.0)),
-    Stage("fusion alone", replace(_ALONE, session=0.0, named=0.0), hops=0),
+    Stage("fusion alone", replace(_ALONE, session=0.0, named=0.0)),
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,8 @@ from tests.stories import told
 from vault_tool import Vault
 from vault_tool.recall.question import PAGE_WORDS
 from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.recall.asked import Asked
+from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.recall import SubjectView
 from vault_tool.verbs.sessions.ambient import Reminders
 
@@ -206,3 +209,38 @@ def test_forty_turns_send_at_most_three_times_the_memory_text_that_they_carry(tu
             carried += sum(len(one["content"]) + len(one.get("title", "")) for one in lean["results"])
     assert carried > 2000
     assert sent <= 3 * carried, (sent, carried)
+
+
+def test_an_answer_of_two_memories_is_whole(tmp_path: Path) -> None:
+    story = Story(_all_told(), tmp_path / "vault")
+    whole = _whole(story)
+    assert [whole[via] for via in ("edge", "problem", "change", "subject")] == [10, 5, 5, 10], "a link or a subject leads there"
+
+
+@by_meaning
+def test_by_meaning_the_second_memory_is_found_for_itself_and_steps_add_nothing(tmp_path: Path) -> None:
+    story = Story(_all_told(), tmp_path / "vault", "local")
+    whole = _whole(story)
+    assert sum(whole.values()) >= 38
+    assert _whole(story, hops=2) == whole
+
+
+def _all_told() -> dict[str, Any]:
+    """Forty questions for two memories each, in a vault that knows the other stories as well."""
+    story = told.read("steps")
+    for name in ("contexts", "turns"):
+        known = told.read(name)["known"]
+        renamed = {one: f"{name} {one}" for one in known}
+        for one, memory in known.items():
+            problem = {"problem": renamed[memory["problem"]]} if "problem" in memory else {}
+            story["known"][renamed[one]] = memory | problem | {"sources": [renamed[s] for s in memory.get("sources", ())]}
+    return story
+
+
+def _whole(story: Story, hops: int = 0) -> Counter[str]:
+    """How many questions have both of their memories among the first ten, by what leads from one to the other."""
+    found: Counter[str] = Counter()
+    for step in story.told["steps"]:
+        results = gather(story.vault, Asked(query=step["ask"], hops=hops, limit=10)).results
+        found[step["via"]] += {*step["needs"]} <= {story.names[one.id] for one in results}
+    return found

@@ -11,7 +11,7 @@ from typing import Any
 from vault_tool.files import layout
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
-from vault_tool.model.records import Observation, Record, Subject, Understanding, Workspace
+from vault_tool.model.records import Edge, Observation, Record, Subject, Understanding, Workspace
 from vault_tool.util.text import first_sentence
 
 _STORIES = Path(__file__).parent
@@ -39,6 +39,7 @@ def write(root: Path, story: dict[str, Any]) -> None:
     names = dict.fromkeys(name for one in known.values() for name in one["subjects"])
     records += [Subject(id=identity(f"subject {name}"), type="subject", name=name, created=day) for name in names]
     records += [_memory(name, one, _BEGUN + timedelta(days=at)) for at, (name, one) in enumerate(known.items())]
+    records += [_link(number, link, day) for number, link in enumerate(story.get("links", ()))]
     used: set[str] = set()
     for record in records:
         path = place(record, {}, lambda place: place.casefold() in used)
@@ -58,4 +59,12 @@ def _memory(name: str, one: dict[str, Any], day: datetime) -> Record:
     return Observation(
         id=identity(name), type=one["kind"], title=first_sentence(text), body=text, subjects=subjects, created=created,
         origin="agent", problem=identity(one["problem"]) if "problem" in one else "", failure_mode=one.get("failure_mode", ""),
+        change_targets=tuple(map(identity, one.get("changes", ()))),
+    )  # fmt: skip
+
+
+def _link(number: int, link: dict[str, str], day: str) -> Edge:
+    return Edge(
+        id=identity(f"link {number}"), type=link["type"], body=f"{link['why']}\n", from_id=identity(link["from"]),
+        to_id=identity(link["to"]), created=day, origin="agent",
     )  # fmt: skip

@@ -41,7 +41,7 @@ _LONGEST = 2000
 @click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
 @narrows
 @click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
-@click.option("--hops", type=click.IntRange(0, 3), default=2, show_default=True, help="How far associations are followed.")
+@click.option("--hops", type=click.IntRange(0, 3), default=0, show_default=True, help="How far what is merely alike is followed.")
 @click.option("--problem", type=MEMORY, metavar="ID", default="", help="The problem that the answer is to help with.")
 @click.option("--budget", type=click.IntRange(1), metavar="TOKENS", help="Most tokens that the results may take.")
 @click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")

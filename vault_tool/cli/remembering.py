@@ -93,7 +93,10 @@ def link(call: Call, **given: Any) -> Exit:
 @click.option("--confidence", type=SHARE, help="0 to 1.")
 @writes
 def update_link(call: Call, **given: Any) -> Exit:
-    """Change a link's strength, confidence or prose."""
+    """Say anew why a link is there, or how strong.
+
+    What is not given stays as it is; a number is one line of the link's file.
+    """
     with call.open_vault() as vault:
         return call.emit(memories.update_link(vault, **given), _relinked, vault)
 
@@ -102,7 +105,10 @@ def update_link(call: Call, **given: Any) -> Exit:
 @click.argument("link_id", type=MEMORY, metavar="LINK", help="The link's own id, as `vt related` lists it.")
 @writes
 def unlink(call: Call, link_id: str) -> Exit:
-    """Take a link away; what it joined stays, and `vt undo` puts it back."""
+    """Take a link away.
+
+    What it joined stays, and `vt undo` puts it back.
+    """
     with call.open_vault() as vault:
         return call.emit(memories.unlink(vault, link_id), _unlinked, vault)
 

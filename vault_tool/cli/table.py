@@ -25,7 +25,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("add-observations", "observing", "Append several observations in one commit."),
         Listed("delete-observations", "observing", "Delete what this same session wrote."),
         Listed("link", "remembering", "Link two memories, and say why."),
-        Listed("update-link", "remembering", "Change a link's strength, confidence or prose."),
+        Listed("update-link", "remembering", "Say anew why a link is there, or how strong."),
         Listed("unlink", "remembering", "Take a link away."),
         Listed("pin", "remembering", "Keep a memory from fading, or let it fade."),
         Listed("tag", "remembering", "Give a memory tags, or take them from it."),

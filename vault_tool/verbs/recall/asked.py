@@ -23,7 +23,7 @@ class Asked:
     `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or
     classes of which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `since` and
     `until` bounds on when it was observed (as `require_moment` reads them), `budget` a bound on the answer in tokens,
-    `hops` how far implicit chains go (0 to 3), `exclude` ids that are not wanted again, `doubtful` whether what is
+    `hops` how far what is merely alike is followed (0 to 3), `exclude` ids that are not wanted again, `doubtful` whether what is
     believed to be false is shown too, `problem` the id of a problem that the answer is to serve.
     """
 
@@ -39,7 +39,7 @@ class Asked:
     session: str | None = None
     limit: int = 10
     budget: int | None = None
-    hops: int = 2
+    hops: int = 0
     problem_links: bool = True
     update_links: bool = True
     include_global: bool = True

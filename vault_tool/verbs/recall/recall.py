@@ -163,7 +163,7 @@ def recall(
     until: str | None = None,
     session: str | None = None,
     user: str | None = None,
-    hops: int = 2,
+    hops: int = 0,
     problem: str = "",
     budget: int | None = None,
     include_global: bool = True,
@@ -175,8 +175,9 @@ def recall(
     `kinds` are types or classes, `tags` all of which it has and `not_tags` none, `project` the only one that it may be of,
     `since` and `until` (`2026-11-20`, `2026-11`, `7d`) bound when it was observed, `session` is the conversation that
     wrote it, `user` who asks: another's memories are not there for them,
-    `hops` (0..3) how far associations are followed, `problem` the problem that it is to help with, `budget` a bound in
-    tokens, `doubtful` shows what is believed to be false too, `explain` gives every factor of every score.
+    `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
+    is to help with, `budget` a bound in tokens, `doubtful` shows what is believed to be false too, `explain` gives every
+    factor of every score.
     """
     asked = Asked(
         query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
