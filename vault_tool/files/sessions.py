@@ -31,6 +31,7 @@ _SPOILT = ".spoilt"
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 _POLL_SECONDS = 0.01
+_MOST_KNOWN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,9 @@ class Sessions:
                     folder.rename(name, name + _SPOILT)
                 _sweep(folder, moment)
             after = replace(change(before or AgentSession(id=session, began=at, touched=at)), touched=at)
-            _write(folder, name, _as_json(after), durable=durable)
+            data = _as_json(after)
+            _write(folder, name, data, durable=durable)
+            _keep(data, after)
         return after
 
     def forget(self, identity: str) -> int:
@@ -226,10 +229,29 @@ def _as_json(session: AgentSession) -> bytes:
     return json.dumps(found, ensure_ascii=False).encode()
 
 
+_known: dict[bytes, AgentSession] = {}
+"""What the files that were read or written last came to: a call reads a session twice, and the next one reads what it wrote."""
+
+
+def _keep(data: bytes, session: AgentSession) -> None:
+    _known[data] = session
+    while len(_known) > _MOST_KNOWN:
+        _known.pop(next(iter(_known)), None)
+
+
 def _parsed(data: bytes | None) -> AgentSession | None:
     """The state that a file holds, or None for what is none: nothing in it is trusted to have the right shape."""
+    if data is None:
+        return None
+    found = _known.get(data) or _read(data)
+    if found is not None:
+        _keep(data, found)
+    return found
+
+
+def _read(data: bytes) -> AgentSession | None:
     try:
-        found = read_own(data or b"")
+        found = read_own(data)
         token = found["token"]
         return AgentSession(
             id=str(found["id"]),

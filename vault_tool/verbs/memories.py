@@ -211,7 +211,7 @@ def unlink(vault: Context, link_id: str) -> Unlinked:
         edge = _edge(vault, link_id)
         if edge.type in STORY_EDGES and edge.text("turn"):
             shown = resolve.short(vault, edge.id)
-            hint = f"`vt update-link {shown} --strength 0` has it lend nothing; to forget a beat takes its links along"
+            hint = f"`vt update-link {shown} --strength 0` has it lend least; to forget a beat takes its links along"
             raise Refused(f"{shown} follows from what its turn told, and would be read again", hint)
         op.remove(edge.path)
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"no longer: {_called(edge)}", type=edge.type))
