@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.files.layout import VAULT
 from vault_tool.model.fields import SCHEMA, FieldKind
 from vault_tool.model.ids import canonical
-from vault_tool.model.records import Record
+
+if TYPE_CHECKING:
+    from vault_tool.model.records import Record
 
 FORGOTTEN = f"{VAULT}/forgotten"
 

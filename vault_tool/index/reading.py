@@ -20,8 +20,6 @@ from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.importing import forms
-from vault_tool.importing.notes import Asked, made
-from vault_tool.importing.titles import title_of
 from vault_tool.index.catalog import Known, Page
 from vault_tool.index.lexical_text import Text, document, page
 from vault_tool.model.ids import derived_id
@@ -204,10 +202,12 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
     Whatever its head says of ids, types and origins, it is nobody's memory but a text that came with the folder.
     """
+    from vault_tool.importing.notes import Asked, made  # 25 ms, and few vaults have notes around them
+
     size, found = len(data), content_hash(data)
     identity = derived_id("around", path)
     moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
-    taken = made(path.removeprefix(AROUND), data, _AS_IT_IS, registry, identity=identity, fallback=moment)
+    taken = made(path.removeprefix(AROUND), data, Asked(), registry, identity=identity, fallback=moment)
     problems = tuple(replace(one, path=path) for one in taken.problems)
     told = data
     if taken.data is None or not taken.identity:
@@ -215,7 +215,7 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
         if not body.strip() or any(one.code in ("not-text", "conflict-markers") for one in problems):
             kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
             return Seen(path, kind, stat, size, found, problems=problems)
-        again = made(path.removeprefix(AROUND), body.encode(), _AS_IT_IS, registry, identity=identity, fallback=moment)
+        again = made(path.removeprefix(AROUND), body.encode(), Asked(), registry, identity=identity, fallback=moment)
         told = again.data or b""
     else:
         told = taken.data or b""
@@ -226,7 +226,6 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     return replace(seen, size=size, hash=found, entry=replace(seen.entry, head=head, size=size, hash=found), problems=problems)
 
 
-_AS_IT_IS = Asked()
 _NOT_OURS = frozenset({"pinned", "user", "session", "turn", "model", "supersedes", "problem", "related_to", "change_targets"})
 """What a head of the folder around cannot claim: whose it is, what it replaces and that it never fades."""
 
@@ -252,6 +251,8 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
 def _by_its_text(unread: Seen, body: str) -> Seen:
     """A note whose head cannot be read, searched as a page is."""
+    from vault_tool.importing.titles import title_of  # 4 ms, and few heads cannot be read
+
     title = title_of(unread.path, {}, body)
     shown = one_line(body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
     return replace(unread, page=Page(unread.path, title, shown), text=page(unread.path, title, body))
