@@ -25,6 +25,8 @@ from vault_tool.errors import Exit
 LONG = "that goes on about connections, timeouts, restarts and all that was tried in three weeks of nights, 接続の問題も"
 ELSEWHERE = {
     "vt watch": "it goes on until it is ended (see tests/watch)",
+    "vt mcp": "it serves until its input ends (see tests/mcp)",
+    "vt mcp --preset full": "it serves until its input ends (see tests/mcp)",
     "vt watch --json": "it goes on until it is ended (see tests/watch)",
     "vt embed": "no embedder is at hand in a test of every command",
     "vt embed --provider local --download": "it downloads",

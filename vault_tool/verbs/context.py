@@ -347,14 +347,18 @@ class Context:
         is chosen anew where this machine's settings changed: an agent's process lives for days.
         """
         self._finish_forgetting()
-        if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
-            self.reconsider()
+        self.settle_machine()
         if self.vouching is not None and self.vouching():
             with self.index.held():
                 return self.freshness(self.index.recheck(()))
         found = self.freshness(self.index.refresh(progress=progress or self.progress))
         self.settle_state(changed=bool(found.changed))
         return found
+
+    def settle_machine(self) -> None:
+        """Choose anew who embeds, where this machine's settings changed since they were read."""
+        if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
+            self.reconsider()
 
     def settle_state(self, *, changed: bool) -> None:
         """Let `_state.json` follow what changed; it is of everything, whoever asks."""

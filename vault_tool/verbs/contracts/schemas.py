@@ -51,7 +51,7 @@ def require_shape(request: object, operation: str = "") -> tuple[str, ...]:
     if not isinstance(op, str) or op not in OPERATIONS or operation not in ("", op):
         expected = operation or ", ".join(OPERATIONS)
         raise InvalidRequest([Fault("/op", f"`op` must be one of {expected}" if not operation else f"`op` must be {expected}")])
-    faults = [fault for error in _validator(op).iter_errors(request) for fault in _faults(error)]
+    faults = [fault for error in _validator(op).iter_errors(request) for fault in faults_of(error)]
     if faults:
         raise InvalidRequest(faults)
     return tuple(_unknown(request, schema(op), ()))
@@ -69,7 +69,7 @@ def _validator(operation: str) -> Draft202012Validator:
     return Draft202012Validator(schema(operation))
 
 
-def _faults(error: ValidationError) -> Iterator[Fault]:
+def faults_of(error: ValidationError) -> Iterator[Fault]:
     """A fault of the schema in the words of a person; what is missing is named where it should stand."""
     place, wanted, given = tuple(error.absolute_path), cast(Any, error.validator_value), cast(Any, error.instance)
     match error.validator:

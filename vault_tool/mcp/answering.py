@@ -1,0 +1,123 @@
+"""A call of a tool, from arguments that anybody may have sent to an answer as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from vault_tool.errors import Exit, VaultError
+from vault_tool.mcp.table import RENAMED, TOOLS
+from vault_tool.mcp.tools import Caller, Tool, named
+from vault_tool.model.ids import canonical
+from vault_tool.util.json_text import flaw_in
+from vault_tool.util.text import one_line
+from vault_tool.verbs.context import Progress
+from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
+from vault_tool.verbs.contracts.schemas import faults_of
+from vault_tool.verbs.lean import NOTICE, filled
+from vault_tool.verbs.resolve import short
+from vault_tool.verbs.vault import Vault
+
+if TYPE_CHECKING:
+    from jsonschema import Draft202012Validator
+
+_WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
+"""What an agent should know of how the indexes stand to the files."""
+
+
+def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
+    """An open vault as a caller asks it; what is warm in it stays so."""
+    vault.settle_machine()
+    # What a copy made first would be lost with it.
+    _ = vault.vectors, vault.standings, vault.session_order, vault.global_vault
+    return vault.as_(
+        origin="agent", session=session or caller.session, project=caller.project, user=caller.user, model=caller.model
+    )
+
+
+def answer(
+    vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
+) -> dict[str, Any]:
+    """What a tool answers, in the lean form. Raises VaultError, with all faults of the arguments at once."""
+    given = _checked(named("full")[tool], arguments)
+    names = RENAMED.get(tool, {})
+    with_names = {names.get(name, name): value for name, value in given.items() if name != "session"}
+    asking = asked_by(caller, vault, given.get("session", ""))
+    asking.progress = progress
+    result = getattr(asking, tool)(**with_names)
+    if hasattr(result, "lean"):
+        lean: dict[str, Any] = _plain(result.lean(lambda identity: short(asking, identity)))
+        return lean
+    return _lean(_plain(result), asking, TOOLS[tool].omit)
+
+
+def in_a_line(fault: VaultError) -> str:
+    """What went wrong, for whoever can mend it: a line for each fault, with what to do instead."""
+    if isinstance(fault, InvalidRequest):
+        return "\n".join(_line(f"{one.pointer.lstrip('/')} " if one.pointer else "", one) for one in fault.faults)
+    kept = "; nothing was changed, try again" if fault.exit_code is Exit.BUSY and not fault.hint else ""
+    return _line("", Fault("", fault.message, fault.hint)) + kept
+
+
+def _line(place: str, fault: Fault) -> str:
+    return f"{place}{fault.message}{f' (hint: {fault.hint})' if fault.hint else ''}"
+
+
+def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as the verb takes them; InvalidRequest with every fault.
+
+    null is what was not said, and one text where a list of texts belongs is the list of that text.
+    """
+    known = tool["inputSchema"]["properties"]
+    given = {
+        name: [value] if isinstance(value, str) and known.get(name, {}).get("type") == "array" else value
+        for name, value in arguments.items()
+        if value is not None
+    }
+    if (flaw := flaw_in(given)) is not None:
+        raise InvalidRequest([Fault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
+    takes = f"it takes {', '.join(known)}"
+    faults = [Fault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
+    checked = {name: value for name, value in given.items() if name in known}
+    faults += [fault for error in _validator(tool["name"]).iter_errors(checked) for fault in faults_of(error)]
+    if faults:
+        raise InvalidRequest(faults)
+    return checked
+
+
+@cache
+def _validator(tool: str) -> Draft202012Validator:
+    from jsonschema import Draft202012Validator  # 60 ms, and a client may only want the list
+
+    return Draft202012Validator(named("full")[tool]["inputSchema"])
+
+
+def _plain(value: object) -> Any:
+    """A result as JSON values."""
+    return orjson.loads(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS))
+
+
+def _lean(made: Any, vault: Vault, omit: Iterable[str]) -> dict[str, Any]:
+    """A result without what is empty or was said by the caller, ids as short as they may be."""
+    for name in omit:
+        made.pop(name, None)
+    if "freshness" in made:
+        made["freshness"] = {name: made["freshness"][name] for name in _WORTH_SAYING}
+    if "notice" in made:
+        made["notice"] = NOTICE
+    lean = _without_empty(made, vault)
+    return lean if isinstance(lean, dict) else {}
+
+
+def _without_empty(value: Any, vault: Vault) -> Any:
+    if isinstance(value, dict):
+        kept = ((name, _without_empty(one, vault)) for name, one in value.items())
+        return {name: one for name, one in filled(dict(kept)).items() if one != {}}
+    if isinstance(value, list):
+        return [_without_empty(one, vault) for one in value]
+    if isinstance(value, str) and canonical(value) == value and vault.index.catalog.get(value):
+        return short(vault, value)
+    return value

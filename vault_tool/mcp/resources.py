@@ -1,0 +1,52 @@
+"""What clients may read without a tool: the two pages, and any subject or memory by its name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import orjson
+
+from vault_tool.errors import NotFound, UsageError
+from vault_tool.util.text import one_line
+from vault_tool.verbs.resolve import short
+from vault_tool.verbs.vault import Vault
+
+MARKDOWN, JSON = "text/markdown", "application/json"
+
+_SCHEME = "vault://"
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """The text of a resource and its media type."""
+
+    text: str
+    kind: str
+
+
+def read(vault: Vault, uri: str) -> Contents:
+    """What a URI names. Reading it is no use: a client reads again whenever it is told of a change. Raises VaultError."""
+    name, _, rest = uri.removeprefix(_SCHEME).partition("/") if uri.startswith(_SCHEME) else ("", "", "")
+    called = unquote(rest)
+    match name, bool(called):
+        case "core", False:
+            return Contents(vault.core(preview=True).text, MARKDOWN)
+        case "reflection", False:
+            return Contents(vault.reflection(preview=True).text, MARKDOWN)
+        case "memory", True:
+            return _lean(vault, vault.show(called))
+        case "subject", True:
+            # A session would note what it was shown.
+            found = vault.as_(session="").recall(called)
+            if found.mode != "subject":
+                raise NotFound(f"no subject is called `{one_line(called, 60)}`", "`get_subjects` lists them")
+            return _lean(vault, found)
+    raise UsageError(
+        f"there is no resource {one_line(uri, 80)}", "vault://core, vault://reflection, vault://subject/NAME, vault://memory/ID"
+    )
+
+
+def _lean(vault: Vault, found: object) -> Contents:
+    lean = found.lean(lambda identity: short(vault, identity))  # type: ignore[attr-defined]
+    return Contents(orjson.dumps(lean).decode(), JSON)

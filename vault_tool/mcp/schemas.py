@@ -1,0 +1,223 @@
+"""tools.json, made from the verbs and their table: `python -m vault_tool.mcp.schemas > vault_tool/mcp/tools.json`.
+
+It is kept, for to list the tools is what clients do first, and must not wait until every verb is loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from vault_tool.index.vectors.status import VectorStatus
+from vault_tool.mcp.table import LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
+from vault_tool.model.details import Details
+from vault_tool.verbs.vault import Vault
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_SCALARS: Mapping[str, Schema] = {
+    "str": TEXT, "int": {"type": "integer"}, "float": {"type": "number"}, "bool": {"type": "boolean"},
+    "Sequence[str]": TEXTS, "ProfileName": TEXT,
+}  # fmt: skip
+
+_JUDGED: Schema = {
+    "type": "object",
+    "properties": {"target": SHARE, "confidence": SHARE, "rationale": TEXT, "evidence_refs": TEXTS},
+    "required": ["target", "confidence", "rationale"],
+    "additionalProperties": False,
+}
+
+_OF: Mapping[tuple[str, str], Schema] = {
+    ("recall", "profile"): {"enum": ["targeted", "ambient", "core"]},
+    ("recall", "hops"): {"minimum": 0, "maximum": 2},
+    ("search", "mode"): {"enum": ["auto", "text"]},
+    ("search_observations", "mode"): {"enum": ["text", "embedding"]},
+    ("read", "mode"): {"enum": ["targeted", "ambient"]},
+    ("update", "mode"): {"enum": ["commit", "dry_run"]},
+    ("update", "truth"): {**_JUDGED, "required": [*_JUDGED["required"], "evidence_refs"]},
+    ("update", "utility"): {**_JUDGED, "properties": {**_JUDGED["properties"], "context_problem_id": TEXT}},
+    ("write", "scope"): {"enum": ["repo", "global"]},
+    ("write", "kind"): {"enum": ["problem", "solution", "failed_tactic", "fact", "preference", "change"]},
+}
+"""What a verb takes that its annotations do not say."""
+
+_DETAILS: Schema = {
+    **dict.fromkeys(("problem", "failure_mode", "commit", "rationale", "mood", "as_of", "expires"), TEXT),
+    **dict.fromkeys(("preconditions", "steps", "postconditions", "change_targets"), TEXTS),
+}
+
+_UNLOADED = {"Details": Details, "VectorStatus": VectorStatus}
+"""What some modules import for annotations alone."""
+
+
+def _object(**properties: Schema) -> Schema:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+_TRUE: Schema = {"type": "boolean"}
+_NUMBER: Schema = {"type": "number"}
+_COUNT: Schema = {"type": "integer"}
+_NOT_REVIEWED: Schema = {"type": ["boolean", "string"]}
+_LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
+_MEMORY = _object(
+    id=TEXT, path=TEXT, kind=TEXT, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER, weak=_TRUE,
+    why=TEXT, date=TEXT, caution=TEXT, questioned=TEXT, overtaken_by={"type": ["string", "array"], "items": TEXT},
+    solved_by=TEXT, doubtful=_TRUE, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
+)  # fmt: skip
+_UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT)
+_CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, date=TEXT, cut=_TRUE)
+_EVIDENCE = _object(id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, date=TEXT, new=_TRUE, cut=_TRUE)
+_ANSWER = {"results": _list(_MEMORY), "degraded": TEXTS, "notice": TEXT, "not_reviewed": _NOT_REVIEWED}
+_LEAN: Mapping[str, Schema] = {
+    "bring_to_mind": _object(**_ANSWER, heartbeat_token=_COUNT, compaction_detected=_TRUE),
+    "recall": _object(
+        **_ANSWER, subject=_object(name=TEXT, summary=TEXT, tags=TEXTS), understanding=_UNDERSTOOD, structural=_UNDERSTOOD
+    ),
+    "search": _object(**_ANSWER),
+    "get": _object(**_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE),
+    "consolidate": _object(
+        pass_id=TEXT, remaining=_COUNT, trivial=_COUNT, next=TEXTS, notice=TEXT,
+        packet=_object(
+            label=TEXT, kind=TEXT, trivial=_TRUE, new=_COUNT, of=_COUNT, current=_CURRENT, sides=_list(_CURRENT),
+            new_understandings=_list(_CURRENT), observations=_list(_EVIDENCE), left_out=_COUNT, next_step=TEXT,
+        ),
+    ),
+}  # fmt: skip
+"""The lean forms of answers that have one."""
+
+
+def tools() -> Iterator[Schema]:
+    """Every tool as it is listed, in the order of the table."""
+    for name, described in TOOLS.items():
+        verb = getattr(Vault, name)
+        title = name.replace("_", " ").capitalize()
+        yield {
+            "name": name,
+            "title": title,
+            "description": described.about,
+            "inputSchema": _arguments(name, verb),
+            "outputSchema": _LEAN.get(name) or _result(verb, described),
+            "annotations": {
+                "title": title,
+                "readOnlyHint": not described.writes,
+                "destructiveHint": described.removes,
+                "idempotentHint": described.again or not described.writes,
+                "openWorldHint": False,
+            },
+        }
+
+
+def written() -> str:
+    """The whole file: a tool a line."""
+    lines = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in tools())
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def _arguments(tool: str, verb: Callable[..., Any]) -> Schema:
+    """The input schema of a tool: what the verb takes, by the tool's names, and whose conversation it is."""
+    names = {theirs: ours for ours, theirs in RENAMED.get(tool, {}).items()}
+    properties: dict[str, Schema] = {}
+    required = []
+    for one in inspect.signature(verb).parameters.values():
+        if one.name in LEFT_OUT:
+            continue
+        name = names.get(one.name, one.name)
+        properties[name] = _argument(tool, name, one)
+        if one.default is one.empty:
+            required.append(name)
+    properties["session"] = {**TEXT, "description": SESSION}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _argument(tool: str, name: str, one: inspect.Parameter) -> Schema:
+    about = PARAMETERS_OF.get(tool, {}).get(name) or PARAMETERS.get(name)
+    made = {**_value(str(one.annotation).removesuffix(" | None"), name), **_OF.get((tool, name), {})}
+    if isinstance(one.default, (int, str)) and one.default not in (False, ""):
+        made["default"] = one.default
+    return {**made, **({"description": about} if about else {})}
+
+
+def _value(annotation: str, name: str) -> Schema:
+    match name:
+        case "observations":
+            return _list(_observation())
+        case "subjects":
+            one = _object(name=TEXT, summary=TEXT, tags=TEXTS, aliases=TEXTS, key=TEXT, role=TEXT)
+            return _list({**one, "required": ["name"]})
+        case "votes":
+            value = {"enum": ["useful", "questionable"]}
+            one = _object(id=TEXT, value=value, reason=TEXT, problem=TEXT, evidence=TEXTS)
+            return _list({**one, "required": ["id", "value"]})
+        case "attempts":
+            one = _object(
+                key=TEXT, outcome={"enum": ["worked", "failed"]}, problem=TEXT, content=TEXT, title=TEXT, subject_names=TEXTS,
+                failure_mode=TEXT, rationale=TEXT, confidence=SHARE, evidence=TEXTS,
+            )  # fmt: skip
+            return _list({**one, "required": ["outcome"]})
+        case "limit" | "budget" | "tokens" | "semantic_hops":
+            return {"type": "integer", "minimum": 0 if name == "semantic_hops" else 1}
+        case "importance" | "confidence" | "strength":
+            return SHARE
+        case "truth" | "utility":
+            return {}
+    return _SCALARS[annotation]
+
+
+def _observation() -> Schema:
+    """One of several observations: what `remember` takes."""
+    whole = _arguments("remember", Vault.remember)
+    bare = {name: {key: value for key, value in one.items() if key != "description"} for name, one in whole["properties"].items()}
+    del bare["session"]
+    return {"type": "object", "properties": bare, "required": whole["required"], "additionalProperties": False}
+
+
+def _result(verb: Callable[..., Any], described: Described) -> Schema:
+    """The output schema of a result that has no lean form: its fields, those that say nothing left out."""
+    made = _of(get_type_hints(verb, vars(sys.modules[verb.__module__]))["return"])
+    properties = {name: one for name, one in made["properties"].items() if name not in described.omit}
+    return {**made, "properties": properties}
+
+
+def _of(kind: Any) -> Schema:
+    origin, inner = get_origin(kind), get_args(kind)
+    if dataclasses.is_dataclass(kind):
+        hints = get_type_hints(kind, {**_UNLOADED, **vars(sys.modules[kind.__module__])})
+        return _object(**{one.name: _of(hints[one.name]) for one in dataclasses.fields(kind)})
+    if origin in (Union, types.UnionType):
+        return _any([_of(one) for one in inner if one is not types.NoneType])
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is not None and issubclass(origin, Mapping):
+        return {"type": "object", "additionalProperties": _of(inner[1])}
+    if origin is not None and issubclass(origin, Sequence | frozenset | set):
+        if origin is tuple and len(inner) > 1 and inner[1] is not Ellipsis:
+            return _list(_any([_of(one) for one in inner]))
+        return _list(_of(inner[0]))
+    if kind is Any or kind is object:
+        return {}
+    if issubclass(kind, Enum):
+        return {"enum": [one.value for one in kind]}
+    return {} if not issubclass(kind, (str, int, float, Path)) else _SCALARS["str" if issubclass(kind, Path) else kind.__name__]
+
+
+def _any(found: list[Schema]) -> Schema:
+    different = [one for number, one in enumerate(found) if one not in found[:number]]
+    return different[0] if len(different) == 1 else {"anyOf": different}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(written())

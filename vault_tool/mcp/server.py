@@ -1,0 +1,312 @@
+"""One connection of an agent's client: the SDK's low-level server over the verbs.
+
+Nothing of a vault is opened before the first call that asks something of it; until then this imports the SDK and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import threading
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import anyio
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+
+import vault_tool
+from vault_tool.errors import VaultError
+from vault_tool.mcp.notices import Notices
+from vault_tool.mcp.texts import INSTRUCTIONS, offered
+from vault_tool.mcp.tools import Caller, listed, named
+from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+NAME = "vault"
+
+_DAY = 24 * 3600 * 1000
+_LISTS = CacheHint(ttl_ms=_DAY, scope="public")
+"""Lists are the same for a version and a preset, whoever asks."""
+
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Context = ServerRequestContext[Any, Any]
+
+
+class Run(Protocol):
+    """How a connection uses the vault: `await run(use)` is `use(vault)`, done in the one thread that owns the open vault."""
+
+    def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
+        """What `use` returns; what it raises, and VaultError where there is no vault to open."""
+
+
+class OneThread:
+    """A vault that is opened by the first use, and the one thread in which all uses come one after the other.
+
+    It is opened again when its settings changed.
+    """
+
+    def __init__(self, opening: Callable[[], Vault]) -> None:
+        self._opening = opening
+        self._thread = ThreadPoolExecutor(1, "vault")
+        self._vault: Vault | None = None
+        self._settings: tuple[int, ...] = ()
+
+    def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
+        """See `Run`. A use that has not begun when its caller is cancelled never does."""
+        return asyncio.wrap_future(self._thread.submit(lambda: use(self._opened())))
+
+    async def close(self) -> None:
+        """Wait for the use under way, and close the vault."""
+        await asyncio.wrap_future(self._thread.submit(self._close))
+        self._thread.shutdown(cancel_futures=True)
+
+    def _opened(self) -> Vault:
+        if self._vault is not None and self._settings != _stamp(self._vault):
+            self._close()
+        if self._vault is None:
+            self._vault = self._opening()
+            self._settings = _stamp(self._vault)
+        return self._vault
+
+    def _close(self) -> None:
+        if self._vault is not None:
+            self._vault.close()
+            self._vault = None
+
+
+class Cancelled(BaseException):
+    """The client no longer waits for a call: raised within it where it tells of its progress, past all that handles faults."""
+
+
+def connection(run: Run, *, preset: str, caller: Caller, notices: Notices, standing: bool = True) -> Server[Any]:
+    """The server of one connection, or of all HTTP requests; `standing` is whether it can speak first to a client of old."""
+    tools = named(preset)
+    prompts = offered(tools)
+
+    async def list_tools(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(one) for one in listed(preset)])
+
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        if params.name not in tools:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
+        try:
+            found = await _called(run, ctx, params.name, params.arguments or {}, caller)
+        except VaultError as fault:
+            from vault_tool.mcp.answering import in_a_line  # loaded with the verbs
+
+            return types.CallToolResult(content=[types.TextContent(text=in_a_line(fault))], is_error=True)
+        finally:
+            notices.look()
+        text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=found)
+
+    async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        pages = () if caller.user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
+        found = [
+            types.Resource(uri=f"vault://{name}", name=name, title=f"{name.upper()}.md", description=about, mime_type=_MARKDOWN)
+            for name, about in pages
+        ]
+        return types.ListResourcesResult(resources=found)
+
+    async def list_templates(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
+        kinds = (("subject", "name", "A subject: what is understood of it, and what was seen last"), ("memory", "id", "A memory"))
+        found = [
+            types.ResourceTemplate(uri_template=f"vault://{kind}/{{{by}}}", name=kind, description=about, mime_type=_JSON)
+            for kind, by, about in kinds
+        ]
+        return types.ListResourceTemplatesResult(resource_templates=found)
+
+    async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        try:
+            text, kind = await run(partial(_read, caller, params.uri))
+        except VaultError as fault:
+            raise MCPError(types.INVALID_PARAMS, str(fault)) from fault
+        return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
+
+    async def list_prompts(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=name,
+                    title=one.title,
+                    description=one.about,
+                    arguments=[types.PromptArgument(name=taken, description=about) for taken, about in one.takes],
+                )
+                for name, one in prompts.items()
+            ]
+        )
+
+    async def get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        found = prompts.get(params.name)
+        if found is None:
+            what = f"there is no prompt `{one_line(params.name, 60)}`; there are {', '.join(prompts)}"
+            raise MCPError(types.INVALID_PARAMS, what)
+        text = types.TextContent(text=found.filled(params.arguments or {}))
+        return types.GetPromptResult(description=found.about, messages=[types.PromptMessage(role="user", content=text)])
+
+    return Server(
+        NAME,
+        version=vault_tool.__version__,
+        title="The vault",
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS, "server/discover": _LISTS,
+        },
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_subscriptions_listen=notices.listen,
+        on_subscribe_resource=notices.subscribe if standing else None,
+        on_unsubscribe_resource=notices.unsubscribe if standing else None,
+    )  # fmt: skip
+
+
+_MARKDOWN, _JSON = "text/markdown", "application/json"
+
+
+async def serve(
+    lines: AsyncIterable[bytes],
+    write: Callable[[bytes], Awaitable[None]],
+    run: Run,
+    *,
+    preset: str = "lean",
+    caller: Caller | None = None,
+) -> None:
+    """Serve one client until its lines end: a JSON-RPC message each, in and out; of either era, as its first request says.
+
+    `lines` may be an `asyncio.StreamReader`; `write` puts bytes on the way, in the order of the calls.
+    """
+    incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def hear() -> None:
+        async with incoming:
+            async for line in lines:
+                if line.strip():
+                    await incoming.send(_message(line))
+
+    async def tell() -> None:
+        async with outgoing:
+            async for one in outgoing:
+                await write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(hear)
+        tasks.start_soon(tell)
+        await _serve(received, sent, run, preset, caller or Caller())
+        tasks.cancel_scope.cancel()
+
+
+async def serve_stdio(opening: Callable[[], Vault], *, preset: str = "lean", caller: Caller | None = None) -> None:
+    """Serve the client at this process's standard input and output, until it closes them; nothing else is ever written there."""
+    async with stdio_server() as (received, sent):
+        run = OneThread(opening)
+        try:
+            await _serve(received, sent, run, preset, caller or Caller())
+        finally:
+            await run.close()
+
+
+async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller) -> None:
+    async with noticing(run, caller) as notices:
+        server = connection(run, preset=preset, caller=caller, notices=notices)
+        await server.run(received, sent, server.create_initialization_options())
+
+
+@asynccontextmanager
+async def noticing(run: Run, caller: Caller) -> AsyncIterator[Notices]:
+    """Notices of changes, told for as long as this lasts."""
+    notices = Notices(partial(_versions, run, caller))
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(notices.run)
+        yield notices
+        tasks.cancel_scope.cancel()
+
+
+async def _called(run: Run, ctx: Context, tool: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
+    """The answer of a tool, its progress told meanwhile to whoever asked for that."""
+    loop = asyncio.get_running_loop()
+    told: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+    given_up = threading.Event()
+
+    def progress(done: int, of: int) -> None:
+        if given_up.is_set():
+            raise Cancelled
+        loop.call_soon_threadsafe(told.put_nowait, (done, of))
+
+    def use(vault: Vault) -> dict[str, Any]:
+        from vault_tool.mcp.answering import answer  # every verb: loaded by the first call
+
+        return answer(vault, tool, arguments, caller, progress)
+
+    async def tell() -> None:
+        while True:
+            done, of = await told.get()
+            await ctx.session.report_progress(done, of)
+
+    teller = asyncio.create_task(tell())
+    try:
+        return await run(use)
+    finally:
+        given_up.set()
+        teller.cancel()
+
+
+def _read(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:
+    from vault_tool.mcp.answering import asked_by  # every verb: loaded by the first call
+    from vault_tool.mcp.resources import read
+
+    found = read(asked_by(caller, vault), uri)
+    return found.text, found.kind
+
+
+async def _versions(run: Run, caller: Caller, uris: frozenset[str], since: str) -> tuple[str, Mapping[str, str]]:
+    """See `notices.Look`: what the catalogue's number is now and, where it is another than `since`, each resource's text."""
+
+    def use(vault: Vault) -> tuple[str, Mapping[str, str]]:
+        now = vault.whole_index.catalog.seq()
+        if now == since:
+            return now, {}
+        found = {}
+        for uri in uris:
+            try:
+                found[uri] = _read(caller, uri, vault)[0]
+            except VaultError:
+                found[uri] = ""  # it is gone, or not there yet
+        return now, found
+
+    return await run(use)
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except ValueError as fault:
+        return fault
+
+
+def _stamp(vault: Vault) -> tuple[int, ...]:
+    """What changes when somebody changes the vault's settings."""
+    try:
+        found = vault.settings_path.stat()
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ino

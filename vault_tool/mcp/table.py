@@ -1,0 +1,314 @@
+"""Which verbs agents are given as tools: what a model is told of each, and an example of its arguments.
+
+Everything else of a tool follows from the verb itself; `vault_tool/mcp/tools.json` is made of both (see `schemas`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A verb as a tool: when to use it, an example, and what it does to the vault.
+
+    `omit` are fields of its result that repeat what the caller gave, or tell an agent nothing.
+    """
+
+    about: str
+    example: Mapping[str, Any] = field(default_factory=dict)
+    writes: bool = False
+    again: bool = False
+    """Whether a second call with the same arguments changes nothing more."""
+    removes: bool = False
+    omit: tuple[str, ...] = ()
+
+
+SAVED = ("committed", "commit", "attention", "path")
+
+TOOLS: Mapping[str, Described] = {
+    "orient": Described(
+        "Read first, at the start of a session and again after your context was compacted: who you are here, how this "
+        "memory is worked with, where things stand and what waits.",
+    ),
+    "bring_to_mind": Described(
+        "What the memory holds about what is being talked about now, strictly chosen; no result is a good answer. Call it when "
+        "the talk turns to something, with the last turn or a topic. It leaves out what this session was shown.",
+        {"topic_or_context": "the flaky redis tests", "session": "k3f9"},
+    ),
+    "recall": Described(
+        "Ask the memory a question, or for a subject by its name. Problems bring their solutions and what failed. "
+        "What is found was concluded earlier: check it against what you see now.",
+        {"query": "why does redis drop connections?", "limit": 5},
+    ),
+    "remember": Described(
+        "Keep one thing that was seen, done or decided, and how it is known. Name one or two subjects that it is about. "
+        "For a solution or a failed tactic name its problem. What is known already is not written twice.",
+        {"content": "The build needs git 2.31.", "subject_names": ["Build"], "kind": "fact", "session": "k3f9"},
+        writes=True, again=True, omit=(*SAVED, "content"),
+    ),
+    "update_understanding": Described(
+        "Revise an understanding: the new text supersedes the old, which stays readable. For what several observations "
+        "come to; a single thing seen is for `remember`.",
+        {"understanding_id": "How Redis is run", "new_content": "Redis runs behind a pool of 20 connections since November.",
+         "new_summary": "A pool of 20 since November.", "reason": "the pool is new"},
+        writes=True, omit=(*SAVED, "content", "summary"),
+    ),
+    "mark_useful": Described(
+        "Say that a memory helped, in one sentence why. It is then found sooner.",
+        {"id": "Redis drops idle connections", "reason": "it named the cause"}, writes=True, again=True, omit=SAVED,
+    ),
+    "mark_questionable": Described(
+        "Say that a memory may be wrong, stale or misleading, and why: what you saw instead. It stays, and is asked about.",
+        {"id": "Redis needs a restart each week", "reason": "it ran for a month without one"},
+        writes=True, again=True, omit=SAVED,
+    ),
+    "get": Described(
+        "Read one memory whole, with what it is linked to.",
+        {"memory_id": "Redis drops idle connections"},
+    ),
+    "search": Described(
+        "Find memories, subjects, imported notes and pages by words and meaning. It hides nothing, also what is doubtful.",
+        {"query": "redis pool", "kinds": ["solution"]},
+    ),
+    "related": Described(
+        "What a memory is linked to: edges, supersession, evidence, problem and solutions.",
+        {"memory_id": "Redis drops idle connections"},
+    ),
+    "get_subjects": Described(
+        "Subjects with their summaries and how much hangs on them; all of them when none is named.",
+        {"names": ["Redis"]},
+    ),
+    "create_subjects": Described(
+        "Make subjects to tag memories with. Look for an existing one first (`get_subjects`).",
+        {"subjects": [{"name": "Message queue", "summary": "What the services talk through."}]},
+        writes=True, again=True, omit=SAVED,
+    ),
+    "update_subject_summary": Described(
+        "Give a subject a new one-line summary.",
+        {"name": "Redis", "summary": "The cache of all services."}, writes=True, again=True, omit=SAVED,
+    ),
+    "add_alias": Described(
+        "Let a subject answer to more names.",
+        {"name": "Redis", "aliases": ["the cache"]}, writes=True, again=True, omit=SAVED,
+    ),
+    "merge_subjects": Described(
+        "Make two subjects one: what was tagged with the duplicate is tagged with the primary, whose alias it becomes.",
+        {"primary": "Redis", "duplicate": "Redis cluster", "reason": "one thing, two names"},
+        writes=True, removes=True, omit=SAVED,
+    ),
+    "find_similar_subjects": Described(
+        "Pairs of subjects that may be one, or should be tagged across.", {"subject_name": "Redis"}
+    ),
+    "open_around": Described("The subjects that share memories with one.", {"subject_name": "Redis"}),
+    "open_intersection": Described(
+        "All active memories about two subjects together.", {"subject_a": "Redis", "subject_b": "Homelab"}
+    ),
+    "add_observations": Described(
+        "Keep several things seen in one commit; each takes what `remember` takes. A fault in one refuses all.",
+        {"observations": [{"content": "The backup runs at three.", "subject_names": ["Homelab"]},
+                          {"content": "The backup takes an hour.", "subject_names": ["Homelab"]}], "session": "k3f9"},
+        writes=True, again=True, omit=SAVED,
+    ),
+    "delete_observations": Described(
+        "Delete observations that this same session wrote by accident. Not for pruning, and not for revising.",
+        {"ids": ["An accident of this session"], "session": "k3f9"}, writes=True, removes=True, again=True, omit=SAVED,
+    ),
+    "search_observations": Described(
+        "Find observations tagged with all of these subjects; without subjects, in the whole vault.",
+        {"subject_names": ["Redis"], "query": "connections"},
+    ),
+    "link": Described(
+        "Link two memories, and say why in a sentence.",
+        {"from_id": "A pool keeps connections alive", "type": "SOLVES", "to_id": "Redis drops idle connections",
+         "why": "A pool checks them before use."},
+        writes=True, again=True, omit=SAVED,
+    ),
+    "update_link": Described(
+        "Say anew why a link is there, how strong or how sure it is.",
+        {"link_id": "a11ce5", "strength": 0.9}, writes=True, again=True, omit=SAVED,
+    ),
+    "unlink": Described("Take a link away; both memories stay.", {"link_id": "b0b0b0"}, writes=True, removes=True, omit=SAVED),
+    "tag": Described(
+        "Give a memory tags, or take some from it.",
+        {"memory_id": "Redis drops idle connections", "add": ["network"]}, writes=True, again=True, omit=SAVED,
+    ),
+    "pin": Described(
+        "Keep a memory from fading, or let it fade again.",
+        {"memory_id": "Redis drops idle connections"}, writes=True, again=True, omit=SAVED,
+    ),
+    "episode": Described(
+        "Add an entry to the day's log: something that happened and is no memory of its own.",
+        {"title": "Moved the cache to the new host", "summary": "It took an hour.", "type": "work"}, writes=True, omit=SAVED,
+    ),
+    "get_understandings": Described("All that is understood of these subjects together.", {"subject_names": ["Redis"]}),
+    "get_understanding_history": Described(
+        "What an understanding replaced, back to the first.", {"understanding_id": "How Redis is run"}
+    ),
+    "create_understanding": Described(
+        "Write what several observations of one subject, or of some together, come to. Revise one that is there instead.",
+        {"subject_names": ["Homelab"], "content": "One host runs everything, and its backup at three.",
+         "summary": "One host, backed up at three."},
+        writes=True, omit=(*SAVED, "content", "summary"),
+    ),
+    "set_structural_understanding": Described(
+        "Write the note on a subject's own place among the others: parts, overlaps, what it is not.",
+        {"subject_name": "Redis", "content": "Redis is part of the homelab, and not the message queue."},
+        writes=True, again=True, omit=(*SAVED, "content", "summary"),
+    ),
+    "get_consolidation_report": Described("What maintenance of the memory would pay, best first.", {"limit": 5}),
+    "get_pending_consolidation": Described("What a pass of consolidation would settle now."),
+    "begin_consolidation": Described("Begin a pass of consolidation, or take up the open one.", writes=True, again=True),
+    "consolidate": Described(
+        "The next packet of the pass: observations that an understanding is to be made or revised from. Write it with "
+        "`pass_id`, then call again; `end_consolidation` when none is left.",
+        {"skip_trivial": True}, writes=True,
+    ),
+    "end_consolidation": Described(
+        "Complete the ledger of a pass.", writes=True, again=True, omit=("commit", "attention", "path")
+    ),
+    "read": Described(
+        "Read memories by contract: with truth, utility and evidence, problems with what solved and what failed.",
+        {"query": "redis connections", "kinds": ["solution", "failed_tactic"]},
+    ),
+    "write": Described(
+        "Write a memory by contract: an immutable observation with its confidence, evidence and problem.",
+        {"text": "A restart of the cache loses an hour of sessions.", "kind": "fact", "confidence": 0.9,
+         "subject_names": ["Redis"], "rationale": "seen twice"},
+        writes=True, again=True, omit=SAVED,
+    ),
+    "update": Described(
+        "Move a memory's truth (with evidence) or utility by a step; the memory itself stays as it is.",
+        {"memory_id": "Redis drops idle connections",
+         "utility": {"target": 0.9, "confidence": 0.8, "rationale": "it saved an hour", "evidence_refs": ["test:test_redis"]}},
+        writes=True, omit=SAVED,
+    ),
+    "get_session_context": Described("What this session wrote, judged and was shown.", {"session": "k3f9"}),
+    "reset_seen": Described(
+        "Let `bring_to_mind` show again what it has shown this session: for a context that was cut short.",
+        {"session": "k3f9"}, writes=True, again=True,
+    ),
+    "end_session": Described(
+        "Near the end: what was shown and not judged, and what was tried and not recorded. Give votes and attempts to take them.",
+        {"votes": [{"id": "Redis drops idle connections", "value": "useful", "reason": "it named the cause"}], "session": "k3f9"},
+        writes=True, again=True,
+    ),
+    "history": Described(
+        "The revisions of a memory, newest first, with their commits.", {"memory_id": "How Redis is run"}
+    ),
+    "log": Described("The newest commits of the memory, or of one note.", {"limit": 5}),
+    "tags": Described("The tags with how many memories have each, and which stand together."),
+    "get_stats": Described("Counts of what the memory holds."),
+    "status": Described("A short account of the vault, and what it needs."),
+    "doctor": Described("Every problem of the vault's files, by path and line."),
+}  # fmt: skip
+"""The tools in the order in which they are listed."""
+
+LEAN = ("orient", "bring_to_mind", "recall", "remember", "update_understanding", "mark_useful", "mark_questionable", "get")
+"""The tools of the small preset: what a session needs."""
+
+WITHHELD: Mapping[str, str] = {
+    **dict.fromkeys(("forget", "purge"), "what is erased is for a person to say"),
+    "undo": "what is taken back is for a person to say",
+    "review": "what waits for a person is not an agent's to accept",
+    **dict.fromkeys(("new", "edit", "show"), "for a person, who has an editor and looks without using"),
+    **dict.fromkeys(
+        ("adopt", "commit", "diff", "reindex", "embed", "decay", "core", "schedule", "reflection", "reflect", "snapshot"),
+        "upkeep, which the owner, a timer or the watcher does; the pages are resources",
+    ),
+    **dict.fromkeys(("import_markdown", "import_cognitive_memory", "config", "init"), "setting up is its owner's"),
+    **dict.fromkeys(("turn", "drain", "backstop", "link_beats"), "for a product, whose own judge stands between user and memory"),
+    "op": "its three requests are the tools read, write and update",
+}
+"""The verbs that are no tools, and why not."""
+
+RENAMED: Mapping[str, Mapping[str, str]] = {"recall": {"of_session": "session"}, "search": {"of_session": "session"}}
+"""Arguments of tools that are called otherwise in the verb: `session` is everywhere whose conversation it is."""
+
+LEFT_OUT = frozenset({"vault", "progress", "user", "explain", "turn", "repo_id", "fix", "core"})
+"""Parameters that no tool takes: those of programs, of people, and of whoever starts the server."""
+
+SESSION = "Your conversation's id; keep to one."
+
+PARAMETERS: Mapping[str, str] = {
+    "topic_or_context": "A topic, or what was just said.",
+    "last_token": "The heartbeat_token of your previous call.",
+    "include_seen": "Also what this session was shown.",
+    "limit": "Most results.",
+    "budget": "Most tokens of the results.",
+    "kinds": "Only these types, as problem, solution, failed_tactic, fact, preference, change, understanding.",
+    "subject_names": "Names of subjects.",
+    "tags": "Tags: all of them.",
+    "not_tags": "None of these tags.",
+    "project": "Only what is about this project.",
+    "since": "From then on: 2026-11-20, 2026-11, 7d.",
+    "until": "Until then.",
+    "include_global": "Also from the person's global vault.",
+    "query": "A question, words, or a subject's name.",
+    "of_session": "Only what this conversation wrote.",
+    "content": "The text.",
+    "title": "A short title; made from the text if left out.",
+    "importance": "0 to 1.",
+    "confidence": "How sure, 0 to 1.",
+    "problem": "The problem that it is for: id or title.",
+    "related_to": "Understandings that it is direct evidence for.",
+    "failure_mode": "How the tactic failed.",
+    "change_targets": "Memories that the change makes untrue.",
+    "evidence": "What shows it: file:PATH#L1-L9, commit:SHA, test:NAME, url:ADDRESS, memory:ID.",
+    "rationale": "Why.",
+    "observed_at": "When it was so, if not now.",
+    "expires": "When it stops being so.",
+    "steps": "The steps of a procedure.",
+    "preconditions": "What must be so before.",
+    "postconditions": "What is so after.",
+    "mood": "curious, precise, understanding-check, or a word.",
+    "pinned": "Never fades.",
+    "new_type": "The kind is a new one, and no slip.",
+    "ask": "A person decides whether it is kept.",
+    "reason": "Why, in a sentence.",
+    "id": "Id or title.",
+    "memory_id": "Id, prefix of one, path or title.",
+    "understanding_id": "Id or title.",
+    "new_content": "The new text.",
+    "new_summary": "One line on it.",
+    "summary": "One line on it.",
+    "source_observation_ids": "The observations that it rests on.",
+    "join": "Supersede all newer ones too.",
+    "pass_id": "The pass that it belongs to.",
+    "problem_id": "The problem that it is for.",
+    "context_problem_id": "Weigh utility for this problem.",
+    "semantic_hops": "How far to follow links.",
+    "everything": "By words alone, in everything.",
+    "doubtful": "Also what is believed to be false.",
+    "include_doubtful": "Also what is believed to be false.",
+    "hops": "How far to follow links, 0 to 2.",
+    "profile": "How strict.",
+    "why": "Why it is there, in a sentence.",
+    "strength": "0 to 1.",
+    "types": "Only these relations.",
+    "off": "Let it fade again.",
+    "dry_run": "Say what would happen, and write nothing.",
+    "tokens": "Most tokens of the packet.",
+    "packet": "A packet by its label.",
+    "skip": "Labels of packets to pass over.",
+    "skip_trivial": "Pass over all that share too little.",
+}
+"""What a parameter means wherever it stands; what its name says is not said again."""
+
+PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
+    "remember": {
+        "content": "What was seen, done or decided, and how it is known.",
+        "subject_names": "What it is about; made if new.",
+        "kind": "fact, problem, solution, failed_tactic, decision, preference, change, procedure, insight, or your own.",
+        "tags": "Tags.",
+    },
+    "write": {"subject_names": "What it is about; made if new.", "tags": "Tags."},
+    "create_understanding": {"tags": "Tags.", "kind": "single_subject or relationship; by the number of subjects."},
+    "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before."},
+    "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
+    "search": {"mode": "How it is looked for."},
+    "read": {"mode": "How strict."},
+    "update": {"mode": "dry_run writes nothing."},
+}

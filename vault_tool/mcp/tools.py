@@ -1,0 +1,100 @@
+"""The tools as clients are told of them: which there are, what is checked of their arguments, and what they cost a model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from vault_tool.errors import UsageError
+from vault_tool.mcp.table import LEAN
+from vault_tool.util.text import tokens
+
+PRESETS = ("lean", "full")
+
+ALWAYS = "anthropic/alwaysLoad"
+"""Says to clients that look tools up only when they need them that these few are to be there from the start."""
+
+_READ = ("name", "description", "inputSchema")
+"""What of a tool a model is given; the rest is for its client."""
+
+Tool = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks through a connection, where a call does not say otherwise. What comes this way is always an agent's."""
+
+    session: str = ""
+    project: str = ""
+    user: str = ""
+    model: str = ""
+
+
+@cache
+def listed(preset: str) -> tuple[Tool, ...]:
+    """The tools of a preset as they stand on the wire; always the same, in the same order. UsageError for no preset."""
+    if preset not in PRESETS:
+        raise UsageError(f"`{preset}` is no preset of tools", f"one of {', '.join(PRESETS)}")
+    found: list[dict[str, Any]] = json.loads(files(__package__).joinpath("tools.json").read_bytes())
+    lean = [{**one, "_meta": {ALWAYS: True}} if one["name"] in LEAN else one for one in found]
+    return tuple(one for one in lean if preset == "full" or one["name"] in LEAN)
+
+
+@cache
+def named(preset: str) -> Mapping[str, Tool]:
+    """The same by their names."""
+    return {one["name"]: one for one in listed(preset)}
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool with about how many tokens it takes in a model's context."""
+
+    name: str
+    title: str
+    lean: bool
+    read_only: bool
+    tokens: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A preset with how many tools it has, and about how many tokens they take."""
+
+    preset: str
+    tools: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """All tools, and both presets. A token is counted as four bytes, which is near for English and JSON."""
+
+    presets: tuple[Preset, ...]
+    tools: tuple[OfferedTool, ...]
+    notice: str = "tokens: name, description and arguments as compact JSON, four bytes a token"
+
+
+def offered() -> Offered:
+    """What `vt mcp --tools` shows."""
+    tools = tuple(
+        OfferedTool(
+            one["name"], one["title"], one["name"] in LEAN, one["annotations"]["readOnlyHint"], cost([one]), one["description"]
+        )
+        for one in listed("full")
+    )
+    return Offered(tuple(Preset(name, len(listed(name)), cost(listed(name))) for name in PRESETS), tools)
+
+
+def cost(found: Iterable[Tool]) -> int:
+    """About how many tokens tools take in a model's context: their names, descriptions and arguments as compact JSON."""
+    return sum(tokens(_compact({part: one[part] for part in _READ})) for one in found)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
