@@ -36,3 +36,12 @@ def test_an_ambiguous_name_tells_the_candidates(notes: Vault) -> None:
     with pytest.raises(Ambiguous) as refused:
         notes.get("Plan")
     assert "Spring plan" in str(refused.value) and "Autumn plan" in str(refused.value)
+
+
+def test_a_title_means_the_newest_of_its_revisions(notes: Vault) -> None:
+    first = notes.create_understanding(["Redis"], "Redis is run by hand.", "By hand.", title="How Redis is run")
+    second = notes.update_understanding("How Redis is run", "A timer runs it.", "By a timer.", reason="there is one")
+    assert notes.get("How Redis is run").id == second.new_understanding_id
+    third = notes.update_understanding("How Redis is run", "Systemd runs it.", "By systemd.", reason="the timer went")
+    assert notes.get("How Redis is run").id == third.new_understanding_id
+    assert notes.get(first.id).id == first.id

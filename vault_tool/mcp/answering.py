@@ -105,7 +105,7 @@ def _lean(made: Any, vault: Vault, omit: Iterable[str]) -> dict[str, Any]:
     for name in omit:
         made.pop(name, None)
     if "freshness" in made:
-        made["freshness"] = {name: made["freshness"][name] for name in _WORTH_SAYING}
+        made["freshness"] = {name: made["freshness"][name] for name in _WORTH_SAYING if made["freshness"][name]}
     if "notice" in made:
         made["notice"] = NOTICE
     lean = _without_empty(made, vault)

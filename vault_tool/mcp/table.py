@@ -58,12 +58,13 @@ TOOLS: Mapping[str, Described] = {
     ),
     "mark_useful": Described(
         "Say that a memory helped, in one sentence why. It is then found sooner.",
-        {"id": "Redis drops idle connections", "reason": "it named the cause"}, writes=True, again=True, omit=SAVED,
+        {"id": "Redis drops idle connections", "reason": "it named the cause"}, writes=True, again=True,
+        omit=(*SAVED, "rationale"),
     ),
     "mark_questionable": Described(
         "Say that a memory may be wrong, stale or misleading, and why: what you saw instead. It stays, and is asked about.",
         {"id": "Redis needs a restart each week", "reason": "it ran for a month without one"},
-        writes=True, again=True, omit=SAVED,
+        writes=True, again=True, omit=(*SAVED, "rationale"),
     ),
     "get": Described(
         "Read one memory whole, with what it is linked to.",
@@ -160,14 +161,16 @@ TOOLS: Mapping[str, Described] = {
     ),
     "get_consolidation_report": Described("What maintenance of the memory would pay, best first.", {"limit": 5}),
     "get_pending_consolidation": Described("What a pass of consolidation would settle now."),
-    "begin_consolidation": Described("Begin a pass of consolidation, or take up the open one.", writes=True, again=True),
+    "begin_consolidation": Described(
+        "Begin a pass of consolidation, or take up the open one.", writes=True, again=True, omit=SAVED
+    ),
     "consolidate": Described(
         "The next packet of the pass: observations that an understanding is to be made or revised from. Write it with "
         "`pass_id`, then call again; `end_consolidation` when none is left.",
         {"skip_trivial": True}, writes=True,
     ),
     "end_consolidation": Described(
-        "Complete the ledger of a pass.", writes=True, again=True, omit=("commit", "attention", "path")
+        "Complete the ledger of a pass.", writes=True, again=True, omit=SAVED
     ),
     "read": Described(
         "Read memories by contract: with truth, utility and evidence, problems with what solved and what failed.",

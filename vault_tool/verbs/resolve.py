@@ -161,7 +161,10 @@ def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
 
 
 def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
-    """All that answers to an id, else to a prefix of one, a path, a subject's name or alias, or a title, alias or file name."""
+    """All that answers to an id, else to a prefix of one, a path, a subject's name or alias, or a title, alias or file name.
+
+    A title means the newest of its revisions.
+    """
     catalog = vault.index.catalog
     if not _is_text(wanted):
         return ()
@@ -174,7 +177,13 @@ def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
         return by_prefix
     path = _as_path(vault, wanted)
     at_path = catalog.by_path(path) if path else None
-    return [at_path] if at_path else _subjects(vault, wanted) or catalog.titled(normal_name(wanted))
+    return [at_path] if at_path else _subjects(vault, wanted) or _titled(vault, wanted)
+
+
+def _titled(vault: Context, title: str) -> Sequence[Entry]:
+    """What has a title, alias or file name; of an understanding and what it superseded, which keep theirs, the active one."""
+    found = vault.index.catalog.titled(normal_name(title))
+    return [one for one in found if not vault.superseded_by(one.id)] or found if len(found) > 1 else found
 
 
 def _subjects(vault: Context, name: str) -> Sequence[Entry]:

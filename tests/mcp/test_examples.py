@@ -1,0 +1,88 @@
+"""Every tool is called with the example of the table, by clients of both eras; its result is valid against its schema."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.git_repos import git
+from tests.mcp.served import ERAS, client_of
+from vault_tool import Vault
+from vault_tool.mcp.table import TOOLS
+from vault_tool.mcp.tools import named
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """A vault that the examples speak of, and what the ids that they name mean in it."""
+    root = tmp_path / "lab"
+    Vault.init(root, name="Lab", no_git=True)
+    with Vault.open(root, origin="agent", session="k3f9") as vault:
+        ids = _told(vault)
+    git(root, "init", "-q")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "the lab")
+    return root, ids
+
+
+def _told(vault: Vault) -> dict[str, str]:
+    about = ["Redis", "Homelab"]
+    problem = vault.remember(
+        "Redis drops idle connections after 300 s, and the workers then wait for nothing.", about, kind="problem",
+        title="Redis drops idle connections",
+    )  # fmt: skip
+    vault.remember(
+        "A pool that checks connections before use ended it.", about, kind="solution", problem=problem.id,
+        title="A pool keeps connections alive", tags=["network"], steps=["set the pool to 20", "restart the workers"],
+    )  # fmt: skip
+    vault.remember("Redis wants a restart each week.", ["Redis"], kind="fact", title="Redis needs a restart each week")
+    vault.remember("A slip of the keys.", ["Slip"], kind="fact", title="An accident of this session")
+    for number in range(4):
+        vault.remember(f"The host of the lab hummed at {number + 3} in the night.", about, kind="fact")
+    vault.create_subjects([{"name": "Redis cluster", "summary": "The same, by another name."}])
+    vault.create_understanding(["Redis"], "Redis is run by hand.", "By hand.", title="How Redis is run")
+    links = [vault.link("How Redis is run", "RELATED_TO", problem.id, "it came of it").id,
+             vault.link("How Redis is run", "FOLLOWS", "Redis needs a restart each week", "a habit").id]  # fmt: skip
+    return {"a11ce5": links[0], "b0b0b0": links[1]}
+
+
+def _meant(value: Any, ids: dict[str, str]) -> Any:
+    return ids.get(value, value) if isinstance(value, str) else value
+
+
+def _empty_in(value: Any) -> Iterator[Any]:
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        if one in (None, "", [], {}):
+            yield one
+        yield from _empty_in(one)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_every_tool_answers_its_example_as_its_schema_says(story: tuple[Path, dict[str, str]], era: str) -> None:
+    root, ids = story
+    said: dict[str, str] = {}
+
+    async def call_all() -> None:
+        async with client_of(root, era) as client:
+            for name, described in TOOLS.items():
+                arguments = {key: _meant(value, ids) for key, value in described.example.items()}
+                found = await client.call_tool(name, arguments)
+                assert not found.is_error, (name, found.content)
+                said[name] = found.content[0].text  # type: ignore[union-attr]
+                answer = json.loads(said[name])
+                assert found.structured_content == answer
+                Draft202012Validator(named("full")[name]["outputSchema"]).validate(answer)
+                assert not list(_empty_in(answer)), (name, answer)
+
+    anyio.run(call_all)
+    assert "Redis drops idle connections" in said["recall"]
+    assert "What waits" not in said["orient"]
+    assert all(path not in said["remember"] for path in ("committed", "vault/observations"))
+    for name in ("search", "related", "read", "get_understandings", "open_around", "consolidate", "history", "tags"):
+        assert len(said[name]) > 40, (name, said[name])
