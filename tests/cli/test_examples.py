@@ -27,6 +27,8 @@ ELSEWHERE = {
     "vt watch": "it goes on until it is ended (see tests/watch)",
     "vt mcp": "it serves until its input ends (see tests/mcp)",
     "vt mcp --preset full": "it serves until its input ends (see tests/mcp)",
+    "vt serve": "it serves until it is ended (see tests/mcp)",
+    "vt serve --port 0 --preset full --json": "it serves until it is ended (see tests/mcp)",
     "vt watch --json": "it goes on until it is ended (see tests/watch)",
     "vt embed": "no embedder is at hand in a test of every command",
     "vt embed --provider local --download": "it downloads",

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import partial
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import httpx2
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
 
 from vault_tool import Vault
 from vault_tool.mcp.server import OneThread, connection, noticing
@@ -47,4 +54,90 @@ async def client_of_process(
         command=sys.executable, args=["-m", "vault_tool", "mcp", *arguments], cwd=cwd, env={**os.environ, **(env or {})}
     )
     async with Client(stdio_client(started), mode=era, **options) as client:
+        yield client
+
+
+class Lines:
+    """`vt mcp` in a process of its own, spoken to line by line: what it writes is read as it stands."""
+
+    def __init__(self, *arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "vault_tool", *arguments], cwd=cwd, env={**os.environ, **(env or {})},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def send(self, *messages: bytes | Mapping[str, Any]) -> None:
+        """Write messages, or lines that are none."""
+        assert self.process.stdin is not None
+        for one in messages:
+            self.process.stdin.write((one if isinstance(one, bytes) else json.dumps(one).encode()) + b"\n")
+        self.process.stdin.flush()
+
+    def receive(self) -> dict[str, Any]:
+        """The next message; every line that it writes must be one."""
+        assert self.process.stdout is not None
+        found: dict[str, Any] = json.loads(self.process.stdout.readline())
+        assert found["jsonrpc"] == "2.0"
+        return found
+
+    def end(self) -> tuple[bytes, bytes]:
+        """Close its input; what it had still to say, on both streams."""
+        return self.process.communicate()
+
+
+@dataclass(frozen=True)
+class Serving:
+    """`vt serve` in a process of its own: where it is found, and what must be shown."""
+
+    url: str
+    token: str
+    process: subprocess.Popen[bytes]
+
+    def ask(
+        self, method: str = "POST", path: str = "/mcp", body: bytes | None = None, **headers: str
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request as it is given, no header added but its length; the status, headers and body of the answer."""
+        address = urlsplit(self.url)
+        connection = HTTPConnection(str(address.hostname), address.port or 80)
+        try:
+            connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            given = {"host": address.netloc, "authorization": f"Bearer {self.token}"}
+            given |= {name.replace("_", "-"): value for name, value in headers.items()}
+            for name, value in given.items():
+                if value:
+                    connection.putheader(name, value)
+            if body is not None:
+                connection.putheader("content-length", str(len(body)))
+            connection.endheaders(body)
+            found = connection.getresponse()
+            return found.status, {name.lower(): value for name, value in found.getheaders()}, found.read()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def serving(*arguments: str, cwd: Path) -> Iterator[Serving]:
+    """`vt serve` on a port of its own choice."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "vault_tool", "serve", "--port", "0", "--json", *arguments],
+        cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    try:
+        said = "".join(iter(lambda: process.stdout.readline().decode(), "}\n")) + "}"  # type: ignore[union-attr]
+        found = json.loads(said)
+        token = Path(found["token_file"]).read_text().strip() if found["token_file"] else ""
+        yield Serving(found["url"], token, process)
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+@asynccontextmanager
+async def client_over_http(server: Serving, era: str) -> AsyncIterator[Client]:
+    """A client of it."""
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {server.token}"}) as http,
+        Client(streamable_http_client(server.url, http_client=http), mode=era) as client,
+    ):
         yield client

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, UsageError
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
 
 if TYPE_CHECKING:
+    from socket import socket
+
+    from vault_tool.mcp.http import Door
     from vault_tool.verbs.vault import Vault
 
 SESSION_VARIABLES = ("VAULT_SESSION", "CLAUDE_CODE_SESSION_ID")
@@ -53,6 +57,73 @@ def mcp(call: Call, preset: str, only_tools: bool, project: str, model: str) -> 
     caller = caller_of(call, project, model)
     anyio.run(lambda: serve_stdio(opening(call, caller), preset=preset, caller=caller))
     return Exit.DONE
+
+
+@command("serve", "vt serve", "vt serve --port 0 --preset full --json")
+@served
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Where to listen.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8377, show_default=True, help="0 takes any that is free.")
+@click.option("--name", "names", multiple=True, metavar="HOST[:PORT]", help="A name that clients ask for it by, exactly.")
+@click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="A page that may ask, exactly.")
+@click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False), help="A certificate, in PEM.")
+@click.option("--tls-key", type=click.Path(exists=True, dir_okay=False), help="Its key.")
+@click.option("--without-tls", is_flag=True, help="Beyond loopback: something in front encrypts.")
+@click.option("--no-token", is_flag=True, help="On loopback: serve every user of this machine.")
+@click.option("--new-token", is_flag=True, help="Make another token first; the old one is refused from then on.")
+def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Exit:
+    """Serve agents' clients over HTTP.
+
+    On this machine alone unless --host says otherwise. A client shows the token that is in a file for you alone;
+    beyond loopback there is no way around it, nor around TLS unless --without-tls says that a proxy encrypts.
+    """
+    import anyio  # with the SDK, three quarters of a second that only a server pays
+
+    from vault_tool.mcp import http
+
+    cert, key = given["tls_cert"] or "", given["tls_key"] or ""
+    if bool(cert) != bool(key):
+        raise UsageError("TLS needs both a certificate and its key", "--tls-cert FILE --tls-key FILE")
+    http.require_safe(
+        given["host"], names=given["names"], token=not given["no_token"], tls=bool(cert), without_tls=given["without_tls"]
+    )
+    caller = caller_of(call, project, model)
+    with call.open_vault() as vault:
+        local = vault.local
+        token = "" if given["no_token"] else local.http_token(anew=given["new_token"])
+    found = http.listening(given["host"], given["port"])
+    door = http.Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
+    at = Serving(door.url, str(local.http_token_path) if token else None)
+    call.emit(at, _serving)
+    anyio.run(lambda: _serve(call, caller, preset, door, found, cert, key))
+    return Exit.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """Where a server is found, and which file holds what a client must show."""
+
+    url: str
+    token_file: str | None
+
+
+async def _serve(call: Call, caller: Caller, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
+    from vault_tool.mcp.http import application, serve_http
+    from vault_tool.mcp.server import OneThread, connection, noticing
+
+    run = OneThread(opening(call, caller))
+    try:
+        async with noticing(run, caller) as notices:
+            server = connection(run, preset=preset, caller=caller, notices=notices, standing=False)
+            await serve_http(application(server, run, door), found, cert=cert, key=key)
+    finally:
+        await run.close()
+
+
+def _serving(at: Serving, short: Short) -> Iterator[Block]:
+    yield fields(
+        ("serving", at.url), ("token in", at.token_file), ("no token", "any user of this machine" if not at.token_file else "")
+    )
+    yield "Ctrl-C ends it"
 
 
 def caller_of(call: Call, project: str, model: str) -> Caller:

@@ -90,7 +90,10 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("reflection", "pages", "Make REFLECTION.md: themes and patterns."),
         Listed("reflect", "pages", "Score, make both pages, say what moved."),
     ),
-    "Serve": (Listed("mcp", "serving", "Serve an agent's client over stdio (MCP)."),),
+    "Serve": (
+        Listed("mcp", "serving", "Serve an agent's client over stdio (MCP)."),
+        Listed("serve", "serving", "Serve agents' clients over HTTP."),
+    ),
     "Upkeep": (
         Listed("get-stats", "statistics", "Count what the vault holds."),
         Listed("status", "upkeep", "Show what the vault holds and needs."),

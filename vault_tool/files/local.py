@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import stat
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,6 +39,8 @@ _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KEPT_JOURNALS = 100
+_HTTP_TOKEN_FILE = "http-token"
+_HTTP_TOKEN_BYTES = 32
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 
@@ -216,6 +220,35 @@ class Local:
     def serve_around(self, folder: str) -> None:
         """Remember that a person named the folder around the vault."""
         self._write(_AROUND_FILE, f"{folder}\n".encode("utf-8", "surrogateescape"))
+
+    def http_token(self, *, anew: bool = False) -> str:
+        """What a client must show to be served over HTTP; made at random the first time, and `anew`.
+
+        One that others may read (it came by a pull, or by a copy) is no secret, and is replaced.
+        """
+        import secrets  # 4 ms, and only a server needs it
+
+        found = (
+            ""
+            if anew or not self._is_private(_HTTP_TOKEN_FILE)
+            else (self._read(_HTTP_TOKEN_FILE) or b"").decode("ascii", "replace")
+        )
+        if len(found.strip()) < _HTTP_TOKEN_BYTES:
+            found = secrets.token_urlsafe(_HTTP_TOKEN_BYTES)
+            self._write(_HTTP_TOKEN_FILE, f"{found}\n".encode())
+        return found.strip()
+
+    @property
+    def http_token_path(self) -> Path:
+        """Where that is kept."""
+        return self.root / LOCAL / _HTTP_TOKEN_FILE
+
+    def _is_private(self, name: str) -> bool:
+        try:
+            found = (self.root / LOCAL / name).lstat()
+        except OSError:
+            return False
+        return os.name == "nt" or (stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077)
 
     def _journals(self) -> dict[str, Any]:
         found = _json(self._read(_JOURNALS_FILE))

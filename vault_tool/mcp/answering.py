@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,17 @@ if TYPE_CHECKING:
 _WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
 """What an agent should know of how the indexes stand to the files."""
 
+LONGEST = 80_000
+"""Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON."""
+
+_PASSAGE = 4000
+"""Characters of a text that stay whole, whatever else has to go."""
+
+_UNSEEN = re.compile(
+    "[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
+)
+"""What a person does not see, or what turns and breaks the line that they see."""
+
 
 def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
     """An open vault as a caller asks it; what is warm in it stays so."""
@@ -49,9 +62,44 @@ def answer(
     asking.progress = progress
     result = getattr(asking, tool)(**with_names)
     if hasattr(result, "lean"):
-        lean: dict[str, Any] = _plain(result.lean(lambda identity: short(asking, identity)))
-        return lean
-    return _lean(_plain(result), asking, TOOLS[tool].omit)
+        return bounded(_plain(result.lean(lambda identity: short(asking, identity))))
+    return bounded(_lean(_plain(result), asking, TOOLS[tool].omit))
+
+
+def as_text(made: Mapping[str, Any]) -> str:
+    """An answer as one line of JSON, in which whatever a note's text holds stays within its quotation marks and is seen."""
+    text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def bounded(made: dict[str, Any]) -> dict[str, Any]:
+    """An answer that clients take whole: long texts cut, then long lists; `cut` says that something is left out."""
+    while (over := len(as_text(made).encode()) - LONGEST) > 0:
+        where, name, longest = max(_texts_in(made), key=lambda found: len(found[2]), default=(made, "", ""))
+        lists = max(_lists_in(made), key=len, default=[])
+        if len(longest) > _PASSAGE:
+            where[name] = f"{longest[: max(_PASSAGE, len(longest) - over)]}…"
+        elif len(lists) > 1:
+            del lists[len(lists) // 2 :]
+        else:
+            break
+        made["cut"] = "too long for one answer: ask for less, or read the file"
+    return made
+
+
+def _texts_in(value: Any) -> Iterator[tuple[Any, Any, str]]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, one in pairs:
+        if isinstance(one, str):
+            yield value, name, one
+        yield from _texts_in(one)
+
+
+def _lists_in(value: Any) -> Iterator[list[Any]]:
+    if isinstance(value, list):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _lists_in(one)
 
 
 def in_a_line(fault: VaultError) -> str:

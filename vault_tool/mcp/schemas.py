@@ -110,7 +110,7 @@ def tools() -> Iterator[Schema]:
             "title": title,
             "description": described.about,
             "inputSchema": _arguments(name, verb),
-            "outputSchema": _LEAN.get(name) or _result(verb, described),
+            "outputSchema": _cut(_LEAN.get(name) or _result(verb, described)),
             "annotations": {
                 "title": title,
                 "readOnlyHint": not described.writes,
@@ -190,6 +190,11 @@ def _result(verb: Callable[..., Any], described: Described) -> Schema:
     made = _of(get_type_hints(verb, vars(sys.modules[verb.__module__]))["return"])
     properties = {name: one for name, one in made["properties"].items() if name not in described.omit}
     return {**made, "properties": properties}
+
+
+def _cut(schema: Schema) -> Schema:
+    """With what an answer says that was too long to be sent whole."""
+    return {**schema, "properties": {**schema["properties"], "cut": TEXT}}
 
 
 def _of(kind: Any) -> Schema:

@@ -6,7 +6,6 @@ Nothing of a vault is opened before the first call that asks something of it; un
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
@@ -104,14 +103,13 @@ def connection(run: Run, *, preset: str, caller: Caller, notices: Notices, stand
         if params.name not in tools:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
         try:
-            found = await _called(run, ctx, params.name, params.arguments or {}, caller)
+            found, text = await _called(run, ctx, params.name, params.arguments or {}, caller)
         except VaultError as fault:
             from vault_tool.mcp.answering import in_a_line  # loaded with the verbs
 
             return types.CallToolResult(content=[types.TextContent(text=in_a_line(fault))], is_error=True)
         finally:
             notices.look()
-        text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
         return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=found)
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -241,8 +239,8 @@ async def noticing(run: Run, caller: Caller) -> AsyncIterator[Notices]:
         tasks.cancel_scope.cancel()
 
 
-async def _called(run: Run, ctx: Context, tool: str, arguments: Mapping[str, Any], caller: Caller) -> dict[str, Any]:
-    """The answer of a tool, its progress told meanwhile to whoever asked for that."""
+async def _called(run: Run, ctx: Context, tool: str, arguments: Mapping[str, Any], caller: Caller) -> tuple[dict[str, Any], str]:
+    """The answer of a tool, as values and as text; its progress told meanwhile to whoever asked for that."""
     loop = asyncio.get_running_loop()
     told: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
     given_up = threading.Event()
@@ -252,10 +250,11 @@ async def _called(run: Run, ctx: Context, tool: str, arguments: Mapping[str, Any
             raise Cancelled
         loop.call_soon_threadsafe(told.put_nowait, (done, of))
 
-    def use(vault: Vault) -> dict[str, Any]:
-        from vault_tool.mcp.answering import answer  # every verb: loaded by the first call
+    def use(vault: Vault) -> tuple[dict[str, Any], str]:
+        from vault_tool.mcp.answering import answer, as_text  # every verb: loaded by the first call
 
-        return answer(vault, tool, arguments, caller, progress)
+        found = answer(vault, tool, arguments, caller, progress)
+        return found, as_text(found)
 
     async def tell() -> None:
         while True:

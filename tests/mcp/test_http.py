@@ -1,0 +1,166 @@
+"""The server over HTTP: who may ask, what is bounded, and that both eras are served."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import anyio
+import pytest
+
+from tests.cli.typed import vt
+from tests.mcp.served import ERAS, Serving, client_over_http, serving
+from vault_tool import Vault
+from vault_tool.files.local import Local
+
+CALL = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode()
+JSON = {"content_type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    root = tmp_path_factory.mktemp("http") / "lab"
+    Vault.init(root, name="Lab", no_git=True)
+    with serving(cwd=root) as found:
+        yield found
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_clients_of_both_eras_are_served(server: Serving, era: str) -> None:
+    async def talk() -> None:
+        async with client_over_http(server, era) as client:
+            assert len((await client.list_tools()).tools) == 8
+            made = await client.call_tool("remember", {"content": f"The pump of {era} hums at night.", "session": era})
+            assert not made.is_error
+            found = await client.call_tool("get", {"memory_id": made.structured_content["id"]})
+            assert found.structured_content["content"] == f"The pump of {era} hums at night."
+            assert "# Memory" in (await client.read_resource("vault://core")).contents[0].text  # type: ignore[union-attr]
+
+    anyio.run(talk)
+
+
+HOSTILE = [
+    ({"host": "evil.example"}, 403),
+    ({"host": "127.0.0.1.evil.example"}, 403),
+    ({"host": "127.evil.com"}, 403),
+    ({"host": ""}, 403),
+    ({"host": "127.0.0.1"}, 403),
+    ({"host": "127.0.0.1:1"}, 403),
+    ({"host": "localhost:PORT.evil.example"}, 403),
+    ({"host": "user@127.0.0.1:PORT"}, 403),
+    ({"origin": "https://evil.example"}, 403),
+    ({"origin": "null"}, 403),
+    ({"origin": "http://127.0.0.1:1"}, 403),
+    ({"origin": "http://127.0.0.1:PORT.evil.example"}, 403),
+    ({"origin": "https://127.0.0.1:PORT"}, 403),
+    ({"origin": "http://127.0.0.1:PORT/"}, 403),
+    ({"sec_fetch_site": "cross-site"}, 403),
+    ({"sec_fetch_site": "same-site"}, 403),
+    ({"authorization": ""}, 401),
+    ({"authorization": "Bearer "}, 401),
+    ({"authorization": "Bearer wrong"}, 401),
+    ({"authorization": "Basic TOKEN"}, 401),
+    ({"authorization": "Bearer TOKENx"}, 401),
+    ({"authorization": "Bearer \xff\xfe"}, 401),
+    ({"content_type": "text/plain"}, 400),
+    ({"content_type": "application/x-www-form-urlencoded"}, 400),
+]
+
+
+@pytest.mark.parametrize(("headers", "status"), HOSTILE, ids=str)
+def test_whoever_may_not_ask_is_refused(server: Serving, headers: dict[str, str], status: int) -> None:
+    port = str(urlsplit(server.url).port)
+    given = {name: value.replace("PORT", port).replace("TOKEN", server.token) for name, value in headers.items()}
+    found, said, body = server.ask(body=CALL, **{**JSON, **given})
+    assert found == status, body
+    assert ("www-authenticate" in said) == (status == 401)
+    assert b"orient" not in body
+
+
+def test_its_own_page_and_names_may_ask(server: Serving) -> None:
+    port = urlsplit(server.url).port
+    for headers in (
+        {"origin": f"http://127.0.0.1:{port}", "sec_fetch_site": "same-origin"},
+        {"host": f"localhost:{port}", "origin": f"http://localhost:{port}"},
+        {"host": f"[::1]:{port}"},
+        {"authorization": f"bearer {server.token}"},
+    ):
+        status, _, body = server.ask(body=CALL, **{**JSON, **headers})
+        assert status == 200 and b"bring_to_mind" in body, (headers, body)
+
+
+def test_two_names_or_two_tokens_are_one_too_many(server: Serving) -> None:
+    address = urlsplit(server.url)
+    for double in (
+        f"Host: {address.netloc}\r\nHost: evil.example",
+        f"Host: {address.netloc}\r\nOrigin: http://{address.netloc}\r\nOrigin: x",
+    ):
+        import socket
+
+        with socket.create_connection((address.hostname, address.port)) as raw:
+            raw.sendall(
+                f"POST /mcp HTTP/1.1\r\n{double}\r\nAuthorization: Bearer {server.token}\r\nContent-Length: 0\r\n\r\n".encode()
+            )
+            assert raw.recv(100).split()[1] in (b"400", b"403")
+
+
+def test_signs_of_life_need_no_token_and_tell_nothing(server: Serving) -> None:
+    for path, said in (("/health", b"alive\n"), ("/health/ready", b"ready\n")):
+        status, headers, body = server.ask("GET", path, authorization="")
+        assert (status, body) == (200, said)
+        assert headers["x-content-type-options"] == "nosniff" and "server" not in headers
+        assert server.ask("GET", path, authorization="", host="evil.example")[0] == 403
+        assert server.ask("POST", path, body=b"")[0] == 405
+
+
+def test_what_is_not_there_is_said_only_to_who_may_ask(server: Serving) -> None:
+    assert server.ask("GET", "/secret", authorization="")[0] == 401
+    assert server.ask("GET", "/secret")[0] == 404
+    assert server.ask("GET", "/mcp", accept="text/event-stream")[0] == 405
+    assert server.ask("DELETE", "/mcp")[0] == 405
+
+
+def test_a_request_is_bounded(server: Serving) -> None:
+    large = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * (4 * 2**20)}}).encode()
+    assert server.ask(body=large, **JSON)[0] == 413
+    nested = b"[" * 100_000 + b"]" * 100_000
+    assert server.ask(body=nested, **JSON)[0] == 400
+    assert server.ask(body=CALL, **JSON)[0] == 200
+
+
+def test_the_token_is_for_its_user_alone_and_replaced_where_others_could_read_it(tmp_path: Path) -> None:
+    local = Local(tmp_path)
+    first = local.http_token()
+    assert len(first) > 40 and local.http_token() == first
+    assert stat.S_IMODE(local.http_token_path.stat().st_mode) == 0o600
+    assert local.http_token(anew=True) != first
+    kept = local.http_token()
+    local.http_token_path.chmod(0o644)
+    assert local.http_token() != kept
+    assert stat.S_IMODE(local.http_token_path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--host", "192.0.2.1"], 6, "in the clear"),
+        (["--host", "192.0.2.1", "--no-token", "--without-tls"], 6, "leave --no-token away"),
+        (["--host", "0.0.0.0", "--without-tls"], 2, "--name"),
+        (["--host", "192.0.2.1", "--without-tls", "--name", "x"], 2, "cannot be listened on"),
+        (["--tls-cert", "c.pem"], 2, "certificate and its key"),
+    ],
+)
+def test_what_would_let_others_in_is_refused(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    (tmp_path / "lab" / "c.pem").write_text("")
+    found = vt("serve", *arguments, cwd=tmp_path / "lab")
+    assert found.returncode == code and said in found.stderr, found.stderr
+
+
+def test_a_port_that_is_taken_is_said_in_a_line(server: Serving, tmp_path: Path) -> None:
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    found = vt("serve", "--port", str(urlsplit(server.url).port), cwd=tmp_path / "lab")
+    assert found.returncode == 3 and "something else listens" in found.stderr
