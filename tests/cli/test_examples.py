@@ -95,6 +95,7 @@ def _told(vault: Vault) -> dict[str, str]:
     vault.bring_to_mind("idle redis connections drop")
     vault.episode("Tried a restart", f"Tried to restart redis each night, which failed {LONG}.", memory=problem)
     slip = vault.as_(session="2026-11-20-k3f9").remember(f"A slip {LONG}.", ["James", "Audrey"]).id
+    anns = vault.as_(user="ann").remember(f"Ann runs redis at home {LONG}.", ["Redis"]).id
     key = vault.end_session().attempts[0].key
     link = vault.link(solution, "CAUSES", problem, f"A link {LONG}.").id
     return {
@@ -104,6 +105,7 @@ def _told(vault: Vault) -> dict[str, str]:
         "slip": slip,
         "understood": newer.new_understanding_id,
         "key": key,
+        "anns": anns,
     }
 
 
@@ -139,7 +141,7 @@ def _means(words: list[str], ids: dict[str, str]) -> list[str]:
     first = {
         "delete-observations": "slip", "undo": "slip", "update-understanding": "understood",
         "get-understanding-history": "understood",
-        "link": "solution", "review": "held",
+        "link": "solution", "review": "held", "consent": "anns" if "--as-user" in words else "problem",
     }.get(command, "problem")  # fmt: skip
     other = {"link": "problem", "review": "held too"}.get(command, "solution")
     meant = {

@@ -80,6 +80,7 @@ READS: dict[str, Callable[[Vault], object]] = {
     "search": lambda v: v.search("harbour ticket sailing", everything=True),
     "recall": lambda v: v.recall("harbour ticket sailing", explain=True, doubtful=True),
     "backstop": lambda v: v.backstop(user="ben"),
+    "list_consents": lambda v: v.list_consents(as_user=v.who.user),
 }  # fmt: skip
 """Every verb that answers with what the vault holds, asked about something that is near to what is Ann's."""
 
@@ -97,6 +98,7 @@ WRITES: dict[str, Callable[[Vault], object]] = {
     "mark_questionable": lambda v: v.mark_questionable("Harbour hours", "Closed today."),
     "update": lambda v: v.update(v.get("Harbour hours").id, utility={"target": 1, "confidence": 1, "rationale": "r"}),
     "write": lambda v: v.write("The crane is red.", "fact", 0.9),
+    "consent": lambda v: v.consent("Harbour hours", "asked"),
     "pin": lambda v: v.pin("Painting the crane"),
     "tag": lambda v: v.tag("Painting the crane", add=["red"]),
     "episode": lambda v: v.episode("Ben painted"),

@@ -10,8 +10,9 @@ from vault_tool.belief.fold import Belief
 from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
-from vault_tool.cli.saved import short_ids
+from vault_tool.cli.saved import consent_table, short_ids
 from vault_tool.errors import Exit
+from vault_tool.model.consent import REFUSALS
 from vault_tool.util.text import counted
 from vault_tool.verbs import look
 
@@ -56,6 +57,7 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         ("superseded by", short_ids(memory.superseded_by, short)),
         ("solved since by", short(memory.solved_by) if memory.solved_by else ""),
         ("from", _source(memory)),
+        ("consent", f"{memory.consent}: told to nobody" if memory.consent in REFUSALS else memory.consent),
         *_weighed(memory),
         ("evidence", "evidence moved" if memory.evidence_moved and not memory.belief else ""),
         ("path", memory.path),
@@ -64,6 +66,9 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
     yield Body(memory.content)
     # Its problem is among the links.
     yield beside(memory.details, short, but="problem")
+    if memory.consents:
+        yield ""
+        yield consent_table(memory.consents)
     if memory.relations:
         yield ""
         yield _links(memory.relations, short)

@@ -1,9 +1,9 @@
-"""Commands of a person alone: `review` what waits for consent, and `forget` what shall not be remembered."""
+"""Commands of a person alone: `review` what waits, answer for `consent`, and `forget` what shall not be remembered."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,15 +13,20 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
-from vault_tool.cli.saved import commit_of, problem_table
+from vault_tool.cli.saved import commit_of, consent_table, problem_table, short_ids
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
 from vault_tool.util.text import counted
-from vault_tool.verbs import forgetting, purging, reviewing
+from vault_tool.verbs import consents, forgetting, purging, reviewing
+from vault_tool.verbs.consents import Consented, Consents
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.forgetting import Forgotten
 from vault_tool.verbs.purging import Purged
 from vault_tool.verbs.reviewing import Reviewed, Waiting
+
+AS_USER = click.option(
+    "--as-user", default="", metavar="ID", help="Answer as this person, for what is about them; a product says who it is."
+)
 
 KEYS = "a accept   r refuse   e edit   s skip   q quit"
 
@@ -33,23 +38,82 @@ KEYS = "a accept   r refuse   e edit   s skip   q quit"
 @click.option("--all", "everything", is_flag=True, help="Accept all that can be accepted.")
 @click.option("--join", is_flag=True, help="Let an understanding supersede what took its place meanwhile, too.")
 @click.option("--list", "listed", is_flag=True, help="Only list what waits, without asking.")
+@AS_USER
 @writes
 def review(
-    call: Call, accept: tuple[str, ...], refuse: tuple[str, ...], edited: str, everything: bool, join: bool, listed: bool
+    call: Call,
+    accept: tuple[str, ...],
+    refuse: tuple[str, ...],
+    edited: str,
+    everything: bool,
+    join: bool,
+    listed: bool,
+    as_user: str,
 ) -> Exit:
     """Look at what waits for you, and decide.
 
     In a terminal each is shown with its context and decided by one key. Nothing that waits is in the vault, in git, or
-    in any answer; its file is in _local/inbox/, where you may also edit it. Only the owner may do this.
+    in any answer; its file is in _local/inbox/, where you may also edit it. Only the owner may do this, and by --as-user
+    a person for what is about them.
     """
     with call.open_vault() as vault:
         if edited:
+            if as_user:
+                raise UsageError("a person accepts or refuses what is about them", "the owner edits it: leave --as-user out")
             return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
-        done = reviewing.review(vault, accept=accept, refuse=refuse, everything=everything, join=join)
-        asks = not (call.json or accept or refuse or everything or listed) and sys.stdin.isatty() and sys.stdout.isatty()
+        done = reviewing.review(vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user)
+        asks = (
+            not (as_user or call.json or accept or refuse or everything or listed) and sys.stdin.isatty() and sys.stdout.isatty()
+        )
         if asks and done.results:
             return _one_by_one(call, vault, done.results, join)
         return call.emit(done, _reviewed, vault)
+
+
+def _flags(states: Mapping[str, str]) -> Callable[[Callable[..., Exit]], Callable[..., Exit]]:
+    """An option for each state."""
+
+    def decorate(function: Callable[..., Exit]) -> Callable[..., Exit]:
+        for state, meaning in reversed(list(states.items())):
+            function = click.option(f"--{state}", is_flag=True, help=meaning)(function)
+        return function
+
+    return decorate
+
+
+_STATES = {
+    "given": "It may be kept.",
+    "refused": "It may not: it is told to nobody.",
+    "withdrawn": "It may not any more: it is told to nobody.",
+    "asked": "The person was asked.",
+}
+
+
+@command("consent", "vt consent", "vt consent a1b2c3 --withdrawn", "vt consent a1b2c3 --given --as-user ann --turn t7")
+@click.argument("id", default="", type=MEMORY, metavar="ID", help="The memory; without it, all that were asked about.")
+@_flags(_STATES)
+@AS_USER
+@click.option("--turn", default="", metavar="ID", help="The turn of the conversation in which it was said.")
+@click.option("--reason", default="", metavar="TEXT", help="Why, in a sentence.")
+@writes
+def consent(call: Call, id: str, as_user: str, turn: str, reason: str, **said: bool) -> Exit:
+    """Record if a person wants a memory kept.
+
+    What is refused or withdrawn stays a note as it is, and is in no answer, page or packet until consent is given; the
+    owner alone sees it by its id, and may erase it with `vt forget`. An agent may only say that it asked.
+    """
+    states = [state for state in _STATES if said[state]]
+    if len(states) > 1:
+        raise UsageError(f"--{states[0]} and --{states[1]} exclude each other", "say one of them")
+    with call.open_vault() as vault:
+        if id and states:
+            made = consents.consent(vault, id, states[0], as_user=as_user, turn=turn, reason=reason)
+            return call.emit(made, _consented, vault.with_withheld())
+        if turn or reason or (id and not states):
+            which = " or ".join(f"--{state}" for state in _STATES)
+            raise UsageError("nothing is said of the consent", f"say {which}" if id else "name the memory first")
+        found = consents.list_consents(vault, state=states[0] if states else "", as_user=as_user)
+        return call.emit(found, _consents, vault.with_withheld())
 
 
 @command("forget", "vt forget a1b2c3 --dry-run", "vt forget a1b2c3 --yes", "vt forget a1b2c3 --purge --dry-run")
@@ -138,6 +202,21 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
     if rest:
         rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.reason, one.path) for one in done.results]
         yield table(("id", "type", "title", "why it waits", "file"), rows, empty="nothing waits for review")
+
+
+def _consented(done: Consented, short: Short) -> Iterator[Block]:
+    told = ": told to nobody" if done.withheld else ""
+    yield f"{short(done.id)}  {done.title}: {done.state or 'nobody was asked'}{told}"
+    yield consent_table(done.records)
+    yield fields(("made from it", short_ids(done.citing, short)), ("commit", commit_of(done)))
+
+
+def _consents(found: Consents, short: Short) -> Iterator[Block]:
+    rows = [
+        (short(one.id), one.state or "", one.records[-1].by, one.records[-1].at[:10], one.user, one.title)
+        for one in found.results
+    ]
+    yield table(("id", "consent", "by", "on", "about", "title"), rows, empty="nobody was asked for consent")
 
 
 def _waiting(one: Waiting, short: Short) -> Iterator[Block]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Short
+from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.problems import Problem
 
 if TYPE_CHECKING:
@@ -35,3 +36,9 @@ def problem_table(problems: Sequence[Problem], empty: str) -> Block:
     """Problems by file and line, each with what to do about it."""
     rows = [(p.severity.value, f"{p.path}:{p.line}" if p.line else p.path, p.message, p.hint) for p in problems]
     return table(("severity", "where", "what", "what to do"), rows, empty=empty)
+
+
+def consent_table(records: Sequence[ConsentRecord]) -> Block:
+    """Who was asked for consent and who answered what, oldest first."""
+    rows = [(one.state, one.by, one.at[:16], one.turn, one.reason, "" if one.counts else "no") for one in records]
+    return table(("consent", "by", "at", "turn", "reason", "counts"), rows)

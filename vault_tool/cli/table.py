@@ -74,6 +74,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("edit", "setup", "Edit a note; it counts as reviewed."),
         Listed("adopt", "setup", "Make records of pages."),
         Listed("review", "reviewing", "Look at what waits for you, and decide."),
+        Listed("consent", "reviewing", "Record if a person wants a memory kept."),
         Listed("forget", "reviewing", "Erase a memory, and refuse its return."),
         Listed("commit", "history", "Commit hand edits."),
         Listed("import", "importing", "Take in notes of other tools."),

@@ -10,7 +10,7 @@ from vault_tool.cli import output
 from vault_tool.cli.table import SECTIONS
 from vault_tool.verbs.vault import Vault
 
-PARTS = {"drain": "turn", "link_beats": "turn", "purge": "forget"}
+PARTS = {"drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent"}
 """What is an option of another's command."""
 
 _HEAD = """\

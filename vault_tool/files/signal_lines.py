@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
+from vault_tool.model.consent import ConsentState
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind
@@ -15,9 +16,10 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
-_TEXTS = ("rationale", "problem", "session", "model", "origin", "user")
+_TEXTS = ("rationale", "problem", "session", "model", "origin", "user", "consent", "answered_by", "turn")
 _WORDS = ("rationale", "evidence")
 _KINDS = {kind.value: kind for kind in SignalKind}
+_CONSENTS = frozenset(state.value for state in ConsentState)
 LONGEST_LINE = 2**20
 """Most bytes of a line: no sentence about a memory is longer."""
 
@@ -102,6 +104,8 @@ def _signal(line: bytes) -> Signal:
     kind = _KINDS.get(str(found.get("kind")))
     if kind is None:
         raise ValueError(f"its kind `{one_line(str(found.get('kind')), 40)}` is unknown")
+    if kind is SignalKind.CONSENT and str(found.get("consent")) not in _CONSENTS:
+        raise ValueError(f"its consent `{one_line(str(found.get('consent')), 40)}` is none of {', '.join(ConsentState)}")
     at = _utc(_text(found, "at", required=True))
     evidence = found.get("evidence") or []
     if not isinstance(evidence, list) or not all(isinstance(item, str) for item in evidence):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from vault_tool.index.kept import Kept
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
+from vault_tool.model.consent import consent_of
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -330,6 +332,25 @@ class Catalog:
         of_memories = f"SELECT 1 FROM entries WHERE {schema.USER} <> '' LIMIT 1"
         of_signals = f"SELECT 1 FROM signals WHERE {schema.JUDGED_FOR} <> '' LIMIT 1"
         return bool(self.rows(of_memories) or self.rows(of_signals))
+
+    def consented(self) -> list[str]:
+        """The ids of the memories of which a consent record speaks."""
+        return [row[0] for row in self.rows(f"SELECT DISTINCT target FROM signals WHERE {schema.CONSENT} ORDER BY target")]
+
+    def withheld(self) -> frozenset[str]:
+        """The ids of the memories that are told to nobody, for consent to them was refused or withdrawn."""
+        return self._until_changed("withheld", self._withheld)
+
+    def _withheld(self) -> frozenset[str]:
+        # Of the whole catalogue, whoever asks: what is hidden from one depends on this.
+        said: defaultdict[str, list[Signal]] = defaultdict(list)
+        for target, data in Catalog.rows(self, f"SELECT target, data FROM main.signals WHERE {schema.CONSENT}"):
+            said[target].append(signal_of(data))
+        found: set[str] = set()
+        for target, records in said.items():
+            rows = Catalog.rows(self, f"SELECT {ENTRY} FROM main.entries WHERE id = ?", (target,))
+            found.update(target for row in rows if consent_of(entry_of(row), merge(records)).withheld)
+        return frozenset(found)
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""

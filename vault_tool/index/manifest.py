@@ -22,7 +22,7 @@ from vault_tool.util import atomic
 
 _SEAL_BYTES = 512
 
-FORMAT = 4
+FORMAT = 5
 """The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read."""
 
 

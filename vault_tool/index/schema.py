@@ -31,6 +31,9 @@ USER = "json_extract(CAST(head AS TEXT), '$.user')"
 JUDGED_FOR = "coalesce(json_extract(CAST(data AS TEXT), '$.user'), '')"
 """For whom a signal was given, as SQL over its data."""
 
+CONSENT = "json_extract(CAST(data AS TEXT), '$.kind') = 'consent'"
+"""Whether a signal is a consent record, as SQL over its data: the very condition of `consents`."""
+
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE folders (path TEXT PRIMARY KEY, names TEXT NOT NULL, stats BLOB NOT NULL) WITHOUT ROWID;
@@ -68,6 +71,7 @@ CREATE INDEX files_by_kind ON files (kind);
 CREATE INDEX problems_by_path ON problems (path);
 CREATE INDEX signals_by_path ON signals (path);
 CREATE INDEX signals_by_target ON signals (target, at, id);
+CREATE INDEX consents ON signals (target) WHERE {CONSENT};
 """
 
 DROPPED = "dropped"

@@ -1,4 +1,4 @@
-"""What one user may see of a vault: the catalogue and the full text without what is another's, whoever asks them."""
+"""What may be told of a vault: catalogue and full text without what is another user's, and what nobody may be told any more."""
 
 from __future__ import annotations
 
@@ -24,20 +24,21 @@ CREATE INDEX temp.hidden_by_path ON hidden (path);
 CREATE TEMP TABLE viewer (name TEXT PRIMARY KEY);
 """
 
-_HIDES = tuple(f"CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE {where}" for table, where in (
-    ("entries", "n NOT IN (SELECT n FROM temp.hidden)"),
-    ("names", "n NOT IN (SELECT n FROM temp.hidden)"),
-    ("memberships", "n NOT IN (SELECT n FROM temp.hidden)"),
-    ("titles", "n NOT IN (SELECT n FROM temp.hidden)"),
-    ("links", "n NOT IN (SELECT n FROM temp.hidden)"),
-    ("relations", "n NOT IN (SELECT n FROM temp.hidden)"),
-    ("signals", f"target NOT IN (SELECT id FROM temp.hidden) AND {JUDGED_FOR} IN (SELECT name FROM temp.viewer)"),
-    ("problems", "path NOT IN (SELECT path FROM temp.hidden)"),
-    # Whose a note is whose head cannot be read, and what a day's log tells, nobody knows.
-    ("files", "kind NOT IN ('unreadable', 'episode', 'conflict') AND path NOT IN (SELECT path FROM temp.hidden)"),
-    ("pages", "path NOT IN (SELECT path FROM main.files WHERE kind <> 'page')"),
-))  # fmt: skip
+_NOT_HIDDEN = "n NOT IN (SELECT n FROM temp.hidden)"
+_HIDES = {
+    **dict.fromkeys(("entries", "names", "memberships", "titles", "links", "relations"), _NOT_HIDDEN),
+    "signals": "target NOT IN (SELECT id FROM temp.hidden)",
+    "problems": "path NOT IN (SELECT path FROM temp.hidden)",
+    "files": "path NOT IN (SELECT path FROM temp.hidden)",
+    "pages": "path NOT IN (SELECT path FROM main.files WHERE kind <> 'page')",
+}
 """Views of the same names stand before the tables: no query that is asked through here can pass them by."""
+
+_HIDES_FROM_A_USER = {
+    "signals": f"{JUDGED_FOR} IN (SELECT name FROM temp.viewer)",
+    # Whose a note is whose head cannot be read, and what a day's log tells, nobody knows.
+    "files": "kind NOT IN ('unreadable', 'episode', 'conflict')",
+}
 
 _OTHERS = f"""
 INSERT OR IGNORE INTO hidden SELECT n, id, path FROM main.entries WHERE {USER} <> '' AND {USER} <> ?
@@ -51,6 +52,20 @@ INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM hidden h JOIN main.re
 """.format(user=USER.replace("head", "e.head"))
 """An understanding tells of what it was made from and of what it revises; one that names its user was made for them."""
 
+_ONE = "INSERT OR IGNORE INTO hidden SELECT n, id, path FROM main.entries WHERE id = ?"
+_MADE_OF_NOTHING_ELSE = """
+INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE e.class = 'understanding'
+    AND EXISTS (SELECT 1 FROM main.relations r JOIN hidden h ON h.id = r.target WHERE r.n = e.n AND r.field = 'sources')
+    AND NOT EXISTS (SELECT 1 FROM main.relations r WHERE r.n = e.n AND r.field = 'sources'
+        AND r.target NOT IN (SELECT id FROM hidden))
+"""
+"""An understanding made from other things as well stays: its text is a person's to mend, as after `forget`."""
+
+_LINKS = """
+INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM hidden h JOIN main.relations r ON r.target = h.id
+    JOIN main.entries e ON e.n = r.n WHERE r.field IN ('from_id', 'to_id')
+"""
+
 _SUBJECTS = """
 INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE e.class = 'subject'
     AND EXISTS (SELECT 1 FROM main.names s JOIN main.memberships m ON m.normal = s.normal
@@ -62,20 +77,22 @@ INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE 
 
 
 class _Seen(Catalog):
-    """A catalogue of which the memories of other users are hidden, and what only they lead to."""
+    """A catalogue of which the memories of other users are hidden, those that are withheld, and what only they lead to."""
 
-    user: str = ""
+    user: str | None = ""
 
     @classmethod
-    def of(cls, path: Path, user: str) -> _Seen:
-        """The catalogue at `path` as `user` sees it; the empty text is nobody in particular."""
+    def of(cls, path: Path, user: str | None) -> _Seen:
+        """The catalogue at `path` as `user` sees it; the empty text is nobody in particular, None is whoever keeps the vault."""
         seen = cls.open(path)
         seen.user = user
         seen._hidden_at = ""
         seen.connection.executescript(_HIDDEN)
-        seen.connection.executemany("INSERT INTO temp.viewer VALUES (?)", [(name,) for name in {"", user}])
-        for view in _HIDES:
-            seen.connection.execute(view)
+        seen.connection.executemany("INSERT INTO temp.viewer VALUES (?)", [(name,) for name in {"", user or ""}])
+        for table, where in _HIDES.items():
+            also = _HIDES_FROM_A_USER.get(table) if user is not None else None
+            query = f"SELECT * FROM main.{table} WHERE {where}" + (f" AND {also}" if also else "")
+            seen.connection.execute(f"CREATE TEMP VIEW {table} AS {query}")
         return seen
 
     _hidden_at: str = ""
@@ -97,9 +114,10 @@ class _Seen(Catalog):
     def visible(self, paths: Iterable[str]) -> set[str]:
         """Which of these files may be seen."""
         wanted = list(paths)
-        # The ledger of a pass names memories of anybody.
         kept = self.by_paths_kept(wanted).values()
-        records = (entry.path for entry in kept if entry.record_class is not RecordClass.CONSOLIDATION)
+        # The ledger of a pass names memories of anybody.
+        ledgers = self.user is None
+        records = (entry.path for entry in kept if ledgers or entry.record_class is not RecordClass.CONSOLIDATION)
         return {*records, *(path for path in wanted if self.page(path) is not None)}
 
     def _hide(self) -> None:
@@ -107,18 +125,22 @@ class _Seen(Catalog):
         self._kept, self._once = Kept(), {}
         ask = super().rows
         ask("DELETE FROM temp.hidden")
-        ask(_OTHERS, (self.user,))
-        before = -1
-        while before != (before := int(ask("SELECT count(*) FROM temp.hidden")[0][0])):
-            ask(_DERIVED)
+        if self.user is not None:
+            ask(_OTHERS, (self.user,))
+            before = -1
+            while before != (before := int(ask("SELECT count(*) FROM temp.hidden")[0][0])):
+                ask(_DERIVED)
+        for identity in self._withheld():
+            ask(_ONE, (identity,))
+        ask(_MADE_OF_NOTHING_ELSE)
         ask(_SUBJECTS)
-        ask(_DERIVED)  # the links that hang on such a subject
+        ask(_LINKS)
 
 
 class View(Index):
-    """The indexes of a vault as one user sees them: answers without what is another's; comparing and writing is the whole's."""
+    """The indexes of a vault as one user, or whoever keeps it (None), is told of them; comparing and writing is the whole's."""
 
-    def __init__(self, whole: Index, user: str) -> None:
+    def __init__(self, whole: Index, user: str | None) -> None:
         self._whole = whole
         self._user = user
         self._open: _Seen | None = None
@@ -134,7 +156,8 @@ class View(Index):
         """The catalogue of the last refresh, as this user sees it."""
         whole = self._whole.catalog
         path = whole.path
-        if not self._user and not whole.has_users():
+        hides = bool(self._user) or (self._user == "" and whole.has_users()) or bool(whole.withheld())
+        if not hides:
             return whole
         if self._open is None or self._open.path != path:
             self.close()

@@ -214,6 +214,7 @@ LEAN = ("orient", "bring_to_mind", "recall", "remember", "update_understanding",
 
 WITHHELD: Mapping[str, str] = {
     **dict.fromkeys(("forget", "purge"), "what is erased is for a person to say"),
+    **dict.fromkeys(("consent", "list_consents"), "whom a memory is about answers for it, not who wrote it"),
     "undo": "what is taken back is for a person to say",
     "review": "what waits for a person is not an agent's to accept",
     **dict.fromkeys(("new", "edit", "show"), "for a person, who has an editor and looks without using"),

@@ -20,13 +20,15 @@ class SignalKind(StrEnum):
     UTILITY = "utility"
     USE = "use"
     REVIEWED = "reviewed"
+    CONSENT = "consent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
     """One line of `signals/YYYY-MM.<writer>.jsonl`; ordered by `(at, id)` whatever file it stands in.
 
-    `value` is a target in 0..1 for truth and utility, and a count for `use` (accesses of one memory on one day).
+    `value` is a target in 0..1 for truth and utility, and a count for `use` (accesses of one memory on one day). The last three
+    are a consent's: a state of `model.consent`, the user who answered (empty: the vault's owner), and the turn that asked.
     """
 
     id: str
@@ -42,6 +44,9 @@ class Signal:
     model: str = ""
     origin: str = ""
     user: str = ""
+    consent: str = ""
+    answered_by: str = ""
+    turn: str = ""
 
     @property
     def author(self) -> str:

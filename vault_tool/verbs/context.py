@@ -81,7 +81,9 @@ class Context:
         self.sight: str | None = self.who.user or None
         """Whose memories are seen beside those that are about nobody in particular: the empty text is nobody's, None is
         everybody's, which is how the vault's owner sees it."""
-        self._views: dict[str, View] = {}
+        self.everything = False
+        """Whether also that is seen which nobody is told any more, for consent to it was refused or withdrawn."""
+        self._views: dict[str | None, View] = {}
         self.clock = clock or Clock()
         self.process = os.getpid()
         self.local = Local(self.root)
@@ -143,30 +145,35 @@ class Context:
 
     def as_(self, **changes: str) -> Self:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
-        return self._again(replace(self.who, **changes), changes["user"] or None if "user" in changes else self.sight)
+        sight = changes["user"] or None if "user" in changes else self.sight
+        return self._again(replace(self.who, **changes), sight, self.everything and sight is None)
 
-    def seen_by(self, user: str | None) -> Self:
+    def seen_by(self, user: str) -> Self:
         """The same vault, and the same asker, as it is seen by `user`: see `sight`."""
-        return self._again(self.who, user)
+        return self._again(self.who, user, False)
 
-    def _again(self, who: Who, sight: str | None) -> Self:
+    def with_withheld(self) -> Self:
+        """The same vault, and the same asker, with all that it holds: see `everything`."""
+        return self._again(self.who, None, True)
+
+    def _again(self, who: Who, sight: str | None, everything: bool) -> Self:
         other = type(self).__new__(type(self))
         _ = self.whole_index  # opened first, or each would open its own
         other.__dict__.update(self.__dict__)
-        other.who, other.sight = who, sight
-        if sight != self.sight:
+        other.who, other.sight, other.everything = who, sight, everything
+        if (sight, everything) != (self.sight, self.everything):
             # What is kept of the one's answers is not for the other's.
             other._superseded = None
             other.__dict__.pop("session_order", None)
             other.__dict__.pop("standings", None)
         if self.__dict__.get("global_vault") is not None:
-            other.__dict__["global_vault"] = self.__dict__["global_vault"]._again(who, sight)
+            other.__dict__["global_vault"] = self.__dict__["global_vault"]._again(who, sight, everything)
         return other
 
     def reopened(self) -> Self:
         """The same vault opened again, with its settings and indexes as they are now."""
         other = type(self)(self.root, self.who, self.clock)
-        other.sight = self.sight
+        other.sight, other.everything = self.sight, self.everything
         other.environ = self.environ
         other.vouching = self.vouching
         return other
@@ -199,7 +206,7 @@ class Context:
     @property
     def index(self) -> Index:
         """The derived indexes as far as whoever asks may see them."""
-        if self.sight is None:
+        if self.everything:
             return self.whole_index
         if self.sight not in self._views:
             self._views[self.sight] = View(self.whole_index, self.sight)
@@ -249,7 +256,7 @@ class Context:
         if not (shared / layout.SETTINGS_FILE).is_file() or shared.resolve() == self.root:
             return None
         beside = Context(shared, self.who, self.clock)
-        beside.sight = self.sight
+        beside.sight, beside.everything = self.sight, self.everything
         beside.environ = self.environ
         return beside
 
@@ -362,7 +369,8 @@ class Context:
 
     def settle_state(self, *, changed: bool) -> None:
         """Let `_state.json` follow what changed; it is of everything, whoever asks."""
-        (self if self.sight is None else self.seen_by(None)).standings.settle(changed=changed)
+        same = self.everything or (self.sight is None and not self.whole_index.catalog.withheld())
+        (self if same else self.with_withheld()).standings.settle(changed=changed)
 
     def glance(self) -> Freshness:
         """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.

@@ -92,6 +92,7 @@ def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
     A note that cannot be read afterwards is kept as they left it, named with its problems, and not committed.
     """
     vault.fresh()
+    vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id)
     layout.inside(vault.root, entry.path)
     before = reader.read(vault.root, entry.path)

@@ -112,7 +112,7 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
     if vault.who.origin != "owner":
         raise Refused(f"only a person may forget, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
     with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
-        return _forgotten(vault, memory_id, dry_run)
+        return _forgotten(vault.with_withheld(), memory_id, dry_run)
 
 
 def _forgotten(vault: Context, memory_id: str, dry_run: bool) -> Forgotten:

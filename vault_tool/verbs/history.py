@@ -84,13 +84,14 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     paths: Sequence[str] = _WHOLE
     if memory_id:
         vault.fresh()
-        paths = [resolve.find(vault, memory_id).path]
+        paths = [resolve.find(resolve.for_its_keeper(vault), memory_id).path]
     return Log(results=tuple(map(_brief, git.log(repo, paths=paths, limit=limit, follow=bool(memory_id)))))
 
 
 def history(vault: Context, memory_id: str) -> History:
     """The supersession chain that a memory belongs to, newest first, each with the commits that touched its file."""
     freshness = vault.fresh()
+    vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id)
     chain = _newest_first(lineage(vault.index.catalog, entry))
     return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain), freshness=freshness)
@@ -102,7 +103,7 @@ def diff(vault: Context, memory_id: str = "", *, since: str | None = None, color
     paths: Sequence[str] = _WHOLE
     if memory_id:
         vault.fresh()
-        paths = [resolve.find(vault, memory_id).path]
+        paths = [resolve.find(resolve.for_its_keeper(vault), memory_id).path]
     pending = git.uncommitted(repo, paths)
     return Difference(since=since, pending=tuple(pending), text=git.diff(repo, since=since, paths=paths, color=color))
 

@@ -85,7 +85,7 @@ def mark_signal(vault: Context, target: str, kind: SignalKind, reason: str = "",
 def _later_id(vault: Context, target: str) -> str:
     """A random id, larger than those of the same second's signals: of two in one second the second must count last."""
     now, drawn = vault.now(), UUID(new_id())
-    taken = [UUID(signal.id) for signal in vault.index.catalog.signals(target) if signal.at == now and canonical(signal.id)]
+    taken = [UUID(signal.id) for signal in vault.whole_index.catalog.signals(target) if signal.at == now and canonical(signal.id)]
     highest = max(taken, default=drawn)
     if highest < drawn:
         return str(drawn)

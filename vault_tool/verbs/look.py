@@ -16,6 +16,7 @@ from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of, references
 from vault_tool.index.schema import link_name
+from vault_tool.model.consent import ConsentRecord, ConsentState, consent_of
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -55,7 +56,8 @@ class Memory(Headline):
     """One memory, whole: its text, its head, its relations and what is believed of it.
 
     `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
-    A page, a file that is no record, has no id (the empty text).
+    `consent` is the last answer of whom it is about (None: nobody asked or answered), `consents` all of them; what is
+    refused or withdrawn is shown to the vault's owner alone. A page, a file that is no record, has no id (the empty text).
     """
 
     content: str
@@ -74,6 +76,8 @@ class Memory(Headline):
     created: str
     origin: str
     reviewed: bool
+    consent: ConsentState | None
+    consents: tuple[ConsentRecord, ...]
     stale: bool
     evidence: tuple[Evidence, ...]
     evidence_moved: bool
@@ -91,7 +95,8 @@ class Memory(Headline):
             **titled(self.title, self.content), **beside(self.details, short), "subjects": self.subjects,
             "date": self.observed_at[:10], "overtaken_by": list(map(short, self.superseded_by)),
             "solved_by": self.solved_by and short(self.solved_by),
-            "links": links, "evidence_moved": self.evidence_moved, "stale": self.stale, **whose(self.origin, self.reviewed),
+            "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
+            **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -110,7 +115,7 @@ def get(vault: Context, memory_id: str) -> Memory:
     found = show(vault, memory_id)
     if found.kind == PAGE:
         return found
-    home = resolve.home_of(vault, found.id)
+    home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
     home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
     home.settle_state(changed=True)
     return found
@@ -128,7 +133,7 @@ def _shared(session: str) -> str:
 def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
     """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it."""
     freshness = vault.fresh()
-    home = resolve.home_of(vault, memory_id)
+    home = resolve.home_of(resolve.for_its_keeper(vault), memory_id)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
         return _page(vault, page, freshness)
     vault = home
@@ -138,6 +143,7 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
     evidence = evidence_of(vault, entry)
+    consent = consent_of(entry, vault.index.catalog.signals(entry.id))
     return Memory(
         **headline_of(entry),
         content=body_of(vault, entry),
@@ -156,6 +162,8 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         created=entry.text("created"),
         origin=origin_of(vault, entry),
         reviewed=judged.reviewed,
+        consent=consent.state,
+        consents=consent.records,
         stale=entry.stale,
         evidence=evidence,
         evidence_moved=evidence_moved(evidence),
@@ -176,7 +184,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
         confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
         head=head.values if head is not None else {}, relations=(), superseded_by=(), solved_by=None, truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
-        reviewed=False, stale=False, evidence=(), evidence_moved=False, freshness=freshness,
+        reviewed=False, consent=None, consents=(), stale=False, evidence=(), evidence_moved=False, freshness=freshness,
     )  # fmt: skip
 
 

@@ -111,6 +111,7 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
             "only what a session wrote can be deleted, and no session is named",
             "pass --session ID, or take the write back with `vt undo`",
         )
+    vault = resolve.for_its_keeper(vault)
     with writing(vault, "delete-observations") as op:
         deleted: list[Entry] = []
         rejected: list[Rejected] = []

@@ -322,7 +322,7 @@ def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Ope
 def settle_turns(vault: Context, freshness: Freshness) -> tuple[beats.Batch, Saved]:
     """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
     # What waits is anybody's.
-    op = Operation(vault.seen_by(None), "turn", freshness)
+    op = Operation(vault.with_withheld(), "turn", freshness)
     batch = beats.planned(op)
     saved = op.carry_out(batch.title, batch.written) if batch.written else Saved()
     # Last: after a kill they are taken up again, under the same ids, and found to be written.

@@ -115,7 +115,7 @@ def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] =
 
 def finish(vault: Context) -> None:
     """Finish what a killed process began to forget or to purge; left to the next command where that cannot be now."""
-    owner = vault.as_(origin="owner").seen_by(None)
+    owner = vault.as_(origin="owner").with_withheld()
     # Nobody waits for a process that is in the middle of it.
     with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
         begun = {one: how.split() for one, how in vault.local.forgetting().items() if one not in vault.finishing}

@@ -173,7 +173,7 @@ def provenance(vault: Context) -> Provenance:
 
 def tag(op: Operation, names: Sequence[str]) -> Tagging:
     """The subjects called `names`, with those that do not exist planned in `op`."""
-    vault, whole = op.vault, op.vault.seen_by(None)
+    vault, whole = op.vault, op.vault.with_withheld()
     found: dict[str, str] = {}
     created: list[str] = []
     for named in [names] if isinstance(names, str) else names:

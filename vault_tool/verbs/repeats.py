@@ -28,17 +28,25 @@ _NOT_TAKEN = ("failure_mode", "rationale", "evidence", "confidence", "importance
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """What a repeat did to the memory that was known: its `subjects` now, what was `added` and what was `dropped`."""
+    """What a repeat did to the memory that was known: its `subjects` now, what was `added` and what was `dropped`.
+
+    `withheld` says that the memory is told to nobody.
+    """
 
     subjects: tuple[str, ...]
     added: tuple[str, ...]
     dropped: tuple[str, ...]
+    withheld: bool = False
 
     def remarks(self, known: str) -> tuple[str, ...]:
         """What its writer should know: `known` is the memory's short id."""
+        told = (f"{known} is told to nobody: consent to it was refused or withdrawn",) if self.withheld else ()
         if not self.dropped:
-            return ()
-        return (f"remembered already as {known}, without its {', '.join(self.dropped)}: `vt edit {known}` adds that",)
+            return told
+        return (
+            *told,
+            f"remembered already as {known}, without its {', '.join(self.dropped)}: `vt edit {known}` adds that",
+        )
 
 
 def same(new: Observation, known: Mapping[str, Any]) -> bool:
@@ -62,7 +70,8 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
 
     One that a change has overtaken is not: to say it again is to say that it is so again.
     """
-    catalog, said = vault.index.catalog, body_hash(draft.body)
+    # One that nobody is told of is known all the same: said again, it is not told again.
+    catalog, said = vault.whole_index.catalog, body_hash(draft.body)
     # Before it is said that nothing need be written, the files that say so are looked at again.
     vault.index.recheck([entry.path for entry in catalog.by_body(said)])
     alike = [e for e in catalog.by_body(said) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
@@ -98,13 +107,14 @@ def add(op: Operation, twin: Entry, draft: Observation, names: Sequence[str], bu
         changes.append(Set("problem", draft.problem))
         added.append(_named("problem", [draft.problem]))
     left_out = dropped(_without_known(op.vault, draft, twin), twin.head, but)
+    untold = twin.id in op.vault.whole_index.catalog.withheld()
     try:
         if changes:
             op.edit(twin.path, *changes)
     except (EditRefused, Refused):
         # Its file is not ours to write, or cannot be read now: then all of it is left out.
-        return Repeat(twin.subjects, (), (*added, *left_out))
-    return Repeat((*twin.subjects, *lacking), tuple(added), left_out)
+        return Repeat(twin.subjects, (), (*added, *left_out), untold)
+    return Repeat((*twin.subjects, *lacking), tuple(added), left_out, untold)
 
 
 def _without_known(vault: Context, draft: Observation, twin: Entry) -> Observation:

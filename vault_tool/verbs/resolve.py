@@ -12,6 +12,7 @@ from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of
 from vault_tool.index.schema import link_name
+from vault_tool.model.consent import consent_of
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -36,6 +37,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if not found:
         if tombstones.has(vault.root, canonical(wanted) or "."):
             raise NotFound(f"{wanted} was forgotten", "its id alone is kept, so that it does not return")
+        _require_told(vault, wanted)
         _require_no_page(vault, wanted)
         _require_not_shared(vault, wanted)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
@@ -46,6 +48,22 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         )
     shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in found[:5])
     raise Ambiguous(f"`{wanted}` could be {shown}{' and others' if len(found) > 5 else ''}", "type more of the id")
+
+
+def for_its_keeper(vault: Context) -> Context:
+    """The vault as its owner looks into it: with what is told to nobody, so that it can be read, mended and brought back."""
+    return vault.with_withheld() if vault.who.origin == "owner" and vault.sight is None else vault
+
+
+def _require_told(vault: Context, wanted: str) -> None:
+    """What is withheld is said to be, to whoever names it and could see it else."""
+    catalog = vault.whole_index.catalog
+    named = candidates(vault.with_withheld(), wanted) if catalog.withheld() and not vault.everything else ()
+    found = next((one for one in named if one.id in catalog.withheld()), None)
+    if found is not None and vault.sight in (None, found.text("user")):
+        identity = shortest_unambiguous(found.id, catalog.neighbours(found.id))
+        message = f"{identity} is told to nobody: consent to it was {consent_of(found, catalog.signals(found.id)).state}"
+        raise NotFound(message, f"a person sees it: `vt consent {identity} --origin owner`")
 
 
 def require_own(vault: Context, entry: Entry) -> None:

@@ -13,6 +13,7 @@ from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.index.graph import holding_place
+from vault_tool.model.consent import ConsentState
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
@@ -20,10 +21,11 @@ from vault_tool.model.records import Edge, Observation, Record, Remembered, Unde
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.verbs import repeats, resolve
+from vault_tool.verbs import consents, repeats, resolve
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import tag
+from vault_tool.verbs.turns.gate import CONSENT_MODE
 from vault_tool.verbs.understandings import heads_above
 
 Editor = Callable[[Path], None]
@@ -94,28 +96,36 @@ class _Note:
 
 
 def review(
-    vault: Context, *, accept: Sequence[str] = (), refuse: Sequence[str] = (), everything: bool = False, join: bool = False
+    vault: Context,
+    *,
+    accept: Sequence[str] = (),
+    refuse: Sequence[str] = (),
+    everything: bool = False,
+    join: bool = False,
+    as_user: str = "",
 ) -> Reviewed:
     """Look at the inbox, after accepting and refusing what is named by id, prefix or file.
 
     What is accepted moves into the vault as its file is now, so that a person's edit of it counts, and is committed with
     a `reviewed` signal; what is refused is deleted. `everything` accepts all that can be. An understanding that was
-    written before another took its place is refused, unless `join` says that it supersedes that too. For a person
-    alone: raises Refused for anybody but the owner.
+    written before another took its place is refused, unless `join` says that it supersedes that too. With `as_user` a person
+    decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody yet. Else
+    for the owner alone: raises Refused for anybody but them.
     """
-    _require_owner(vault)
+    if not as_user:
+        _require_owner(vault)
     inbox = Inbox(vault.root)
     with writing(vault, "review") as op:
-        notes = _settled(vault, inbox)
+        notes = _settled(vault, inbox, as_user)
         before = inbox.decided()
         # What a killed review decided is not asked for again.
         chosen = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
         dropped = [_find(notes, named) for named in refuse if before.get(canonical(named) or "") != "refused"]
         others = [note for note in notes if not _faults(note) and note not in dropped] if everything else []
         accepted, saved = _accept(
-            op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped
+            op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped, as_user
         )
-        left = _settled(vault, inbox)
+        left = _settled(vault, inbox, as_user)
         return Reviewed(
             **asdict(saved),
             accepted=tuple(accepted),
@@ -156,8 +166,8 @@ def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
     return sorted(found, key=lambda note: (note.about.at, note.name))
 
 
-def _settled(vault: Context, inbox: Inbox) -> list[_Note]:
-    """The notes that wait, without those that a killed review had decided already."""
+def _settled(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
+    """The notes that wait (about `user`, where one is named), without those that a killed review had decided already."""
     left = []
     decided = inbox.decided()
     for note in _notes(vault, inbox):
@@ -168,7 +178,7 @@ def _settled(vault: Context, inbox: Inbox) -> list[_Note]:
         elif any(reader.read(vault.root, entry.path) == note.data for entry in entries):
             inbox.decide(note.id, "accepted", vault.now())
             inbox.discard(note.id, note.name, note.data)
-        else:
+        elif not user or note.parsed.head.get("user") == user:
             left.append(note)
     return left
 
@@ -178,7 +188,13 @@ def _unique(notes: Iterable[_Note]) -> list[_Note]:
 
 
 def _accept(
-    op: Operation, inbox: Inbox, named: Sequence[_Note], others: Sequence[_Note], join: bool, dropped: Sequence[_Note]
+    op: Operation,
+    inbox: Inbox,
+    named: Sequence[_Note],
+    others: Sequence[_Note],
+    join: bool,
+    dropped: Sequence[_Note],
+    as_user: str = "",
 ) -> tuple[list[Accepted], Saved]:
     """Move notes into the vault as one operation, and refuse those that are `dropped`.
 
@@ -197,7 +213,7 @@ def _accept(
                 raise
             remarks.append(fault.message)
             continue
-        made, data = _plan(op, note, replaced)
+        made, data = _plan(op, note, replaced, as_user)
         accepted.append(made)
         moved.append((note, data))
     for note, _ in moved:
@@ -243,7 +259,7 @@ def _of_one_place(one: Understanding, other: Understanding) -> bool:
     return one.type in KEPT_TYPES or {*map(normal_name, one.subjects)} == {*map(normal_name, other.subjects)}
 
 
-def _plan(op: Operation, note: _Note, superseded: tuple[str, ...]) -> tuple[Accepted, bytes]:
+def _plan(op: Operation, note: _Note, superseded: tuple[str, ...], as_user: str = "") -> tuple[Accepted, bytes]:
     """Plan a note's move into the vault; its bytes stay as their person left them, but for the fields that are of today."""
     vault = op.vault
     record = _record(note)
@@ -258,11 +274,22 @@ def _plan(op: Operation, note: _Note, superseded: tuple[str, ...]) -> tuple[Acce
     tagging = tag(op, names)
     path = op.create_as_written(record, data)
     op.log(record, path)
-    op.signal(Signal(id=new_id(), at=vault.now(), target=record.id, kind=SignalKind.REVIEWED, origin="owner"))
+    _plan_consent(op, note, record, as_user)
+    if not as_user:
+        op.signal(Signal(id=new_id(), at=vault.now(), target=record.id, kind=SignalKind.REVIEWED, origin="owner"))
     _plan_edges(op, note)
     return Accepted(
         id=record.id, title=note.parsed.title, path=path, subjects_created=tagging.created, superseded=superseded
     ), data
+
+
+def _plan_consent(op: Operation, note: _Note, record: Record, as_user: str) -> None:
+    """That consent to it was asked for, where a turn's judge did, and given now."""
+    turn, asked = getattr(record, "turn", ""), note.about.context.get("mode") == CONSENT_MODE
+    if asked:
+        consents.record(op, record.id, ConsentState.ASKED, turn=turn, at=note.about.at)
+    if asked or as_user:
+        consents.record(op, record.id, ConsentState.GIVEN, as_user=as_user, turn=turn)
 
 
 def _plan_edges(op: Operation, note: _Note) -> None:

@@ -188,7 +188,7 @@ def require_free(vault: Context, record: Subject, earlier: Sequence[Subject] = (
     """Two subjects must not answer to one name or alias, be the other one on disk or of the same call."""
     promised = {normal_name(name) for other in earlier for name in (other.name, *other.aliases)}
     for name in (record.name, *record.aliases):
-        taken = resolve.subject(vault.seen_by(None), name)
+        taken = resolve.subject(vault.with_withheld(), name)
         if taken is not None:
             raise UsageError(f"a subject `{taken.title}` exists already ({taken.path})", "use it, or choose another name")
         if normal_name(name) in promised:

@@ -72,6 +72,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     """
     if vault.who.origin != "owner":
         raise Refused(f"only a person may undo, and this is written by {vault.who.origin}", "in a terminal, or --origin owner")
+    vault = vault.with_withheld()
     if vault.repo is None:
         raise no_history(vault)
     with writing(vault, "undo") as op:

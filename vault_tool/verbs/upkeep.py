@@ -103,6 +103,7 @@ class Reindexed:
 def status(vault: Context) -> Status:
     """A short account of the vault, with what to do next."""
     freshness = vault.fresh()
+    vault = vault.with_withheld()
     catalog = vault.index.catalog
     counts = catalog.counts()
     by_class = Counter(entry.record_class.value for entry in catalog.snapshot().entries)
@@ -134,6 +135,7 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
 
     Nothing else is ever mended by itself: what a note means is for a person to say.
     """
+    vault = vault.with_withheld()
     saved, fixed, unmended = _fixed(vault) if fix else (Saved(), (), ())
     freshness = vault.fresh()
     found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault)}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from vault_tool.verbs import (
+    consents,
     drafts,
     embedding,
     forgetting,
@@ -77,6 +78,8 @@ class Vault(Context):
     get_consolidation_report = report.get_consolidation_report
     consolidate = packets.consolidate
     review = reviewing.review
+    consent = consents.consent
+    list_consents = consents.list_consents
     forget = forgetting.forget
     purge = purging.purge
     turn = taking.turn

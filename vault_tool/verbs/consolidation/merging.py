@@ -114,6 +114,7 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
     changed, where a note cannot be edited, where another subject claims one of the names, or where hand edits of the
     duplicate would be lost.
     """
+    vault = vault.with_withheld()
     with writing(vault, "merge-subjects") as op:
         kept, gone = resolve.existing_subject(vault, primary), resolve.existing_subject(vault, duplicate)
         _require_mergeable(vault, kept, gone)

@@ -103,7 +103,7 @@ class Intake:
         `exists` says whether the source still has a note; None where notes that moved are not followed.
         """
         vault.fresh()
-        self.vault = vault.as_()
+        self.vault = vault.with_withheld()
         # Each text is looked at once, on its own: a secret in one note must not keep its whole batch out.
         self.screened = not vault.allow_secrets
         self.vault.allow_secrets = True

@@ -11,6 +11,9 @@ from vault_tool.util.text import one_line
 
 Mode = Literal["in_world_answer", "memory_consent", "safe_redirect"]
 Risk = Literal["low", "medium", "high"]
+CONSENT_MODE: Mode = "memory_consent"
+"""A turn of this mode asks the person whether what it gives may be kept."""
+
 SafetyStatus = Literal["clear", "blocked"]
 Destination = Literal["vault", "inbox", "nowhere"]
 
@@ -53,7 +56,7 @@ def judged(
     blocked = chosen == "safe_redirect" or level == "high"
     # A judge that redirects and asks for memory contradicts itself, and the careful half wins.
     candidate = bool(extract) and chosen != "safe_redirect"
-    held = chosen == "memory_consent" or level != "low"
+    held = chosen == CONSENT_MODE or level != "low"
     return Gate(
         mode=chosen,
         risk=level,
@@ -74,6 +77,6 @@ def _reason(mode: Mode, risk: Risk, extract: bool) -> str:
         return f"a redirected turn is never remembered{overruled}"
     if not extract:
         return "nothing in the turn was judged worth remembering"
-    if mode == "memory_consent":
+    if mode == CONSENT_MODE:
         return "the turn asks for consent: a person decides"
     return "a risk that is not low is reviewed by a person" if risk != "low" else "worth remembering"

@@ -1,0 +1,90 @@
+"""Consent: whether the person whom a memory is about was asked, and what they answered; a fold over its consent records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.snapshot import Entry, is_pulled
+
+
+class ConsentState(StrEnum):
+    """What a consent record says."""
+
+    ASKED = "asked"
+    GIVEN = "given"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
+REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
+"""The answers after which a memory is told to nobody."""
+
+_OWNER = "owner"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentRecord:
+    """One consent record: who answered (a user, or `owner`; empty for a question), when, in which turn.
+
+    `counts` is false for an answer of somebody who may not give it.
+    """
+
+    state: ConsentState
+    by: str
+    at: str
+    turn: str
+    reason: str
+    counts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """The consent records of one memory, oldest first."""
+
+    records: tuple[ConsentRecord, ...] = ()
+
+    @property
+    def state(self) -> ConsentState | None:
+        """The last answer that counts, else that it was asked, else None."""
+        counted = [record.state for record in self.records if record.counts]
+        answers = [state for state in counted if state is not ConsentState.ASKED]
+        return answers[-1] if answers else ConsentState.ASKED if counted else None
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the memory is told to nobody, for the last answer was no."""
+        return self.state in REFUSALS
+
+
+def consent_of(entry: Entry, signals: Iterable[Signal]) -> Consent:
+    """What the consent records among a memory's `signals` (each id once) come to, in the order of their times."""
+    said = (signal for signal in signals if signal.kind is SignalKind.CONSENT)
+    # A question comes before an answer of the same second.
+    ordered = sorted(said, key=lambda one: (one.at, one.consent != ConsentState.ASKED, one.id))
+    return Consent(tuple(_record(entry, signal) for signal in ordered))
+
+
+def _record(entry: Entry, signal: Signal) -> ConsentRecord:
+    state = ConsentState(signal.consent)
+    by = "" if state is ConsentState.ASKED else signal.answered_by or signal.origin
+    return ConsentRecord(
+        state=state, by=by, at=signal.at, turn=signal.turn, reason=signal.rationale, counts=_counts(entry, signal, state)
+    )
+
+
+def _counts(entry: Entry, signal: Signal, state: ConsentState) -> bool:
+    """Whether a record is by somebody who may give it.
+
+    A memory's user answers for it, and the vault's owner. What a pull brought answers for what a pull brought alone: else
+    one line of somebody's would take a person's own memories out of every answer.
+    """
+    if is_pulled(signal.origin) and not entry.pulled:
+        return False
+    if state is ConsentState.ASKED:
+        return True
+    if signal.answered_by:
+        return signal.answered_by == entry.text("user")
+    return signal.origin == _OWNER or is_pulled(signal.origin)

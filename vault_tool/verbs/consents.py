@@ -1,0 +1,141 @@
+"""`consent` and `list_consents`: what the people whom memories are about were asked and answered, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.model.consent import Consent, ConsentRecord, ConsentState, consent_of
+from vault_tool.model.signals import SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import one_line
+from vault_tool.verbs import resolve, screening
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.judging import judged, mark_signal
+from vault_tool.verbs.operation import Operation, Saved, writing
+
+ANSWERS = (ConsentState.GIVEN, ConsentState.REFUSED, ConsentState.WITHDRAWN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consented(Saved):
+    """What a memory's consent is now: `withheld` says that it is told to nobody, `citing` are the ids of what tells of it."""
+
+    id: str
+    title: str
+    state: ConsentState | None
+    withheld: bool
+    records: tuple[ConsentRecord, ...]
+    citing: tuple[str, ...]
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsentOf:
+    """One memory with the consent to it."""
+
+    id: str
+    title: str
+    user: str
+    state: ConsentState | None
+    withheld: bool
+    records: tuple[ConsentRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consents:
+    """The answer of `list_consents`, those that were answered or asked last first."""
+
+    results: tuple[ConsentOf, ...]
+    freshness: Freshness
+
+
+def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", turn: str = "", reason: str = "") -> Consented:
+    """Record that consent to a memory was asked for, given, refused or withdrawn, by whom and in which turn.
+
+    A memory whose consent was refused or withdrawn is told to nobody, in no answer, page or packet, until it is given: the
+    vault's owner alone sees it by its id. The note stays as it is. The owner answers for everybody, and with `as_user` a
+    person for the memories that are about them, which a product sets that knows who is speaking. An agent may only say that
+    it asked. Raises UsageError for a state that is none, Refused for somebody who may not answer.
+    """
+    said = _state(state)
+    if not vault.allow_secrets:
+        screening.refuse_secrets(vault, screening.said_of(reason=reason, turn=turn, as_user=as_user))
+    home = _for(vault, as_user)
+    home.fresh()
+    with writing(home, f"consent-{said.value}") as op:
+        entry = _own(home, memory_id, as_user) if as_user else judged(home, memory_id)
+        if not as_user and said in ANSWERS and home.who.origin != "owner":
+            message = f"only a person gives or takes back consent, and this is written by {home.who.origin}"
+            raise Refused(message, "in a terminal, with --origin owner, or --as-user by whom it is about")
+        record(op, entry.id, said, as_user=as_user, turn=turn, reason=reason)
+        saved = op.carry_out(entry.title, [entry.id])
+    now = _consent(home, entry)
+    citing = tuple(one.id for field, one in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
+    remarks = [f"{resolve.short(home, one)} was made from it, and may repeat it: that is yours to mend" for one in citing]
+    return Consented(
+        **{**asdict(saved), "warnings": (*saved.warnings, *remarks)}, id=entry.id, title=entry.title, state=now.state,
+        withheld=now.withheld, records=now.records, citing=citing, path=entry.path,
+    )  # fmt: skip
+
+
+def list_consents(vault: Context, *, state: str = "", as_user: str = "") -> Consents:
+    """The memories whose consent was asked for or answered, with all records; of one `state`, or with `as_user` a person's own.
+
+    Those that are told to nobody are named to the vault's owner, and to whom they are about, alone.
+    """
+    wanted = _state(state) if state else None
+    home = _for(vault, as_user)
+    freshness = home.fresh()
+    listed = (one for one in _all(home) if wanted in (None, one.state) and (not as_user or one.user == as_user))
+    results = tuple(sorted(listed, key=lambda one: one.records[-1].at, reverse=True))
+    return Consents(results=results, freshness=freshness)
+
+
+def record(
+    op: Operation, target: str, state: ConsentState, *, as_user: str = "", turn: str = "", reason: str = "", at: str = ""
+) -> None:
+    """Plan one consent record; `at` is when, by default now."""
+    signal = mark_signal(op.vault, target, SignalKind.CONSENT, reason)
+    op.signal(replace(signal, consent=state.value, answered_by=as_user, turn=turn, at=at or signal.at))
+
+
+def _state(text: str) -> ConsentState:
+    if text not in list(ConsentState):
+        raise UsageError(f"`{one_line(text, 40)}` is no answer", f"say {', '.join(ANSWERS)}, or {ConsentState.ASKED}")
+    return ConsentState(text)
+
+
+def _for(vault: Context, as_user: str) -> Context:
+    """The vault as whoever answers may see it: a person what is theirs, the owner everything."""
+    if as_user and vault.who.user not in ("", as_user):
+        raise UsageError(f"{vault.who.user} does not answer as {as_user}", "leave --user or --as-user out")
+    # What is theirs is theirs to see also where nobody is told of it; that nothing else is touched is asked of each.
+    return vault.with_withheld() if as_user else resolve.for_its_keeper(vault)
+
+
+def _own(vault: Context, named: str, user: str) -> Entry:
+    """The memory about `user` that is meant; what else answers to the name is neither found nor told of."""
+    found = [one for one in resolve.candidates(vault, named.strip()) if one.text("user") == user]
+    if len({one.id for one in found}) != 1:
+        counted = "several memories" if found else "no memory"
+        message = f"`{one_line(named, 60)}` means {counted} about {one_line(user, 40)}"
+        raise NotFound(message, f"`vt consent --as-user '{one_line(user, 40)}'` lists those that were asked about, by their ids")
+    return found[0]
+
+
+def _consent(vault: Context, entry: Entry) -> Consent:
+    return consent_of(entry, vault.index.catalog.signals(entry.id))
+
+
+def _all(vault: Context) -> Iterator[ConsentOf]:
+    catalog = vault.index.catalog
+    for target in catalog.consented():
+        entries: Sequence[Entry] = catalog.get(target)
+        for entry in entries[:1]:
+            found = _consent(vault, entry)
+            yield ConsentOf(
+                id=entry.id, title=entry.title, user=entry.text("user"), state=found.state, withheld=found.withheld,
+                records=found.records,
+            )  # fmt: skip
