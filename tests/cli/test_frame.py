@@ -305,7 +305,7 @@ def test_standard_input_that_cannot_be_a_note_is_refused(data: bytes) -> None:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ("vt se", {"search", "search-observations", "set-structural-understanding"}),
+        ("vt se", {"search", "search-observations", "serve", "set-structural-understanding"}),
         ("vt --vau", {"--vault"}),
         ("vt search --li", {"--limit"}),
         ("vt completion z", {"zsh"}),
