@@ -120,6 +120,7 @@ def _files(home: Path, root: Path) -> None:
         root / "seen.json": json.dumps([{"content": "Redis restarts at 4:00."}]),
         root / "request.json": json.dumps(READ),
         root / "requests.jsonl": f"{json.dumps(READ)}\n{json.dumps(READ)}\n",
+        root / "event.json": json.dumps({"session_id": "k3f9-next", "prompt": "why do the idle redis connections drop?"}),
     }.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

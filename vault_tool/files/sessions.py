@@ -21,6 +21,9 @@ from vault_tool.util.json_text import read_own
 LIFE = timedelta(days=30)
 """How long the state of a session is kept after its last call."""
 
+MOST_ANSWERED = 500
+"""So many events that hooks answered are remembered of one session: the latest."""
+
 MOST_SHOWN = 2000
 """So many memories that were shown are remembered of one session: the latest."""
 
@@ -49,7 +52,7 @@ class AgentSession:
 
     `token` is the last heartbeat and `asked` the moment of its `bring_to_mind`; `seen` is the log by which results are
     left out; `shown` is all that was ever shown, whatever was cleared since; `recorded` are the memories that
-    `end_session` made of attempts, by their keys.
+    `end_session` made of attempts, by their keys; `answered` are the events that a hook answered, by hash, with the moment.
     """
 
     id: str
@@ -61,6 +64,7 @@ class AgentSession:
     seen: Mapping[str, str] = field(default_factory=dict)
     shown: Mapping[str, Shown] = field(default_factory=dict)
     recorded: Mapping[str, str] = field(default_factory=dict)
+    answered: Mapping[str, str] = field(default_factory=dict)
 
     def compacted(self, last_token: int | None, moment: datetime, gap: timedelta) -> bool:
         """Whether the caller's context is no longer whole: it lost the token, or was away for longer than `gap`.
@@ -90,6 +94,14 @@ class AgentSession:
     def records(self, key: str, identity: str) -> AgentSession:
         """This session after an attempt of it became a memory."""
         return replace(self, recorded={**self.recorded, key: identity})
+
+    def answers(self, key: str, at: str) -> AgentSession:
+        """This session after a hook answered an event of its."""
+        return replace(self, answered=dict([*self.answered.items(), (key, at)][-MOST_ANSWERED:]))
+
+    def compacts(self, at: str) -> AgentSession:
+        """This session after its client said that it cuts the context short: nothing of it was seen, no token is known."""
+        return replace(self.forgets(), token=None, asked=at, compactions=self.compactions + 1, answered={})
 
     def forgets(self) -> AgentSession:
         """This session with an empty seen log: everything may be shown again."""
@@ -263,6 +275,7 @@ def _read(data: bytes) -> AgentSession | None:
             seen={str(identity): str(at) for identity, at in found["seen"].items()},
             shown={str(identity): _shown(one) for identity, one in found["shown"].items()},
             recorded={str(key): str(identity) for key, identity in found["recorded"].items()},
+            answered={str(key): str(at) for key, at in found.get("answered", {}).items()},
         )
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

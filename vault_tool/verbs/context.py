@@ -398,12 +398,12 @@ class Context:
         return "" if self.repo else git.why_absent(self.root)
 
 
-def find(path: str | Path | None, env: Mapping[str, str]) -> Path:
-    """The root of the vault that is meant; see `Context.open`."""
+def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = None) -> Path:
+    """The root of the vault that is meant, seen from `here` (the current folder by default); see `Context.open`."""
     named = str(path or env.get("VAULT_ROOT") or "")
     if named:
         return _named(Path(named).expanduser())
-    here = Path.cwd()
+    here = here or Path.cwd()
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file():
             return folder

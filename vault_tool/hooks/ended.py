@@ -1,0 +1,66 @@
+"""Sessions that ended, handed to the next one: written by the standard library alone, for a client gives an end no time."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+_LOCAL, _SESSIONS, _ENDED = "_local", "sessions", "ended"
+_HOMES = ("", "memory", "vt-memory")
+"""As `files.layout` has them, which takes longer to load than all this."""
+
+_LONGEST = 2**16
+
+
+def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str]) -> None:
+    """Note that a session ended, in the vault that knows it: the one that was shown to it. Raises OSError."""
+    if not session:
+        return
+    name = f"{sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
+    for root in _roots(folder, vault, environ):
+        if (root / _LOCAL / _SESSIONS / name).is_file():
+            ended = root / _LOCAL / _ENDED
+            ended.mkdir(mode=0o700, exist_ok=True)
+            temporary = ended / f".{name}.{os.getpid()}"
+            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+                json.dump({"session": session, "at": time.time()}, file)
+            temporary.replace(ended / name)
+            return
+
+
+def taken(root: Path) -> list[str]:
+    """The sessions that ended since the last call, the newest first; each is told of once."""
+    found: list[tuple[float, str]] = []
+    for path in _files(root / _LOCAL / _ENDED):
+        with suppress(OSError, ValueError, TypeError, KeyError), open(path, encoding="utf-8") as file:
+            told = json.loads(file.read(_LONGEST))
+            found.append((float(told["at"]), str(told["session"])))
+        with suppress(OSError):
+            path.unlink()
+    return [session for _, session in sorted(found, reverse=True)]
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _roots(folder: str, vault: str, environ: Mapping[str, str]) -> Iterator[Path]:
+    """Where a vault may be, in the order in which one is looked for."""
+    named = vault or environ.get("VAULT_ROOT", "")
+    here = Path(named or folder or ".").expanduser().absolute()
+    for above in (here,) if named else (here, *here.parents):
+        yield from (above / home for home in _HOMES)
+    if shared := environ.get("VAULT_GLOBAL"):
+        yield Path(shared).expanduser()
+    elif not named:
+        from platformdirs import user_data_path  # 15 ms, and only where no folder above is the vault
+
+        yield user_data_path("vault", appauthor=False)
