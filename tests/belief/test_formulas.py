@@ -17,7 +17,7 @@ from vault_tool.belief.gates import truth_gate
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry
-from vault_tool.recall.score import Worth, score
+from vault_tool.recall.score import Worth, companion_share, score
 from vault_tool.recall.weights import AMBIENT, TARGETED, Weights
 from vault_tool.util.clock import stamp
 from vault_tool.verbs.turns.gate import Mode, Risk, judged
@@ -110,3 +110,12 @@ def test_what_a_turn_may_write_follows_from_the_five_fields_of_its_judge(mode: s
     assert gate.safetyStatus == ("blocked" if mode == "safe_redirect" or risk == "high" else "clear")
     assert gate.reviewRequired == (risk != "low")
     assert gate.memoryCandidate == (wanted and mode != "safe_redirect")
+
+
+@given(st.sampled_from([("problem", 0.9), ("solution", 0.85), ("caution", 0.8), ("related", 0.5)]), _unit)
+def test_what_a_link_leads_to_keeps_a_share_that_grows_with_its_strength(role: tuple[str, float], strength: float) -> None:
+    name, kept = role
+    assert companion_share(name, strength) == pytest.approx(min(0.95, kept * (0.5 + strength)))
+    assert companion_share(name) == pytest.approx(kept), "a link that does not say is in the middle"
+    assert companion_share("update", strength) == 0.95, "what changed a memory comes along however weak the link"
+    assert companion_share(name, strength) <= companion_share("update", strength)

@@ -226,9 +226,9 @@ def test_by_meaning_the_second_memory_is_found_for_itself_and_steps_add_nothing(
 
 
 def _all_told() -> dict[str, Any]:
-    """Forty questions for two memories each, in a vault that knows the other stories as well."""
+    """Forty questions for two memories each, in a vault of some two hundred that knows the other stories as well."""
     story = told.read("steps")
-    for name in ("contexts", "turns"):
+    for name in ("contexts", "turns", "others"):
         known = told.read(name)["known"]
         renamed = {one: f"{name} {one}" for one in known}
         for one, memory in known.items():

@@ -99,3 +99,20 @@ def founded(entry: Entry, belief: Belief, strong_models: Sequence[str]) -> float
 def _is_new(entry: Entry, generation: int) -> bool:
     written = entry.generation
     return written is not None and written >= generation
+
+
+STAYS: Mapping[str, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
+"""What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
+
+MIDDLING = 0.5
+"""How strong a link is taken to be that does not say."""
+
+
+def companion_share(role: str, strength: float = MIDDLING) -> float:
+    """The share of a hit's score (0..0.95) that what a link of this `strength` (0..1) leads to keeps.
+
+    A link of strength 1 lends half as much again, one of 0 half as much; what changed a memory comes along however weak
+    somebody called the link.
+    """
+    lends = 1.0 if role == "update" else 1.0 + strength - MIDDLING
+    return min(STAYS["update"], STAYS[role] * lends)

@@ -12,6 +12,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
+from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
 from vault_tool.verbs.recall import lanes
 from vault_tool.verbs.recall.asked import Asked, Part
@@ -22,11 +23,6 @@ _SOLVED = ("problem",)
 _JOINS = ("from_id", "to_id")
 _EVIDENCE = ("related_to",)
 _TYPES_OF_LINK: dict[str, Part] = {"SOLVES": "solution", "ATTEMPTED": "caution", "CHANGES": "update"}
-_STAYS: dict[Part, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
-"""What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
-
-_MIDDLING = 0.5
-"""How strong a link is taken to be that does not say: a stronger one lends more, a weaker one less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +103,7 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weigh
     for hit, link, entry in wanted:
         other = pool.candidates.get((pool.scope, entry.path))
         if other is not None:
-            keeps = link.keeps if entry.id not in there else min(link.keeps, _STAYS["related"])
+            keeps = link.keeps if entry.id not in there else min(link.keeps, STAYS["related"])
             other.rank = max(other.rank, keeps * hit.rank)
             found.setdefault(other.key, link)
     return found
@@ -208,13 +204,11 @@ def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]],
 
 def _strength(edge: Entry) -> float:
     given = edge.number("strength")
-    return _MIDDLING if given is None else given
+    return MIDDLING if given is None else given
 
 
-def _link(role: Part, entry: Entry, why: str, strength: float = _MIDDLING) -> Link:
-    # What changed a memory comes along however weak somebody called the link.
-    lends = 1.0 if role == "update" else 1.0 + strength - _MIDDLING
-    return Link(role, entry.id, why, min(_STAYS["update"], _STAYS[role] * lends))
+def _link(role: Part, entry: Entry, why: str, strength: float = MIDDLING) -> Link:
+    return Link(role, entry.id, why, companion_share(role, strength))
 
 
 def strongest(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
