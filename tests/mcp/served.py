@@ -37,7 +37,7 @@ async def client_of(
     run = OneThread(partial(Vault.open, root, origin="agent"))
     try:
         async with (
-            noticing(run, who) as notices,
+            noticing(run, who, every=0.1) as notices,
             Client(connection(run, preset=preset, caller=who, notices=notices), mode=era, **options) as client,
         ):
             yield client

@@ -75,10 +75,12 @@ def as_text(made: Mapping[str, Any]) -> str:
 def bounded(made: dict[str, Any]) -> dict[str, Any]:
     """An answer that clients take whole: long texts cut, then long lists; `cut` says that something is left out."""
     while (over := len(as_text(made).encode()) - LONGEST) > 0:
-        where, name, longest = max(_texts_in(made), key=lambda found: len(found[2]), default=(made, "", ""))
+        longest = max((len(text) for _, _, text in _texts_in(made)), default=0)
         lists = max(_lists_in(made), key=len, default=[])
-        if len(longest) > _PASSAGE:
-            where[name] = f"{longest[: max(_PASSAGE, len(longest) - over)]}…"
+        if longest > _PASSAGE:
+            most = max(_PASSAGE, longest - over) - 1
+            for where, name, text in list(_texts_in(made)):
+                where[name] = text if len(text) <= most else f"{text[:most]}…"
         elif len(lists) > 1:
             del lists[len(lists) // 2 :]
         else:

@@ -42,6 +42,7 @@ _OF: Mapping[tuple[str, str], Schema] = {
     ("recall", "hops"): {"minimum": 0, "maximum": 2},
     ("search", "mode"): {"enum": ["auto", "text"]},
     ("search_observations", "mode"): {"enum": ["text", "embedding"]},
+    ("read", "limit"): {"maximum": 100},
     ("read", "mode"): {"enum": ["targeted", "ambient"]},
     ("update", "mode"): {"enum": ["commit", "dry_run"]},
     ("update", "truth"): {**_JUDGED, "required": [*_JUDGED["required"], "evidence_refs"]},

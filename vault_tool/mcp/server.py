@@ -25,7 +25,7 @@ from mcp.shared.message import SessionMessage
 
 import vault_tool
 from vault_tool.errors import VaultError
-from vault_tool.mcp.notices import Notices
+from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
 from vault_tool.util.text import one_line
@@ -230,9 +230,9 @@ async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller
 
 
 @asynccontextmanager
-async def noticing(run: Run, caller: Caller) -> AsyncIterator[Notices]:
-    """Notices of changes, told for as long as this lasts."""
-    notices = Notices(partial(_versions, run, caller))
+async def noticing(run: Run, caller: Caller, every: float = EVERY) -> AsyncIterator[Notices]:
+    """Notices of changes, told for as long as this lasts; `every` is seconds between looks for what others changed."""
+    notices = Notices(partial(_versions, run, caller), every)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(notices.run)
         yield notices
