@@ -5,15 +5,20 @@ from __future__ import annotations
 import os
 import sys
 
+from vault_tool.owner.front import answered
+
 
 def main() -> int:
-    """Run the command line of this process and return its exit code."""
+    """Run the command line of this process, or have the owner run it where that is sooner, and return its exit code."""
     arguments = sys.argv[1:]
     # A client waits for its hooks: one that says nothing must not pay for the command line.
     if arguments[:1] == ["hook"] and not {"--help", "-h"} & set(arguments) and not os.isatty(0):
         from vault_tool.hooks.running import main as hook
 
         return hook(arguments[1:])
+    code = answered(arguments)
+    if code is not None:
+        return code
     from vault_tool.cli.main import main as command_line
 
     return command_line()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -56,13 +57,18 @@ class Call:
             from vault_tool.verbs.checked import require_whole  # loaded with the vault already
 
             require_whole(str(click.get_current_context().info_name).replace("-", "_"), self.user)
-        vault = Context.open(
-            self.vault or None,
-            origin=self.origin or usual_origin(),
-            session=self.session or None,
-            model=self.model,
-            user=self.user,
-            project=self.project,
+        lend = LENT.get()
+        vault = (
+            lend(self)
+            if lend is not None
+            else Context.open(
+                self.vault or None,
+                origin=self.origin or usual_origin(),
+                session=self.session or None,
+                model=self.model,
+                user=self.user,
+                project=self.project,
+            )
         )
         vault.progress = output.indexing()
         vault.allow_secrets = self.allow_secret
@@ -77,6 +83,10 @@ class Call:
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
         """A bar for what takes over a second."""
         return output.progress(title)
+
+
+LENT: ContextVar[Callable[[Call], Context] | None] = ContextVar("who lends the vault", default=None)
+"""Set where a process that stays runs a command on a vault that it keeps open."""
 
 
 class VaultCommand(click.Command):

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, TextIO
 
 from vault_tool.cli.blocks import (
@@ -44,6 +45,30 @@ SLOW = 1.0
 """Seconds after which something is slow enough for a progress bar."""
 
 
+_CAUGHT: ContextVar[tuple[io.StringIO, io.StringIO] | None] = ContextVar("what is caught", default=None)
+
+
+@contextmanager
+def caught() -> Iterator[tuple[io.StringIO, io.StringIO]]:
+    """What is printed on both streams meanwhile, by this thread: a process that answers others has streams of its own."""
+    streams = io.StringIO(), io.StringIO()
+    token = _CAUGHT.set(streams)
+    try:
+        yield streams
+    finally:
+        _CAUGHT.reset(token)
+
+
+def _out() -> TextIO | None:
+    streams = _CAUGHT.get()
+    return sys.stdout if streams is None else streams[0]
+
+
+def _err() -> TextIO | None:
+    streams = _CAUGHT.get()
+    return sys.stderr if streams is None else streams[1]
+
+
 def use_utf8() -> None:
     """Make both streams UTF-8 whatever the locale says: notes are, and a pipe must not depend on a terminal's past."""
     for stream, errors in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
@@ -55,7 +80,7 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]]) -
     """Print a verb's result, its warnings after it, and return the exit code that its outcome means."""
     if as_json:
         write(to_json(result))
-    elif _is_terminal(sys.stdout):
+    elif _is_terminal(_out()):
         _write_rich(blocks())
     else:
         write("".join(f"{line}\n" for line in plain(blocks())))
@@ -104,15 +129,16 @@ def write(text: str) -> None:
 
     Raises StorageError when the answer cannot be written; what the command did stays done.
     """
-    if sys.stdout is None:
+    stream = _out()
+    if stream is None:
         return
     try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        stream.write(text)
+        stream.flush()
     except BrokenPipeError:
-        _hush(sys.stdout)
+        _hush(stream)
     except OSError as fault:
-        _hush(sys.stdout)
+        _hush(stream)
         reason = fault.strerror or str(fault)
         raise StorageError(
             f"the answer could not be written to standard output: {reason}", "the command itself was done"
@@ -126,13 +152,14 @@ def warn(text: str) -> None:
 
 def say(line: str) -> None:
     """One line on standard error; nobody listening there is no fault."""
-    if sys.stderr is None:
+    stream = _err()
+    if stream is None:
         return
     try:
-        sys.stderr.write(f"{visible(line)}\n")
-        sys.stderr.flush()
+        stream.write(f"{visible(line)}\n")
+        stream.flush()
     except OSError:
-        _hush(sys.stderr)
+        _hush(stream)
 
 
 def settle() -> None:
@@ -161,7 +188,7 @@ def progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
     Where a person watches, a bar; else a line now and then, so that a log says that it goes on and for how long.
     """
-    if not _is_terminal(sys.stderr):
+    if not _is_terminal(_err()):
         yield _Lines(title).show
         return
     bar = _Bar(title)
@@ -176,7 +203,7 @@ def indexing() -> Callable[[int, int], None]:
 
     No line: what stands before every answer must not put words beside it.
     """
-    return _Bar("indexing", closes=True).show if _is_terminal(sys.stderr) else _unseen
+    return _Bar("indexing", closes=True).show if _is_terminal(_err()) else _unseen
 
 
 class _Lines:

@@ -103,6 +103,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("reindex", "upkeep", "Take in what changed in the files."),
         Listed("embed", "embedding", "Make the vectors that are missing."),
         Listed("watch", "watching", "Keep indexes up to date while files change."),
+        Listed("owner", "watching", "Answer for other commands, kept warm."),
         Listed("completion", "completion", "Print the script by which a shell completes."),
     ),
 }

@@ -69,6 +69,7 @@ def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
         ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),
         *_embeddings(found),
         ("watcher", _watcher(found)),
+        ("owner", _owner(found.owner)),
     )
     for advice in found.next:
         yield f"next: {advice}"
@@ -108,6 +109,16 @@ def _watcher(found: upkeep.Status) -> str:
     compared = f", all files compared at {watcher.reconciled}" if watcher.reconciled else ""
     degraded = f" ({watcher.degraded})" if watcher.degraded else ""
     return f"{watcher.mode}{degraded}, process {watcher.pid} since {watcher.started}{compared}"
+
+
+def _owner(now: upkeep.OwnerStatus) -> str:
+    """Who answers for other commands."""
+    if now.pid is None:
+        return now.absence
+    how = ("in the background" if now.background else "watching") if now.answers else "answers nobody"
+    memory = f", {now.memory / 1e6:.0f} MB" if now.memory else ""
+    warm = f"; warm: {', '.join(now.warm)}" if now.warm else ""
+    return f"process {now.pid} since {now.started}, {how}{memory}{warm}"
 
 
 def _diagnosis(found: upkeep.Diagnosis, short: Short) -> Iterator[Block]:

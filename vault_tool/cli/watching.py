@@ -1,4 +1,4 @@
-"""The command that keeps the indexes up to date while the files change."""
+"""The commands that stay: `watch` tells of changes, `owner` works in the background; both answer for other commands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import _thread
 import json
 import signal
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +17,26 @@ import click
 
 from vault_tool.cli import output
 from vault_tool.cli.blocks import visible
-from vault_tool.cli.options import Call, command
-from vault_tool.errors import Exit
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.errors import Exit, Refused, StorageError
+from vault_tool.files import presence
+from vault_tool.files.disks import network_disk
+from vault_tool.files.layout import LOCAL
+from vault_tool.files.presence import LOCK_FILE, Owner
+from vault_tool.owner.spawning import IDLE, answers, make_way, started
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
+    from vault_tool.verbs.context import Context
     from vault_tool.watch.news import Change
-    from vault_tool.watch.watcher import Told
+    from vault_tool.watch.watcher import Told, Watcher
 
 MOST_LINES = 100
 """Most changes that a person is shown one by one when they come at once; JSON has them all."""
 
 _PATIENCE = 1.5
+_HANDOVER = 10.0
+_GUARD_SECONDS = 1.0
 _SIGNS = {"added": "+", "modified": "~", "removed": "-", "moved": ">", "problem": "!"}
 
 
@@ -48,7 +57,7 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
     Prints a line for each change: + added, ~ modified, > moved, - removed, ! problem. CORE.md is made anew at most
     once an hour. It ends with Ctrl-C.
     """
-    from vault_tool.owner.lock import own  # both bring threads and asyncio, which no other command needs
+    from vault_tool.owner.lock import WAIT, own  # both bring threads and asyncio, which no other command needs
     from vault_tool.watch.watcher import Watcher
 
     with call.open_vault() as vault:
@@ -57,15 +66,136 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
         if once:
             watcher.once()
             return Exit.DONE
-        with own(vault.root, vault.clock), _until_stopped() as stop:
+        # A process that nobody started by hand leaves for one that somebody did.
+        holder = presence.owner(vault.root)
+        wait = _HANDOVER if holder is not None and holder.background and make_way(vault.root) else WAIT
+        with own(vault.root, vault.clock, wait) as me, _until_stopped() as stop, _answering(vault, me, watcher, stop):
             watcher.run(stop)
-            return Exit.INTERRUPTED if stop.signal == signal.SIGINT else Exit.DONE
+        if stop.reason:
+            output.say(stop.reason)
+        return Exit.INTERRUPTED if stop.signal == signal.SIGINT else Exit.DONE
+
+
+@command("owner", "vt owner --background", "vt owner --stop", "vt owner")
+@click.option("--background", is_flag=True, help="Start one as a process of its own, where there is none, and return.")
+@click.option("--stop", "ends", is_flag=True, help="Ask the one that there is to finish and leave.")
+@click.option(
+    "--idle",
+    type=click.FloatRange(0.1),
+    default=IDLE,
+    show_default=True,
+    metavar="SECONDS",
+    help="Leave after so long without anybody connected.",
+)
+def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
+    """Answer for other commands, kept warm.
+
+    It keeps indexes, vectors and model in memory, watches the files as `vt watch` does, and answers what other commands
+    and agents' clients ask on a socket for its user alone. It leaves when nobody has asked for ten minutes.
+    """
+    from vault_tool.cli.answering import serving
+    from vault_tool.owner.lock import own  # as above
+    from vault_tool.watch.watcher import Watcher
+
+    with call.open_vault() as vault:
+        if ends:
+            left = make_way(vault.root)
+            return call.emit(Presence(answers=False, said="the owner left" if left else "no owner answered"), _presence)
+        _require_allowed(vault)
+        if background:
+            return call.emit(_in_the_background(vault.root, idle), _presence)
+        watcher = Watcher(vault, _told_nobody)
+        with own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
+            try:
+                with serving(vault, me, watcher.settled, stop.leave) as server:
+                    _Guard(vault.root, stop, lambda: server.idle >= idle).start()
+                    watcher.run(stop)
+            except OSError as fault:
+                raise StorageError(
+                    f"no socket can be made: {fault.strerror or fault}", "commands work without an owner"
+                ) from fault
+        return Exit.DONE
+
+
+@dataclass(frozen=True, slots=True)
+class Presence:
+    """Whether an owner answers now, and what became of the wish."""
+
+    answers: bool
+    said: str
+
+
+def _presence(now: Presence, short: Short) -> Iterator[str]:
+    yield now.said
+
+
+def _in_the_background(root: Path, idle: float) -> Presence:
+    if answers(root):
+        return Presence(answers=True, said="an owner answers already")
+    if not started(root, idle):
+        raise StorageError("no owner came up", "`vt owner` says why")
+    return Presence(answers=True, said="an owner answers")
+
+
+def _require_allowed(vault: Context) -> None:
+    if vault.machine.owner == "off":
+        raise Refused("`owner` is off on this machine", "`vt config --owner on`, or use `vt watch`")
+    if disk := network_disk(vault.root):
+        raise Refused(f"there is no owner on a network file system ({disk})", "commands work without one")
+
+
+@contextmanager
+def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _Stop) -> Iterator[None]:
+    """Answer for others beside watching, where that can be; the watcher goes on without."""
+    from vault_tool.cli.answering import serving  # with the verbs
+
+    with ExitStack() as stack:
+        if not network_disk(vault.root):
+            try:
+                stack.enter_context(serving(vault, me, watcher.settled, stop.leave))
+            except OSError as fault:
+                output.warn(f"nobody can ask this process: {fault.strerror or fault}")
+        yield
+
+
+class _Guard(threading.Thread):
+    """Sees to it that an owner that nobody started by hand does not outlive its use, its vault or its lock."""
+
+    def __init__(self, root: Path, stop: _Stop, is_idle: Callable[[], bool]) -> None:
+        super().__init__(name="guard", daemon=True)
+        self._root, self._end, self._is_idle = root, stop, is_idle
+        self._place = self._stat()
+
+    def run(self) -> None:
+        """Look once a second."""
+        while not self._end.wait(_GUARD_SECONDS):
+            if self._is_idle():
+                self._end.leave("nobody asked")
+            elif self._stat() != self._place:
+                self._end.leave("the vault is gone")
+
+    def _stat(self) -> tuple[int, int]:
+        """What changes when the vault, or the lock that is held, is another one."""
+        try:
+            return self._root.stat().st_ino, (self._root / LOCAL / LOCK_FILE).stat().st_ino
+        except OSError:
+            return 0, 0
+
+
+def _told_nobody(told: Told) -> None:
+    """A process in the background has nobody to tell."""
 
 
 class _Stop(threading.Event):
-    """Set by the first signal; `signal` says which."""
+    """Set by the first signal, or by whoever asks this process to leave; `signal` and `reason` say which."""
 
     signal = 0
+    reason = ""
+
+    def leave(self, reason: str) -> None:
+        """End as soon as what is under way is done."""
+        self.reason = reason
+        self.set()
 
 
 @contextmanager

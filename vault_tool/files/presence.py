@@ -26,12 +26,20 @@ _PRIVATE_FILE = 0o600
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The process that holds a vault's owner lock; `nonce` tells one of its lives from another with the same pid."""
+    """The process that holds a vault's owner lock; `nonce` tells one of its lives from another with the same pid.
+
+    `protocol` is that of the socket on which it answers, 0 where it listens on none; `background` says that nobody
+    started it by hand, `warm` what it keeps ready.
+    """
 
     pid: int
     host: str
     nonce: str
     started: str
+    version: str = ""
+    protocol: int = 0
+    background: bool = False
+    warm: tuple[str, ...] = ()
 
     @property
     def alive(self) -> bool:
@@ -65,10 +73,26 @@ def owner(root: Path) -> Owner | None:
     """Who holds the owner lock now; None where nobody does."""
     said = _said(root, OWNER_FILE)
     try:
-        found = Owner(int(said["pid"]), str(said["host"]), str(said["nonce"]), str(said["started"]))
+        found = Owner(
+            pid=int(said["pid"]),
+            **{name: str(said[name]) for name in ("host", "nonce", "started")},
+            version=str(said.get("version", "")),
+            protocol=int(said.get("protocol", 0)),
+            background=said.get("background") is True,
+            warm=tuple(map(str, said.get("warm", ()))),
+        )
     except (KeyError, TypeError, ValueError):
         return None
     return found if found.alive and _is_locked(root) else None
+
+
+def memory(holder: Owner) -> int | None:
+    """The bytes of memory that an owner on this machine holds; None where the system does not say."""
+    try:
+        said = Path(f"/proc/{holder.pid}/statm").read_text(encoding="ascii") if holder.host == platform.node() else ""
+        return int(said.split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
 
 
 def watch(root: Path) -> Watch | None:

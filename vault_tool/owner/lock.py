@@ -11,6 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from vault_tool import __version__
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files import presence
 from vault_tool.files.layout import LOCAL
@@ -26,7 +27,7 @@ _PRIVATE_FOLDER = 0o700
 
 
 @contextmanager
-def own(root: Path, clock: Clock | None = None, wait: float = WAIT) -> Iterator[Owner]:
+def own(root: Path, clock: Clock | None = None, wait: float = WAIT, *, background: bool = False) -> Iterator[Owner]:
     """Be the owner of the vault at `root`; the kernel ends it when this process dies, however it dies.
 
     Raises Busy naming the process that is it already, and StorageError where no lock can be made.
@@ -41,7 +42,8 @@ def own(root: Path, clock: Clock | None = None, wait: float = WAIT) -> Iterator[
     except (OSError, NotImplementedError) as fault:
         raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {fault}", "the vault's disk must be writable") from fault
     try:
-        me = Owner(os.getpid(), platform.node(), secrets.token_hex(8), stamp((clock or Clock()).now()))
+        who = os.getpid(), platform.node(), secrets.token_hex(8), stamp((clock or Clock()).now())
+        me = Owner(*who, version=__version__, background=background)
         presence.say(root, me)
         yield me
         presence.unsay(root, OWNER_FILE)

@@ -96,6 +96,7 @@ class Context:
         """The ids of what is being forgotten by this very process, which no other call need finish."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
         self._machine_file: tuple[int, ...] = ()
+        self._is_lent = False
         self.environ: Mapping[str, str] = os.environ
         """What the environment says; read here alone."""
 
@@ -133,7 +134,9 @@ class Context:
         self.close()
 
     def close(self) -> None:
-        """Let go of the indexes' files."""
+        """Let go of the indexes' files; what is lent stays open."""
+        if self._is_lent:
+            return
         if "vectors" in self.__dict__:
             self.vectors.close()
         for view in self._views.values():
@@ -155,6 +158,17 @@ class Context:
     def with_withheld(self) -> Self:
         """The same vault, and the same asker, with all that it holds: see `everything`."""
         return self._again(self.who, None, True)
+
+    def lent(self, who: Who) -> Self:
+        """The same vault for another asker, who may close it as its own: it stays open, and what it keeps stays warm."""
+        _ = self.vectors, self.standings, self.session_order
+        if self.global_vault is not None:
+            _ = self.global_vault.standings, self.global_vault.vectors
+        other = self._again(who, who.user or None, False)
+        other._is_lent = True
+        if other.global_vault is not None:
+            other.global_vault._is_lent = True
+        return other
 
     def _again(self, who: Who, sight: str | None, everything: bool) -> Self:
         other = type(self).__new__(type(self))

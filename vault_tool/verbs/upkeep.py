@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from vault_tool.check import check
 from vault_tool.errors import EditRefused, VaultError
 from vault_tool.files import git, layout, presence, reader, tombstones
+from vault_tool.files.disks import network_disk
 from vault_tool.files.frontmatter import Remove
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
@@ -49,6 +50,23 @@ class GitStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerStatus:
+    """Who answers for other commands, since when, what is ready there and at what cost; `absence` says why nobody does."""
+
+    pid: int | None = None
+    host: str = ""
+    started: str = ""
+    version: str = ""
+    background: bool = False
+    answers: bool = False
+    warm: tuple[str, ...] = ()
+    memory: int | None = None
+    """Bytes, where the system says."""
+
+    absence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """Where the vault is, what it holds, and what would be worth doing next.
 
@@ -66,6 +84,7 @@ class Status:
     turns: int
     embeddings: EmbedderStatus
     watcher: presence.Watch | None
+    owner: OwnerStatus
     next: tuple[str, ...]
     freshness: Freshness
 
@@ -125,8 +144,27 @@ def status(vault: Context) -> Status:
         turns=turns,
         embeddings=embeddings,
         watcher=presence.watch(vault.root),
+        owner=_owner_status(vault),
         next=(*said, *_waiting(held, turns), *embedding_advice(embeddings)),
         freshness=freshness,
+    )
+
+
+def _owner_status(vault: Context) -> OwnerStatus:
+    holder = presence.owner(vault.root)
+    if holder is None:
+        disk = network_disk(vault.root)
+        forbidden = "off on this machine" if vault.machine.owner == "off" else ""
+        return OwnerStatus(absence=f"none on a network file system ({disk})" if disk else forbidden or "none")
+    return OwnerStatus(
+        pid=holder.pid,
+        host=holder.host,
+        started=holder.started,
+        version=holder.version,
+        background=holder.background,
+        answers=holder.protocol > 0,
+        warm=holder.warm,
+        memory=presence.memory(holder),
     )
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from vault_tool.errors import Refused, StorageError, VaultError
 from vault_tool.files import presence, reader
+from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import VAULT, FileKind, file_kind
 from vault_tool.files.parse import parse
 from vault_tool.files.presence import WATCH_FILE, Watch
@@ -24,7 +25,6 @@ from vault_tool.watch.chores import Chores
 from vault_tool.watch.hearing import CannotHear, Hearing
 from vault_tool.watch.inbox import OVERFLOW, Cookie, Inbox
 from vault_tool.watch.news import Change, News
-from vault_tool.watch.place import network_disk
 from vault_tool.watch.settling import Look, Settling
 
 TICK = 0.5
@@ -125,6 +125,10 @@ class Watcher:
         finally:
             if cookie is not None:
                 self._inbox.forget(cookie)
+
+    def settled(self, timeout: float = 1.0) -> bool:
+        """The same, where no save is under way either: then an answer is what a comparison would make it."""
+        return self.fresh(timeout) and not len(self._settling)
 
     def _turn(self) -> None:
         """Wait for news or for what is due, and do it."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_tool.watch.place import network_disk
+from vault_tool.files.disks import network_disk
 
 MOUNTS = r"""
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw

@@ -1,0 +1,147 @@
+"""What the owner of a vault answers for others: whole command lines and requests by contract, on a vault that it keeps open."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from vault_tool.cli import output
+from vault_tool.cli.main import main
+from vault_tool.cli.options import LENT, Call
+from vault_tool.errors import UsageError
+from vault_tool.files import presence
+from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
+from vault_tool.files.presence import Owner
+from vault_tool.owner.protocol import PROTOCOL
+from vault_tool.owner.server import Server
+from vault_tool.verbs.context import Context, Who, global_root
+from vault_tool.verbs.contracts.op import op
+
+_WARMING = ("search", "warm", "--limit", "1", "--json")
+"""What loads all that an answer needs, and counts as nobody's use of anything."""
+
+
+class Answers:
+    """One vault kept open for whoever asks, one after the other; `fresh` spares the comparison before an answer."""
+
+    def __init__(self, vault: Context, fresh: Callable[[], bool]) -> None:
+        self._vault = vault
+        self._vault.vouching = fresh
+        self._seen = self._outside()
+        self._turn = threading.RLock()
+
+    def close(self) -> None:
+        """Let go of the vault."""
+        with self._turn:
+            self._vault.close()
+
+    def lent(self, who: Who) -> Context:
+        """The vault for one asker; the caller holds the turn (`with answers.turn:`) while using it."""
+        now = self._outside()
+        if now != self._seen:
+            self._seen, old = now, self._vault
+            self._vault = old.reopened()
+            old.close()
+        return self._vault.lent(who)
+
+    @property
+    def turn(self) -> threading.RLock:
+        """Held while the vault is used: its answers are one after the other."""
+        return self._turn
+
+    def warm(self) -> tuple[str, ...]:
+        """Load all that an answer needs, so that the first one does not wait for it; what that is, in words."""
+        from vault_tool.cli import recalling, sessions  # noqa: F401  (the renderers that are asked for most)
+
+        with self._turn:
+            self.command({"arguments": _WARMING})
+            embedder = self._vault.embedder.embedder
+            return ("catalogue", "full text", *((f"vectors of {embedder.name}",) if embedder is not None else ()))
+
+    def command(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a command line prints on both streams, and its exit code; `environ` says who is asking."""
+        arguments, environ = request["arguments"], _environ(request)
+        if not isinstance(arguments, (list, tuple)) or not all(isinstance(one, str) for one in arguments):
+            raise UsageError("`arguments` must be a list of texts")
+
+        mistaken = False
+
+        def lend(call: Call) -> Context:
+            nonlocal mistaken
+            mistaken = call.vault != request.get("vault", call.vault)
+            if mistaken:
+                raise UsageError("another vault is meant")
+            return self.lent(_who(environ, call))
+
+        with self._turn, output.caught() as (out, err):
+            token = LENT.set(lend)
+            try:
+                # Said for the group, which else takes it from this process's environment.
+                code = main(["--origin", environ.get("VAULT_ORIGIN") or "agent", *arguments])
+            finally:
+                LENT.reset(token)
+            if mistaken:
+                raise UsageError("another vault is meant")
+            return {"out": out.getvalue(), "err": err.getvalue(), "code": code}
+
+    def op(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The answer to a request by contract, as `vt op` gives it."""
+        with self._turn:
+            return {"answer": op(self.lent(_who(_environ(request))), request.get("request"))}
+
+    def _outside(self) -> tuple[tuple[int, ...], ...]:
+        """What an open vault took from files that are no notes: where it changes, the vault is opened anew."""
+        root, shared = self._vault.root, global_root(self._vault.environ)
+        files = (root / SETTINGS_FILE, root / CONFIG_FILE, root / ".git", root.parent / ".git", shared / SETTINGS_FILE)
+        return tuple(map(_stat, files))
+
+
+@contextmanager
+def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[Server]:
+    """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
+    answers = Answers(vault.reopened(), fresh)
+    requests = {"command": answers.command, "op": answers.op}
+    server = Server(vault.root, me.nonce, requests, {}, leave, vault.environ)
+
+    def warm() -> None:
+        told = replace(me, protocol=PROTOCOL)
+        presence.say(vault.root, told)
+        presence.say(vault.root, replace(told, warm=answers.warm()))
+
+    server.start()
+    warming = threading.Thread(target=warm, name="warming", daemon=True)
+    warming.start()
+    try:
+        yield server
+    finally:
+        server.close()
+        warming.join()
+        answers.close()
+
+
+def _environ(request: Mapping[str, Any]) -> Mapping[str, str]:
+    given = request.get("environ", {})
+    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
+        raise UsageError("`environ` must be texts by name")
+    return given
+
+
+def _who(environ: Mapping[str, str], call: Call | None = None) -> Who:
+    """Who is asking: what the options say, and else the caller's environment."""
+    said = call or Call()
+    origin = said.origin or environ.get("VAULT_ORIGIN") or "agent"
+    session, model = said.session or environ.get("VAULT_SESSION", ""), said.model or environ.get("VAULT_MODEL", "")
+    return Who(origin, session, model, said.user, said.project)
+
+
+def _stat(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    # A folder's own times move with whatever happens in it.
+    return (found.st_ino,) if path.name == ".git" else (found.st_size, found.st_mtime_ns, found.st_ino)

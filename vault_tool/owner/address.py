@@ -1,0 +1,144 @@
+"""Where the owner of a vault listens: a socket for its user alone, in the runtime folder, under a hash of the vault's root.
+
+Windows has no such socket that Python knows: there it is a port of this machine, told with a token in a private file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import socket
+import stat
+import struct
+from contextlib import suppress
+
+FOLDER = "vault_tool"
+LONGEST_PATH = 100
+"""Most bytes of a socket's path that every system takes."""
+
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+_BACKLOG = 64
+_CREDENTIALS = struct.Struct("3i")
+_BY_PORT = os.name == "nt"
+
+
+class NotPrivate(OSError):
+    """A runtime folder or socket belongs to somebody else, or lets others in."""
+
+
+def folders() -> list[str]:
+    """The runtime folders, the best first; none need be there yet."""
+    if _BY_PORT:
+        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~")
+        return [os.path.join(base, FOLDER, "run")]
+    named = os.environ.get("XDG_RUNTIME_DIR", "")
+    usual = os.environ.get("TMPDIR") or "/tmp"
+    found = [os.path.join(named, FOLDER)] if os.path.isabs(named) and os.path.isdir(named) else []
+    return [*found, os.path.join(usual, f"{FOLDER}-{os.getuid()}")]
+
+
+def paths(root: str) -> list[str]:
+    """Where the owner of the vault at `root` (resolved) may listen, the best place first."""
+    name = hashlib.blake2b(os.fsencode(root), digest_size=8).hexdigest()
+    every = (os.path.join(folder, name) for folder in folders())
+    return [path for path in every if len(os.fsencode(path)) <= LONGEST_PATH]
+
+
+def connect(root: str, seconds: float) -> socket.socket | None:
+    """A connection to whoever listens for the vault, each of its waits bounded by `seconds`; None where nobody does."""
+    for path in paths(root):
+        with suppress(OSError, ValueError):
+            if _BY_PORT:
+                return _connected_by_port(path, seconds)
+            _require_private(os.path.dirname(path), stat.S_ISDIR)
+            _require_private(path, stat.S_ISSOCK)
+            line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            try:
+                line.settimeout(seconds)
+                line.connect(path)
+                require_own_peer(line)
+            except BaseException:
+                line.close()
+                raise
+            return line
+    return None
+
+
+class Listening:
+    """A socket that listens for one vault, and the path that says where; `token` is what a port asks of who calls.
+
+    The caller holds the owner lock: what it finds in its place belongs to nobody any more.
+    """
+
+    def __init__(self, root: str) -> None:
+        faults: list[OSError] = []
+        self.token = ""
+        for path in paths(root):
+            try:
+                self.line = self._listen(path)
+            except OSError as fault:
+                faults.append(fault)
+                continue
+            self.path = path
+            self._stat = os.lstat(path)
+            return
+        raise faults[0] if faults else OSError("the runtime folder's path is too long for a socket")
+
+    def close(self) -> None:
+        """Listen no more, and take the path away where it is still ours."""
+        self.line.close()
+        with suppress(OSError):
+            there = os.lstat(self.path)
+            if (there.st_dev, there.st_ino) == (self._stat.st_dev, self._stat.st_ino):
+                os.unlink(self.path)
+
+    def _listen(self, path: str) -> socket.socket:
+        folder = os.path.dirname(path)
+        os.makedirs(folder, mode=_PRIVATE_FOLDER, exist_ok=True)
+        if not _BY_PORT:
+            _require_private(folder, stat.S_ISDIR)
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        line = socket.socket(socket.AF_INET if _BY_PORT else socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            if _BY_PORT:
+                line.bind(("127.0.0.1", 0))
+                self.token = secrets.token_hex(16)
+                told = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
+                with open(told, "w", encoding="ascii") as file:
+                    file.write(f"{line.getsockname()[1]} {self.token}")
+            else:
+                line.bind(path)
+                os.chmod(path, _PRIVATE_FILE)
+            line.listen(_BACKLOG)
+        except BaseException:
+            line.close()
+            raise
+        return line
+
+
+def require_own_peer(line: socket.socket) -> None:
+    """NotPrivate where the other end of a Unix socket is another user's, as far as the system says whose it is."""
+    if _BY_PORT or not hasattr(socket, "SO_PEERCRED"):
+        return
+    said = line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    if _CREDENTIALS.unpack(said)[1] != os.getuid():
+        raise NotPrivate("the other end belongs to another user")
+
+
+def _connected_by_port(path: str, seconds: float) -> socket.socket:
+    with open(path, encoding="ascii") as file:
+        port, token = file.read(100).split()
+    line = socket.create_connection(("127.0.0.1", int(port)), timeout=seconds)
+    line.sendall(f"{token}\n".encode())
+    return line
+
+
+def _require_private(path: str, is_kind: object) -> None:
+    found = os.lstat(path)
+    kind_fits = callable(is_kind) and is_kind(found.st_mode)
+    others = stat.S_IMODE(found.st_mode) & 0o077
+    if not kind_fits or found.st_uid != os.getuid() or (stat.S_ISDIR(found.st_mode) and others):
+        raise NotPrivate(f"{path} is not this user's alone")

@@ -1,0 +1,89 @@
+"""Asking the owner of a vault: what can be asked of it is answered at once; None means that the asker does it by itself.
+
+Nobody asks while holding the vault's write lock: the owner may need it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+
+from vault_tool import __version__
+from vault_tool.owner import address
+from vault_tool.owner.protocol import GRACE, PROTOCOL, Broken, Lines, age_of, settings_print
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+def reach(root: str) -> tuple[Lines, dict[str, Any]] | None:
+    """A connection to the owner of the vault at `root` (resolved) and what it says of itself; None without one that answers.
+
+    It may be of another version: see `fits`.
+    """
+    line = address.connect(root, GRACE)
+    if line is None:
+        return None
+    lines = Lines(line)
+    try:
+        said = lines.receive(time.monotonic() + GRACE)
+    except Broken:
+        line.close()
+        return None
+    if said.get("root") != root or not isinstance(said.get("nonce"), str) or not isinstance(said.get("version"), str):
+        line.close()
+        return None
+    return lines, said
+
+
+def fits(said: Mapping[str, Any]) -> bool:
+    """Whether an owner would answer as this process does: the same protocol, version and deciding environment."""
+    if said.get("protocol") != PROTOCOL or said["version"] != __version__:
+        return False
+    return bool(said.get("settings") == settings_print(said["nonce"], os.environ))
+
+
+def is_older(said: Mapping[str, Any]) -> bool:
+    """Whether an owner is of an older version than this process, and so is to leave."""
+    return age_of(said["version"]) < age_of(__version__)
+
+
+def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the owner answers to a request; None where it does not, after at most a moment of silence.
+
+    An older one is asked to leave.
+    """
+    found = reach(root)
+    if found is None:
+        return None
+    lines, said = found
+    try:
+        if not fits(said):
+            if is_older(said):
+                lines.send({"do": "drain", "version": __version__})
+            return None
+        lines.send(request)
+        answer = lines.receive()
+    except Broken:
+        return None
+    finally:
+        lines.socket.close()
+    return None if "declined" in answer else answer
+
+
+def drain(root: str) -> bool:
+    """Ask the owner to finish what it is at and leave; whether there was one to hear it."""
+    found = reach(root)
+    if found is None:
+        return False
+    lines, _ = found
+    try:
+        with suppress(Broken):
+            lines.send({"do": "drain", "version": __version__})
+            return bool(lines.receive().get("leaving"))
+        return False
+    finally:
+        lines.socket.close()

@@ -1,0 +1,116 @@
+"""Commands that the owner answers sooner than a fresh process could: seen before anything heavy is loaded."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from vault_tool.owner.protocol import allowed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ANSWERED = frozenset({"bring-to-mind", "get", "read", "recall", "related", "search", "search-observations", "show"})
+"""The commands that look into the whole memory; what they note of it (use, what was seen) may be noted twice."""
+
+_OPTIONS_BEFORE = frozenset({"--vault", "--origin", "--session", "--user"})
+
+_HERE_ALONE = frozenset({"-", "--", "--debug", "-h", "--help"})
+_SETTINGS = "vault.toml"
+_HOMES = ("memory", "vt-memory")
+_ORIGINS = ("", "owner", "agent", "import")
+
+
+def answered(arguments: Sequence[str]) -> int | None:
+    """Print what the owner answers to a command line and return its exit code; None where this process has to answer."""
+    if not allowed() or not _is_for_the_owner(arguments):
+        return None
+    vault = _option("--vault", arguments)
+    root = find(vault)
+    if root is None:
+        return None
+    from vault_tool.owner.address import paths  # 4 ms, which commands that are answered here anyway need not pay
+
+    if not any(map(os.path.lexists, paths(root))):
+        return None
+    from vault_tool.owner.client import ask  # 10 ms, and only where somebody listens
+    from vault_tool.owner.protocol import of_a_call
+
+    asked = {"do": "command", "arguments": list(arguments), "vault": vault, "environ": of_a_call(os.environ)}
+    answer = ask(root, asked)
+    if answer is None:
+        return None
+    return _printed(answer["out"], answer["err"], answer["code"])
+
+
+def find(vault: str) -> str | None:
+    """The resolved root of the vault that is meant where `--vault` says so much; None where that needs a closer look."""
+    named = vault or os.environ.get("VAULT_ROOT", "")
+    here = os.path.expanduser(named) if named else os.getcwd()
+    while not os.path.isfile(os.path.join(here, _SETTINGS)):
+        for name in _HOMES:
+            if os.path.isfile(os.path.join(here, name, _SETTINGS)):
+                home = os.path.join(here, name)
+                return os.path.realpath(home) if _serves_its_folder(home) else None
+        above = os.path.dirname(here)
+        if named or above == here:
+            return None
+        here = above
+    return os.path.realpath(here)
+
+
+def _option(name: str, arguments: Sequence[str]) -> str:
+    """What is said for an option, the last time; the parser has the last word, and the owner compares."""
+    said = ""
+    for at, argument in enumerate(arguments):
+        if argument == name:
+            said = arguments[at + 1] if at + 1 < len(arguments) else ""
+        elif argument.startswith(f"{name}="):
+            said = argument[len(name) + 1 :]
+    return said
+
+
+def _is_for_the_owner(arguments: Sequence[str]) -> bool:
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-"):
+        at += 2 if arguments[at] in _OPTIONS_BEFORE else 1
+    if at >= len(arguments) or arguments[at] not in ANSWERED or not _HERE_ALONE.isdisjoint(arguments):
+        return False
+    # A terminal is shown colours and bars, and a person at it is the owner.
+    terminal = any(stream is None or stream.isatty() for stream in (sys.stdout, sys.stderr))
+    plain = all(argument.isascii() or _is_text(argument) for argument in arguments)
+    return not terminal and plain and os.environ.get("VAULT_ORIGIN", "") in _ORIGINS and "_VT_COMPLETE" not in os.environ
+
+
+def _serves_its_folder(home: str) -> bool:
+    import tomllib  # 5 ms, and only for a vault that lies in the folder that it serves
+
+    try:
+        with open(os.path.join(home, _SETTINGS), "rb") as file:
+            return bool(tomllib.load(file).get("notes"))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def _is_text(argument: str) -> bool:
+    try:
+        argument.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _printed(out: str, err: str, code: int) -> int | None:
+    """Write both texts as `vt` writes them; None where the first cannot be written, which a fresh process reports."""
+    for stream, text in ((sys.stdout, out), (sys.stderr, err)):
+        if not text or stream is None:
+            continue
+        try:
+            stream.buffer.write(text.encode("utf-8", "replace" if stream is sys.stdout else "backslashreplace"))
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except OSError:
+            return None
+    return code

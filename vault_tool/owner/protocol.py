@@ -1,0 +1,111 @@
+"""What is said on the owner's socket: JSON, one object a line; the owner speaks first and says who it is.
+
+An empty line means that work goes on. Standard library alone: each command looks here before it loads anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+PROTOCOL = 1
+GRACE = 0.2
+"""Seconds of silence after which an owner counts as hanging."""
+
+BEAT = 0.05
+"""Seconds between two empty lines of an owner that is at work."""
+
+LONGEST_LINE = 16 * 2**20
+"""Most bytes of one line: what standard input may hold, in JSON, and more."""
+
+_DECIDING = ("VAULT_", "OPENAI_", "OLLAMA_", "GIT_", "LC_")
+_BY_NAME = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TZ", "LANG", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+            "XDG_CACHE_HOME", "XDG_STATE_HOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")  # fmt: skip
+OF_A_CALL = ("VAULT_ORIGIN", "VAULT_SESSION", "VAULT_MODEL")
+"""The variables that say who is asking: each request brings its own."""
+
+_ELSEWHERE = ("VAULT_ROOT", "VAULT_OWNER")
+
+
+class Broken(Exception):
+    """The other end is gone, hangs, or does not speak this protocol."""
+
+
+class Lines:
+    """A connection, read line by line within bounds."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self.socket = line
+        self.unread = b""
+
+    def send(self, said: Mapping[str, Any] | None = None) -> None:
+        """One object, or with none an empty line; raises Broken."""
+        try:
+            self.socket.sendall(json.dumps(said).encode() + b"\n" if said is not None else b"\n")
+        except OSError as fault:
+            raise Broken(str(fault)) from fault
+
+    def receive(self, until: float | None = None) -> dict[str, Any]:
+        """The next object, each piece within the socket's own patience, and all of it by `until` (monotonic); raises Broken."""
+        while True:
+            end = self.unread.find(b"\n")
+            if end >= 0:
+                text, self.unread = self.unread[:end], self.unread[end + 1 :]
+                if text.strip():
+                    return _object(text)
+                continue
+            if len(self.unread) > LONGEST_LINE:
+                raise Broken("a line without an end")
+            if until is not None and time.monotonic() >= until:
+                raise Broken("it took too long")
+            try:
+                piece = self.socket.recv(2**16)
+            except OSError as fault:
+                raise Broken(str(fault)) from fault
+            if not piece:
+                raise Broken("the connection was closed")
+            self.unread += piece
+
+
+def settings_print(nonce: str, environ: Mapping[str, str]) -> str:
+    """What tells two environments apart that may lead to different answers; it gives nothing of them away."""
+    names = sorted(
+        name
+        for name in environ
+        if (name.startswith(_DECIDING) or name.upper() in _BY_NAME) and name not in OF_A_CALL and name not in _ELSEWHERE
+    )
+    said = json.dumps([[name, environ[name]] for name in names]).encode()
+    return hashlib.blake2b(said, digest_size=16, key=nonce.encode()[:64]).hexdigest()
+
+
+def of_a_call(environ: Mapping[str, str]) -> dict[str, str]:
+    """The part of an environment that says who is asking."""
+    return {name: environ[name] for name in OF_A_CALL if environ.get(name)}
+
+
+def age_of(version: str) -> tuple[int, ...]:
+    """A version as what can be compared."""
+    return tuple(int(part) if part.isdigit() else 0 for part in version.split("."))
+
+
+def _object(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise Broken("this is not JSON") from fault
+    if not isinstance(found, dict):
+        raise Broken("this is no object")
+    return found
+
+
+def allowed() -> bool:
+    """Whether this process's environment lets it ask an owner."""
+    return os.environ.get("VAULT_OWNER", "").strip() != "off"
