@@ -86,7 +86,7 @@ def test_its_own_page_and_names_may_ask(server: Serving) -> None:
         {"origin": f"http://127.0.0.1:{port}", "sec_fetch_site": "same-origin"},
         {"host": f"localhost:{port}", "origin": f"http://localhost:{port}"},
         {"host": f"[::1]:{port}"},
-        {"authorization": f"bearer {server.token}"},
+        {"authorization": f"  bearer {server.token}  "},
     ):
         status, _, body = server.ask(body=CALL, **{**JSON, **headers})
         assert status == 200 and b"bring_to_mind" in body, (headers, body)

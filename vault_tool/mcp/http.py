@@ -123,6 +123,8 @@ def application(server: Server[Any], run: Run, door: Door) -> App:
         if scope["type"] == "lifespan":
             await inner(scope, receive, send)
         elif scope["type"] == "http":
+            # White space around a value is none of it (RFC 9110), but reaches us from some parsers, and the SDK would compare it.
+            scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
             refused = _refused(scope, door)
             if refused is not None:
                 await _say(send, *refused)
