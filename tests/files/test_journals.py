@@ -19,6 +19,7 @@ from vault_tool.files.episode_text import entry_text, read_episode
 from vault_tool.files.journals import append_episode, append_signals
 from vault_tool.files.local import Local
 from vault_tool.files.signal_lines import merge, read_signals, signal_line
+from vault_tool.model.consent import ConsentState
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 from vault_tool.util.text import content_hash
 
@@ -106,7 +107,7 @@ signals = st.builds(
     id=ids,
     at=st.datetimes().map(lambda at: f"{at:%Y}".zfill(4) + f"{at:-%m-%dT%H:%M:%S}+00:00"),
     target=ids,
-    kind=st.sampled_from(SignalKind),
+    kind=st.sampled_from([kind for kind in SignalKind if kind is not SignalKind.CONSENT]),
     value=units,
     confidence=st.none() | units,
     rationale=texts,
@@ -118,7 +119,17 @@ signals = st.builds(
 )
 
 
-@given(signals)
+consents = st.builds(
+    replace,
+    signals,
+    kind=st.just(SignalKind.CONSENT),
+    consent=st.sampled_from([state.value for state in ConsentState]),
+    answered_by=texts,
+    turn=texts,
+)
+
+
+@given(signals | consents)
 def test_a_signal_is_one_line_and_comes_back(one: Signal) -> None:
     line = signal_line(one)
     assert len(line.splitlines()) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,12 +18,13 @@ from vault_tool.cli.saved import commit_of, consent_table, problem_table, short_
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
 from vault_tool.util.text import counted
-from vault_tool.verbs import consents, forgetting, purging, reviewing
+from vault_tool.verbs import consents, forgetting, purging, reviewing, rights
 from vault_tool.verbs.consents import Consented, Consents
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.forgetting import Forgotten
 from vault_tool.verbs.purging import Purged
 from vault_tool.verbs.reviewing import Reviewed, Waiting
+from vault_tool.verbs.rights import ForgottenUser
 
 AS_USER = click.option(
     "--as-user", default="", metavar="ID", help="Answer as this person, for what is about them; a product says who it is."
@@ -116,34 +118,41 @@ def consent(call: Call, id: str, as_user: str, turn: str, reason: str, **said: b
         return call.emit(found, _consents, vault.with_withheld())
 
 
-@command("forget", "vt forget a1b2c3 --dry-run", "vt forget a1b2c3 --yes", "vt forget a1b2c3 --purge --dry-run")
-@click.argument("ids", nargs=-1, required=True, type=MEMORY, metavar="ID...", help="The memories.")
+@command(
+    "forget",
+    "vt forget a1b2c3 --dry-run",
+    "vt forget a1b2c3 --yes",
+    "vt forget a1b2c3 --purge --dry-run",
+    "vt forget --all-of ann --dry-run",
+)
+@click.argument("ids", nargs=-1, type=MEMORY, metavar="ID...", help="The memories.")
+@click.option("--all-of", default="", metavar="USER", help="All that is about this person, instead of single memories.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be erased.")
 @click.option("--purge", is_flag=True, help="Write git's history anew without it, too: every branch, tag, stash and message.")
 @click.option(
     "--despite", multiple=True, type=click.Choice(tuple(purging.DESPITE)), help="Purge although there are these; may be repeated."
 )
-def forget(call: Call, ids: tuple[str, ...], yes: bool, dry_run: bool, purge: bool, despite: tuple[str, ...]) -> Exit:
+def forget(
+    call: Call, ids: tuple[str, ...], all_of: str, yes: bool, dry_run: bool, purge: bool, despite: tuple[str, ...]
+) -> Exit:
     """Erase a memory, and refuse its return.
 
     Its file and links to it are removed in a commit; its words go from journals, indexes and this machine's own files.
     Its id alone stays, by which it is refused when a pull or an import brings it back. History keeps the text, unless
     --purge writes it anew: all commits from the first that held it get new ids, and reflogs go. Remotes, clones and
-    backups keep the old ones.
+    backups keep the old ones. With --all-of everything about one person goes at once.
     """
     if despite and not purge:
         raise UsageError("--despite says what a purge does not stop at", "vt forget ID --purge --despite remotes")
+    if bool(ids) == bool(all_of):
+        message = "single memories and all of a person's exclude each other" if ids else "nothing is named to be erased"
+        raise UsageError(message, "vt forget ID, or vt forget --all-of USER")
     if not purge and len(ids) > 1:
         raise UsageError("one memory is forgotten at a time", "several go together with --purge")
     with call.open_vault() as vault:
         # Told from what the verb gives, so that what is asked about is what is done.
-        erase: Callable[[bool], Forgotten | Purged] = (
-            (lambda only_look: purging.purge(vault, ids, despite=despite, dry_run=only_look))
-            if purge
-            else (lambda only_look: forgetting.forget(vault, ids[0], dry_run=only_look))
-        )
-        shown: Callable[[Any, Short], Iterator[Block]] = _purged if purge else _forgotten
+        erase, shown = _erasing(vault, ids, all_of, purge, despite)
         if not (yes or dry_run):
             meant = erase(True)
             if not (sys.stdin.isatty() and sys.stdout.isatty()) or call.json:
@@ -154,6 +163,33 @@ def forget(call: Call, ids: tuple[str, ...], yes: bool, dry_run: bool, purge: bo
                 output.say("nothing was erased")
                 return Exit.DONE
         return call.emit(erase(dry_run), shown, vault)
+
+
+_Erase = Callable[[bool], Forgotten | ForgottenUser | Purged]
+
+
+def _erasing(
+    vault: Context, ids: tuple[str, ...], all_of: str, purge: bool, despite: tuple[str, ...]
+) -> tuple[_Erase, Callable[[Any, Short], Iterator[Block]]]:
+    """What erases (True: only says what it would), and how its result looks."""
+    if all_of:
+        return lambda look: rights.forget_user(vault, all_of, purge=purge, despite=despite, dry_run=look), _forgotten_user
+    if purge:
+        return lambda look: purging.purge(vault, ids, despite=despite, dry_run=look), _purged
+    return lambda look: forgetting.forget(vault, ids[0], dry_run=look), _forgotten
+
+
+@command("export", "vt export ~/ann --all-of ann")
+@click.argument("folder", type=click.Path(), metavar="DIR", help="A folder that is not there yet.")
+@click.option("--all-of", default="", metavar="USER", help="The person; --user does as well.")
+def export(call: Call, folder: str, all_of: str) -> Exit:
+    """Write out all that is about one person.
+
+    Their notes as they are, and records.json: judgements of these, consent, what waits for review, and the turns that
+    this machine keeps. Nothing that is about anybody else.
+    """
+    with replace(call, user="").open_vault() as vault:
+        return call.emit(rights.export_user(vault, all_of or call.user, folder), _exported, vault)
 
 
 def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> Exit:
@@ -239,11 +275,33 @@ def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
     yield fields(
         ("files", done.removed), ("links", done.links_removed), ("redacted", done.redacted), ("commit", commit_of(done)),
     )  # fmt: skip
+    if done.subjects_removed:
+        yield fields(("subjects", done.subjects_removed))
     if done.citing:
         yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
         yield "These still refer to it, and may repeat it: that is yours to mend."
     if done.in_history:
         yield "Earlier commits, and every clone of them, still hold the text; `vt forget ID --purge` writes history anew."
+
+
+def _forgotten_user(done: ForgottenUser, short: Short) -> Iterator[Block]:
+    yield f"{counted(len(done.ids), 'memory', 'memories')}: {'would be erased' if done.dry_run else 'erased'}"
+    yield fields(
+        ("files", done.removed), ("links", done.links_removed), ("subjects", done.subjects_removed), ("redacted", done.redacted),
+        ("waiting for review", done.waiting), ("turns", done.turns), ("commit", commit_of(done)), ("receipt", done.receipt),
+    )  # fmt: skip
+    if done.purged is not None:
+        yield from _purged(done.purged, short)
+    elif done.citing:
+        yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
+        yield "These still refer to it, and may repeat it: that is yours to mend."
+    if done.in_history:
+        yield "Earlier commits, and every clone of them, still hold the texts; --purge writes history anew."
+
+
+def _exported(done: rights.Exported, short: Short) -> Iterator[Block]:
+    yield f"{done.folder}: all that is about {done.user}"
+    yield fields(("notes", done.notes), ("judgements", done.signals), ("waiting for review", done.waiting), ("turns", done.turns))
 
 
 def _purged(done: Purged, short: Short) -> Iterator[Block]:

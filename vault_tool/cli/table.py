@@ -78,6 +78,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("review", "reviewing", "Look at what waits for you, and decide."),
         Listed("consent", "reviewing", "Record if a person wants a memory kept."),
         Listed("forget", "reviewing", "Erase a memory, and refuse its return."),
+        Listed("export", "reviewing", "Write out all that is about one person."),
         Listed("commit", "history", "Commit hand edits."),
         Listed("import", "importing", "Take in notes of other tools."),
     ),

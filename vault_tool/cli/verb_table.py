@@ -10,7 +10,10 @@ from vault_tool.cli import output
 from vault_tool.cli.table import SECTIONS
 from vault_tool.verbs.vault import Vault
 
-PARTS = {"drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent"}
+PARTS = {
+    "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
+    "export_user": "export",
+}  # fmt: skip
 """What is an option of another's command."""
 
 _HEAD = """\

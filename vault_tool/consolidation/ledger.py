@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_tool.util.text import one_line
@@ -104,12 +104,13 @@ def new_as_written(text: str) -> tuple[str, ...]:
     return tuple(line for line in _section(text.split("\n"), _NEW) if line.strip())
 
 
-def redacted(text: str, identity: str, told: Callable[[str], bool]) -> str:
-    """A ledger without what a forgotten memory was called: the lines of its id, and of what is `told` so, keep ids alone."""
+def redacted(text: str, ids: Collection[str], told: Callable[[str], bool]) -> str:
+    """A ledger without what forgotten memories were called: the lines of their ids, and of what is `told` so, keep ids alone."""
+    gone_ids = frozenset(map(known, ids))
     found = []
     for line in text.split("\n"):
         entry = _ENTRY.fullmatch(line)
-        gone = entry is not None and (entry[2] == known(identity) or told(entry[3]))
+        gone = entry is not None and (entry[2] in gone_ids or told(entry[3]))
         found.append(f"{entry[1]} forgotten{entry[4]}" if entry is not None and gone else line)
     return "\n".join(found)
 

@@ -8,7 +8,7 @@ import re
 import stat
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -156,12 +156,12 @@ class Local:
                 if day < before_day:
                     folder.discard(f"{day}.jsonl")
 
-    def forget(self, target: str, told: Callable[[str], bool]) -> int:
-        """Drop the uses of one memory, and from announced operations titles that are `told` of it; returns how many."""
+    def forget(self, targets: Collection[str], told: Callable[[str], bool]) -> int:
+        """Drop the uses of some memories, and from announced operations titles that are `told` of them; returns how many."""
         dropped = 0
         for day in self._days():
             with self._folder(_USE) as folder:
-                dropped += blank(folder, f"{day}.jsonl", lambda line: _target_of(line) == target)
+                dropped += blank(folder, f"{day}.jsonl", lambda line: _target_of(line) in targets)
         for operation in self.pending():
             if told(operation.title):
                 self.begin(replace(operation, title="forgotten"))
@@ -189,19 +189,25 @@ class Local:
         found = (_operation(name, self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
         return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
 
-    def begin_forgetting(self, identity: str, how: str = "") -> None:
-        """Write down that a memory is being forgotten until every trace of it is gone: its id, and how, without a word of it."""
-        self._write(identity, how.encode(), _FORGETTING)
+    def begin_forgetting(self, ids: Sequence[str], how: str = "") -> None:
+        """Write down that memories are being forgotten until every trace of them is gone: their ids, and how, without a word of
+        them; all at once, so that a kill leaves all of them to whoever finishes it.
+        """
+        self._write(ids[0], "\n".join((how, *ids[1:])).encode(), _FORGETTING)
 
     def forgetting(self) -> dict[str, str]:
         """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace, and how."""
-        ids = sorted(identity for name in self._names(_FORGETTING) if (identity := canonical(name)))
-        return {identity: (self._read(identity, _FORGETTING) or b"").decode("utf-8", "replace") for identity in ids}
+        found: dict[str, str] = {}
+        for first in sorted(identity for name in self._names(_FORGETTING) if (identity := canonical(name))):
+            how, *others = (self._read(first, _FORGETTING) or b"").decode("utf-8", "replace").split("\n")
+            found |= dict.fromkeys((first, *filter(None, map(canonical, others))), how)
+        return found
 
-    def end_forgetting(self, identity: str) -> None:
-        """Strike a memory off: no trace of it is left."""
+    def end_forgetting(self, ids: Iterable[str]) -> None:
+        """Strike memories off: no trace of them is left. Those that were begun together end together."""
         with self._folder(_FORGETTING) as folder:
-            folder.discard(identity)
+            for identity in ids:
+                folder.discard(identity)
 
     def keep_receipt(self, name: str, receipt: Mapping[str, Any]) -> str:
         """Write down what a purge did, for good; returns the path."""

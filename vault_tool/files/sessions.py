@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -157,18 +157,18 @@ class Sessions:
             _keep(data, after)
         return after
 
-    def forget(self, identity: str) -> int:
-        """Take a memory out of what was shown to any session; returns how many had seen it."""
+    def forget(self, ids: Collection[str]) -> int:
+        """Take memories out of what was shown to any session; returns how many had seen one."""
         if not (self.root / LOCAL / _FOLDER).is_dir():
             return 0
         dropped = 0
         with self._held() as folder:
             for name in folder.names():
                 found = _parsed(folder.read(name)) if name.endswith(".json") else None
-                if found is None or (identity not in found.seen and identity not in found.shown):
+                if found is None or not (found.seen.keys() | found.shown.keys()).intersection(ids):
                     continue
-                seen = {key: at for key, at in found.seen.items() if key != identity}
-                shown = {key: one for key, one in found.shown.items() if key != identity}
+                seen = {key: at for key, at in found.seen.items() if key not in ids}
+                shown = {key: one for key, one in found.shown.items() if key not in ids}
                 _write(folder, name, _as_json(replace(found, seen=seen, shown=shown)), durable=True)
                 dropped += 1
         return dropped

@@ -149,6 +149,22 @@ class Turns:
                     folder.discard(name)
         return dropped
 
+    def of_user(self, user: str) -> list[QueuedTurn | SkippedTurn]:
+        """The turns of one user that wait or are kept, the oldest first."""
+        queued: Iterator[QueuedTurn | SkippedTurn] = filter(None, (_queued(self._read(name, _QUEUE)) for name in self._entries()))
+        theirs = [one for one in (*queued, *self.skipped("")) if one.user == user]
+        return sorted(theirs, key=lambda one: (one.at, one.id))
+
+    def forget_user(self, user: str) -> int:
+        """Drop all turns of one user, kept and waiting; returns how many there were."""
+        dropped = self._blank(lambda line: (one := _skipped(line)) is not None and one.user == user)
+        for name in self._entries():
+            if (one := _queued(self._read(name, _QUEUE))) is not None and one.user == user:
+                dropped += 1
+                with self._folder(_QUEUE) as folder:
+                    folder.discard(name)
+        return dropped
+
     def _blank(self, drops: Callable[[bytes], bool]) -> int:
         names = self._names(_SKIPPED)
         if not names:

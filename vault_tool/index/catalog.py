@@ -324,6 +324,10 @@ class Catalog:
         unreadable = kinds.get("unreadable", 0) - (pages - kinds.get("page", 0))
         return Counts(notes, entries, kinds.get("page", 0), signals, problems, stale, unreadable, entries + pages)
 
+    def of_user(self, user: str) -> tuple[Entry, ...]:
+        """The records that are about one user, the oldest first."""
+        return self._entries(f"{schema.USER} = ? AND {schema.USER} <> '' ORDER BY {schema.CREATED}, id", (user,))
+
     def has_users(self) -> bool:
         """Whether anything in it is about, or was judged for, one user."""
         return self._until_changed("users", self._users)

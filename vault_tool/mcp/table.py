@@ -213,8 +213,9 @@ LEAN = ("orient", "bring_to_mind", "recall", "remember", "update_understanding",
 """The tools of the small preset: what a session needs."""
 
 WITHHELD: Mapping[str, str] = {
-    **dict.fromkeys(("forget", "purge"), "what is erased is for a person to say"),
+    **dict.fromkeys(("forget", "forget_user", "purge"), "what is erased is for a person to say"),
     **dict.fromkeys(("consent", "list_consents"), "whom a memory is about answers for it, not who wrote it"),
+    "export_user": "what is given out about somebody is for a person to say",
     "undo": "what is taken back is for a person to say",
     "review": "what waits for a person is not an agent's to accept",
     **dict.fromkeys(("new", "edit", "show"), "for a person, who has an editor and looks without using"),

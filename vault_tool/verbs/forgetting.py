@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import Refused, UsageError, VaultError
@@ -21,10 +24,11 @@ from vault_tool.index.manifest import discard
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
-from vault_tool.util.text import content_hash, normal_body, one_line
+from vault_tool.util.text import content_hash, counted, normal_body, one_line
 from vault_tool.verbs import pages, resolve
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.look import body_of
+from vault_tool.verbs.observations import emptied_by
 from vault_tool.verbs.operation import Operation, Saved, writing
 
 VECTORS = "vectors"
@@ -39,6 +43,8 @@ _COMMITS = 200
 _QUOTED = 40
 """So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it."""
 
+
+_IDS = re.compile(r"\b(?:id|from_id|to_id): ([0-9a-f-]{36})")
 
 Versions = Sequence[tuple[str, bytes]]
 """Texts that git has, with their paths."""
@@ -59,6 +65,8 @@ class Citing:
 class Forgotten(Saved):
     """What was erased: `removed` files (links to the memory too), `redacted` journals and ledgers, and where the tombstone is.
 
+    `subjects_removed` are subjects that were made by naming them in it, and that nothing else is tagged with.
+
     `title` is told beforehand alone (`dry_run`). `citing` still names its id. `in_history` says that earlier commits, and
     clones of them, still hold the text.
     """
@@ -68,6 +76,7 @@ class Forgotten(Saved):
     tombstone: str
     removed: tuple[str, ...]
     links_removed: tuple[str, ...]
+    subjects_removed: tuple[str, ...] = ()
     redacted: tuple[str, ...]
     citing: tuple[Citing, ...]
     local: int = 0
@@ -75,17 +84,31 @@ class Forgotten(Saved):
     dry_run: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Erased(Saved):
+    """What was erased of several memories in one operation, or would be; see `Forgotten`."""
+
+    ids: tuple[str, ...]
+    titles: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    links_removed: tuple[str, ...] = ()
+    subjects_removed: tuple[str, ...] = ()
+    redacted: tuple[str, ...] = ()
+    citing: tuple[Citing, ...] = ()
+    local: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """By what a text that repeats the memory is known: its id, its paths, its title, and the sentences of its body."""
+    """By what a text that repeats one of the memories is known: ids, paths, titles, and passages of what they say."""
 
-    id: str
+    ids: frozenset[str]
     paths: frozenset[str]
     titles: frozenset[str]
     quotes: tuple[str, ...]
 
     def told_by(self, text: str) -> bool:
-        """Whether a text repeats the memory."""
+        """Whether a text repeats one of the memories."""
         return self.quoted_by(text) or any(title in normal_body(text) for title in self.titles)
 
     def quoted_by(self, text: str) -> bool:
@@ -94,12 +117,12 @@ class Traces:
         return any(quote in flat for quote in self.quotes)
 
     def is_head_of(self, text: str) -> bool:
-        """Whether a text is the memory's own file, or a link's to it."""
-        return any(f"{name}: {self.id}" in text for name in ("id", "from_id", "to_id"))
+        """Whether a text is a memory's own file, or a link's to it."""
+        return any(found in self.ids for found in _IDS.findall(text))
 
     def meant_by(self, text: str) -> bool:
-        """Whether a text repeats the memory or names its id."""
-        return self.id in text or self.told_by(text)
+        """Whether a text repeats one of the memories or names its id."""
+        return any(identity in text for identity in self.ids) or self.told_by(text)
 
 
 def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotten:
@@ -119,34 +142,49 @@ def _forgotten(vault: Context, memory_id: str, dry_run: bool) -> Forgotten:
     # All that can be refused is refused before the first byte goes: half a forgotten memory would be the worst of both.
     with writing(vault, "forget") as op:
         identity, entries = meant(vault, memory_id)
-        return erased(op, identity, entries, dry_run=dry_run)
+        done = erased(op, {identity: entries}, dry_run=dry_run)
+    return Forgotten(
+        **saved_in(done), id=identity, title=done.titles[0] if done.titles else "", tombstone=tombstones.tombstone(identity),
+        removed=done.removed, links_removed=done.links_removed, subjects_removed=done.subjects_removed,
+        redacted=done.redacted, citing=done.citing, local=done.local, in_history=vault.repo is not None, dry_run=dry_run,
+    )  # fmt: skip
 
 
 def erased(
-    op: Operation, identity: str, entries: list[Entry], versions: Versions = (), *, how: str = "", dry_run: bool = False
-) -> Forgotten:
-    """Erase one memory, known also by its earlier `versions`, from everything but history.
+    op: Operation,
+    found: Mapping[str, list[Entry]],
+    versions: Mapping[str, Versions] = MappingProxyType({}),
+    *,
+    how: str = "",
+    dry_run: bool = False,
+) -> Erased:
+    """Erase memories, by their ids and known also by earlier `versions`, from everything but history, as one operation.
 
     With `how` it stays written down that there is more to do, for the caller to strike off.
     """
     vault = op.vault
-    links = _links(vault, identity)
-    traces = traces_of(vault, identity, entries, links, versions)
-    copies = sorted({*(entry.path for entry in entries), *_returned(vault, identity), *_conflict_copies(vault, traces)})
+    links = [link for link in _links(vault, found) if link.id not in found]
+    entries = [entry for some in found.values() for entry in some]
+    traces = traces_of(vault, found, links, versions)
+    copies = sorted({*(entry.path for entry in entries), *_returned(vault, traces.ids), *_conflict_copies(vault, traces)})
+    emptied = [subject for subject in emptied_by(vault, entries) if subject.path not in copies]
     redactions = dict(_redactions(vault, traces))
-    shown = Forgotten(
-        id=identity, title=one_line(entries[0].title, 60) if dry_run and entries else "",
-        tombstone=tombstones.tombstone(identity), removed=tuple(copies),
-        links_removed=tuple(link.path for link in links), redacted=tuple(redactions),
-        citing=(*_citing(vault, identity), *_quoting(vault, traces, copies, redactions)),
-        in_history=vault.repo is not None, dry_run=dry_run,
-    )  # fmt: skip
-    if dry_run:
+    going = {*copies, *(subject.path for subject in emptied)}
+    shown = Erased(
+        ids=tuple(found),
+        titles=tuple(one_line(some[0].title, 60) for some in found.values() if some) if dry_run else (),
+        removed=tuple(copies),
+        links_removed=tuple(link.path for link in links),
+        subjects_removed=tuple(subject.path for subject in emptied),
+        redacted=tuple(redactions),
+        citing=(*_citing(vault, found, going), *_quoting(vault, traces, going, redactions)),
+    )
+    if dry_run or not found:
         return shown
     _plan(op, shown, redactions)
     op.screen()
-    with _under_way(vault, identity, how):
-        # While the notes still say by which words it is known.
+    with _under_way(vault, shown.ids, how):
+        # While the notes still say by which words they are known.
         local = _forget_locally(vault, traces)
         saved = _carried_out(op, shown, redactions)
         unmade = _forget_derived(vault, traces)
@@ -155,26 +193,30 @@ def erased(
     return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived, *unmade)})
 
 
+def saved_in(done: Saved) -> dict[str, Any]:
+    """What a result says of how it was saved, for another result."""
+    return {one.name: getattr(done, one.name) for one in fields(Saved)}
+
+
 @contextmanager
-def _under_way(vault: Context, identity: str, how: str) -> Iterator[None]:
+def _under_way(vault: Context, ids: Sequence[str], how: str) -> Iterator[None]:
     """Written down until every trace is gone: what a kill leaves of it, the next command finishes."""
-    vault.local.begin_forgetting(identity, how)
-    with alone(vault, identity):
+    vault.local.begin_forgetting(ids, how)
+    with alone(vault, ids):
         yield
     if not how:
-        vault.local.end_forgetting(identity)
+        vault.local.end_forgetting(ids)
 
 
 @contextmanager
-def alone(vault: Context, identity: str) -> Iterator[None]:
+def alone(vault: Context, ids: Collection[str]) -> Iterator[None]:
     """Nothing that is asked or written meanwhile begins to finish the same."""
-    mine = identity not in vault.finishing
-    vault.finishing.add(identity)
+    mine = {*ids} - vault.finishing
+    vault.finishing.update(mine)
     try:
         yield
     finally:
-        if mine:
-            vault.finishing.discard(identity)
+        vault.finishing.difference_update(mine)
 
 
 def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
@@ -237,23 +279,24 @@ def _inbox_ids(vault: Context) -> dict[str, str]:
     return found
 
 
-def _links(vault: Context, identity: str) -> list[Entry]:
-    """The edges that begin or end at the memory: their names and titles repeat its own."""
-    pointing = (entry for field, entry in vault.index.catalog.pointing_at(identity, ("from_id", "to_id")))
+def _links(vault: Context, ids: Collection[str]) -> list[Entry]:
+    """The edges that begin or end at the memories: their names and titles repeat those."""
+    pointing = (one for some in vault.index.catalog.pointing_at_each(ids, ("from_id", "to_id")).values() for _, one in some)
     return list({entry.path: entry for entry in pointing if entry.record_class is RecordClass.EDGE}.values())
 
 
-def _citing(vault: Context, identity: str) -> Iterator[Citing]:
-    for field, entry in vault.index.catalog.pointing_at(identity):
-        if entry.record_class is not RecordClass.EDGE:
-            yield Citing(id=entry.id, type=entry.type, title=entry.title, path=entry.path, field=field)
+def _citing(vault: Context, ids: Collection[str], going: Collection[str] = ()) -> Iterator[Citing]:
+    for pointing in vault.index.catalog.pointing_at_each(ids).values():
+        for field, entry in pointing:
+            if entry.record_class is not RecordClass.EDGE and entry.path not in going:
+                yield Citing(id=entry.id, type=entry.type, title=entry.title, path=entry.path, field=field)
 
 
 def _quoting(
-    vault: Context, traces: Traces, going: Sequence[str], redactions: Mapping[str, tuple[bytes, bytes]]
+    vault: Context, traces: Traces, going: Collection[str], redactions: Mapping[str, tuple[bytes, bytes]]
 ) -> Iterator[Citing]:
     """The notes that repeat the memory in their own words, or rather in its, and go on doing so."""
-    cited = {entry.path for entry in _citing(vault, traces.id)}
+    cited = {entry.path for entry in _citing(vault, traces.ids)}
     for path in (*vault.index.catalog.of_kind("record"), *vault.index.catalog.of_kind("page")):
         if path in going or path in traces.paths or path in cited:
             continue
@@ -264,26 +307,36 @@ def _quoting(
             yield Citing(id=entry.id if entry else "", type=entry.type if entry else "page", title=title, path=path, field="text")
 
 
-def traces_of(vault: Context, identity: str, entries: list[Entry], links: list[Entry], versions: Versions = ()) -> Traces:
-    """By what texts that repeat a memory are known: from its files and links as they are, and from versions that git has."""
+def traces_of(
+    vault: Context,
+    found: Mapping[str, Sequence[Entry]],
+    links: Sequence[Entry],
+    versions: Mapping[str, Versions] = MappingProxyType({}),
+) -> Traces:
+    """By what texts that repeat memories are known: from their files and links as they are, and from versions that git has."""
     titles, quotes = set(), []
+    paths: set[str] = set()
+    entries = [entry for some in found.values() for entry in some]
+    paths.update(entry.path for entry in (*entries, *links))
     for entry in (*entries, *(link for link in links if link.type not in STORY_EDGES)):
         titles.add(normal_body(entry.title))
         body = normal_body(body_of(vault, entry))
         quotes.append(body[:_QUOTED])
         quotes.extend(_passages(body))
         quotes.extend(_passages(normal_body(entry.text("summary"))))
-    gone = versions if versions or entries else tuple(_as_committed(vault, identity).items())
-    for path, data in gone:
-        parsed = parse(path, data, vault.settings.types)
-        titles.add(normal_body(parsed.title))
-        quotes.extend(_passages(normal_body(parsed.body)))
-        quotes.extend(_passages(normal_body(str(parsed.head.get("summary") or ""))))
+    for identity, some in found.items():
+        known = versions.get(identity, ())
+        for path, data in known if known or some else _as_committed(vault, identity).items():
+            parsed = parse(path, data, vault.settings.types)
+            paths.add(path)
+            titles.add(normal_body(parsed.title))
+            quotes.extend(_passages(normal_body(parsed.body)))
+            quotes.extend(_passages(normal_body(str(parsed.head.get("summary") or ""))))
     # A line that has room for no more cuts a title.
     quotes.extend(title[:_QUOTED] for title in titles if len(title) > _QUOTED)
-    paths = frozenset((*(entry.path for entry in (*entries, *links)), *(path for path, _ in gone)))
     telling = tuple(dict.fromkeys(quote for quote in quotes if len(quote) >= _TELLING))
-    return Traces(identity, paths, frozenset(title for title in titles if len(title) >= _TELLING), telling)
+    long = frozenset(title for title in titles if len(title) >= _TELLING)
+    return Traces(frozenset(found), frozenset(paths), long, telling)
 
 
 def _passages(body: str) -> Iterator[str]:
@@ -291,11 +344,11 @@ def _passages(body: str) -> Iterator[str]:
     yield from (body[start : start + _QUOTED] for start in range(0, max(1, len(body) - _QUOTED + 1), _QUOTED // 2))
 
 
-def _returned(vault: Context, identity: str) -> Iterator[str]:
-    """The files that brought a forgotten id back, or a link to it, which the indexes refuse."""
+def _returned(vault: Context, ids: Collection[str]) -> Iterator[str]:
+    """The files that brought forgotten ids back, or links to them, which the indexes refuse."""
     for path in vault.index.catalog.of_kind("forgotten"):
         head = parse(path, reader.read(vault.root, path), vault.settings.types).head
-        if identity in (head.get("id"), head.get("from_id"), head.get("to_id")):
+        if not {str(head.get(name)) for name in ("id", "from_id", "to_id")}.isdisjoint(ids):
             yield path
 
 
@@ -310,7 +363,7 @@ def _redactions(vault: Context, traces: Traces) -> Iterator[tuple[str, tuple[byt
     """The journals and ledgers that repeat the memory, as they are and as they shall be."""
     rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
         "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by),
-        "signals": lambda path, data: redacted_signals(data, traces.id, traces.told_by),
+        "signals": lambda path, data: redacted_signals(data, traces.ids, traces.told_by),
     }
     for kind, redacted in rewrite.items():
         for path in vault.index.catalog.of_kind(kind):
@@ -321,27 +374,29 @@ def _redactions(vault: Context, traces: Traces) -> Iterator[tuple[str, tuple[byt
         data = reader.read(vault.root, one.path)
         # The bytes of a name that is not UTF-8 are kept through the decoding and back.
         text = data.decode("utf-8", "surrogateescape")
-        after = ledger.redacted(text, traces.id, traces.told_by).encode("utf-8", "surrogateescape")
+        after = ledger.redacted(text, traces.ids, traces.told_by).encode("utf-8", "surrogateescape")
         if after != data:
             yield one.path, (data, after)
 
 
-def _plan(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> None:
-    for path in (*shown.removed, *shown.links_removed):
+def _plan(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, bytes]]) -> None:
+    for path in (*shown.removed, *shown.links_removed, *shown.subjects_removed):
         op.remove(path)
     for path, (before, after) in redactions.items():
         op.rewrite(path, before, after)
-    if not (op.vault.root / shown.tombstone).exists():
-        op.restore(shown.tombstone, b"")
+    for tombstone in map(tombstones.tombstone, shown.ids):
+        if not (op.vault.root / tombstone).exists():
+            op.restore(tombstone, b"")
 
 
-def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
+def _carried_out(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
     local = op.vault.local
     # Or our own journals would look like somebody else's, and be left for new ones; after a kill they are either.
     mine = {path: texts for path, texts in redactions.items() if f".{local.token()}." in path}
     for path, (before, after) in mine.items():
         local.expect_journal(path, content_hash(before), content_hash(after))
-    saved = op.carry_out(shown.id, [shown.id])
+    title = shown.ids[0] if len(shown.ids) == 1 else counted(len(shown.ids), "memory", "memories")
+    saved = op.carry_out(title, shown.ids)
     for path, (_, after) in mine.items():
         local.expect_journal(path, content_hash(after))
     return saved
@@ -349,12 +404,12 @@ def _carried_out(op: Operation, shown: Forgotten, redactions: Mapping[str, tuple
 
 def _forget_locally(vault: Context, traces: Traces) -> int:
     """Erase the memory from what only this machine keeps; returns how many things that were."""
-    dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.id, traces.meant_by)
-    dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.id)
+    dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.ids, traces.meant_by)
+    dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.ids)
     inbox = Inbox(vault.root)
     for name, data in inbox.notes():
         record = record_in(name, data, vault.settings.types)
-        if record is not None and (record.id == traces.id or traces.told_by(record.body)):
+        if record is not None and (record.id in traces.ids or traces.told_by(record.body)):
             inbox.decide(record.id, "refused", vault.now())
             inbox.discard(record.id, name)
             dropped += 1

@@ -120,7 +120,7 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
         for entry in deleted:
             op.remove(entry.path)
             op.log_entry(EpisodeEntry(at=vault.now(), title=entry.title, type=DELETED, summary=f"{entry.id} by its own session"))
-        emptied = list(_emptied(vault, deleted))
+        emptied = list(emptied_by(vault, deleted))
         for subject in emptied:
             op.remove(subject.path)
         title = deleted[0].title if len(deleted) == 1 else f"{len(deleted)} observations"
@@ -251,7 +251,7 @@ def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Reje
         deleted.append(entry)
 
 
-def _emptied(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
+def emptied_by(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
     """The subjects that were made by naming them in a memory, and that nothing but what is deleted names."""
     going = {entry.path for entry in deleted}
     catalog = vault.whole_index.catalog

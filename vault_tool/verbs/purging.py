@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from vault_tool.consolidation import ledger
@@ -22,7 +22,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import counted, one_line
 from vault_tool.verbs.context import Context
-from vault_tool.verbs.forgetting import Citing, Forgotten, Traces, Versions, alone, erased, forget, meant, traces_of
+from vault_tool.verbs.forgetting import Citing, Erased, Traces, Versions, alone, erased, meant, traces_of
 from vault_tool.verbs.history import no_history
 from vault_tool.verbs.operation import writing
 
@@ -35,6 +35,7 @@ DESPITE = {
 """What a purge stops at until it is told to go on, and why."""
 
 _PURGE = "purge"
+_ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HEX = re.compile("[0-9a-fA-F]{4,64}")
 _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
 _HELD_BY = 100
@@ -119,15 +120,13 @@ def finish(vault: Context) -> None:
     # Nobody waits for a process that is in the middle of it.
     with suppress(VaultError), writer.lock(vault.root, 0, "forget"):
         begun = {one: how.split() for one, how in vault.local.forgetting().items() if one not in vault.finishing}
-        for identity, how in begun.items():
-            if not how:
-                with alone(vault, identity):
-                    forget(owner, identity)
+        if forgotten := [one for one, how in begun.items() if not how]:
+            with alone(vault, forgotten), writing(owner, "forget") as op:
+                erased(op, dict(meant(owner, one) for one in forgotten))
+            vault.local.end_forgetting(forgotten)
         if purged := [one for one, how in begun.items() if how]:
             despite = sorted({one for identity in purged for one in begun[identity] if one in DESPITE})
-            with ExitStack() as stack:
-                for identity in purged:
-                    stack.enter_context(alone(vault, identity))
+            with alone(vault, purged):
                 purge(owner, purged, despite=despite)
 
 
@@ -151,23 +150,20 @@ def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple
     with writing(vault, "purge"):
         found = dict(meant(vault, one) for one in named)
     versions = _versions(vault, repo, found)
-    traces = [traces_of(vault, one, entries, [], versions[one]) for one, entries in found.items()]
+    traces = traces_of(vault, found, [], versions)
     plan = _planned(vault, repo, traces)
     told = _told(repo, tuple(found), plan, despite)
     if dry_run:
-        meanings = [_erased(vault, each, versions, dry_run=True) for each in found]
-        citing = tuple(one for each in meanings for one in each.citing)
-        return replace(told, titles=tuple(one.title for one in meanings if one.title), citing=citing, dry_run=True)
+        meaning = _erased(vault, found, versions, dry_run=True)
+        return replace(told, titles=meaning.titles, citing=meaning.citing, dry_run=True)
     if told.stops:
         stop, why = next(iter(told.stops.items()))
         flags = " ".join(f"--despite {one}" for one in (*despite, *told.stops))
         raise Refused(f"nothing was purged: {why} ({stop})", f"look with --dry-run; all the same: {flags}")
-    with ExitStack() as stack:
-        for identity in found:
-            stack.enter_context(alone(vault, identity))
-        done = [_erased(vault, identity, versions, how=" ".join((_PURGE, *despite))) for identity in found]
-        if waits := next((one.reason for one in done if one.attention), ""):
-            raise GitError(f"erased from the vault, and from history not yet: {waits}", "the next command goes on with it")
+    with alone(vault, found):
+        done = _erased(vault, found, versions, how=" ".join((_PURGE, *despite)))
+        if done.attention:
+            raise GitError(f"erased from the vault, and from history not yet: {done.reason}", "the next command goes on with it")
         # What the erasing committed is history by now, too.
         plan = _planned(vault, repo, traces)
         current = rewriting.held_by_trees(repo, repo.work_tree)
@@ -179,8 +175,7 @@ def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple
         rewriting.erase(repo)
         after = _planned(vault, repo, traces)
         vault.index.refresh(full=True, confirm=True)
-        for identity in found:
-            vault.local.end_forgetting(identity)
+        vault.local.end_forgetting(found)
     if count := after.strays + len(after.wanted.blobs) + len(after.wanted.messages):
         hint = "another program may write here: end it, and purge again"
         raise GitError(f"git still keeps {counted(count, 'object')} of it", hint)
@@ -190,16 +185,17 @@ def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple
         objects=after.objects,
         left=tuple(sorted(after.left)),
         receipt=receipt,
-        citing=tuple(one for each in done for one in each.citing),
-        warnings=tuple(said for each in done for said in each.warnings),
+        citing=done.citing,
+        warnings=done.warnings,
     )
 
 
 def _erased(
-    vault: Context, identity: str, versions: Mapping[str, Versions], *, how: str = "", dry_run: bool = False
-) -> Forgotten:
+    vault: Context, ids: Iterable[str], versions: Mapping[str, Versions], *, how: str = "", dry_run: bool = False
+) -> Erased:
     with writing(vault, "forget") as op:
-        return erased(op, identity, list(vault.index.catalog.get(identity)), versions[identity], how=how, dry_run=dry_run)
+        found = {identity: list(vault.index.catalog.get(identity)) for identity in ids}
+        return erased(op, found, versions, how=how, dry_run=dry_run)
 
 
 def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, Versions]:
@@ -207,9 +203,7 @@ def _versions(vault: Context, repo: git.Repo, ids: Iterable[str]) -> dict[str, V
     found: dict[str, list[tuple[str, bytes]]] = {one: [] for one in ids}
     paths = rewriting.history(repo).paths
     for one in rewriting.objects(repo, ("blob",)):
-        for identity in found:
-            if identity.encode() not in one.data.lower():
-                continue
+        for identity in found.keys() & {text.decode() for text in _ID.findall(one.data.lower())}:
             path = next((name for name in map(repo.relative, sorted(paths.get(one.oid, ()))) if name), f"{one.oid}.md")
             parsed = parse(path, one.data, vault.settings.types)
             if _of(parsed, (identity,)) and parsed.head.get("type") not in STORY_EDGES:
@@ -222,7 +216,7 @@ def _of(parsed: Parsed, ids: Collection[str]) -> bool:
     return any(canonical(str(parsed.head.get(name) or "")) in ids for name in ("id", "from_id", "to_id"))
 
 
-def _planned(vault: Context, repo: git.Repo, traces: Sequence[Traces]) -> _Plan:
+def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _Plan:
     """Look through all objects: what repeats the memories, and what shall be there instead."""
     history = rewriting.history(repo)
     current = rewriting.held_by_trees(repo, repo.work_tree)
@@ -255,40 +249,37 @@ def _planned(vault: Context, repo: git.Repo, traces: Sequence[Traces]) -> _Plan:
     return _Plan(wanted, history, frozenset(left), signed, strays, count)
 
 
-def _instead(vault: Context, path: str, data: bytes, traces: Sequence[Traces], current: bool) -> bytes | None:
+def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bool) -> bytes | None:
     """What a file's text in history becomes: redacted, nothing, or itself. What HEAD has of other notes is a person's to mend."""
     kind = layout.file_kind(path)
-    for one in traces:
-        if kind is FileKind.EPISODE:
-            data = redacted_episode(path, data, one.paths, one.meant_by)
-        elif kind is FileKind.SIGNALS:
-            data = redacted_signals(data, one.id, one.told_by)
+    if kind is FileKind.EPISODE:
+        data = redacted_episode(path, data, traces.paths, traces.meant_by)
+    elif kind is FileKind.SIGNALS:
+        data = redacted_signals(data, traces.ids, traces.told_by)
     if kind in _JOURNALS:
         return data
     text = data.decode("utf-8", "replace")
     if path in (layout.CORE_FILE, layout.REFLECTION_FILE) or path.split("/")[0] in layout.UNTRACKED:
-        shows = any(one.meant_by(text) or any(link_path(of) in text for of in one.paths) for one in traces)
+        shows = traces.meant_by(text) or any(link_path(of) in text for of in traces.paths)
         return None if shows and not current else data
-    known = any(ledger.known(one.id).encode() in data.lower() or one.told_by(text) for one in traces)
+    known = any(ledger.known(identity).encode() in data.lower() for identity in traces.ids) or traces.told_by(text)
     if not known or not path.startswith(f"{layout.VAULT}/"):
         return data
     parsed = parse(path, data, vault.settings.types)
-    if _of(parsed, {one.id for one in traces}):
+    if _of(parsed, traces.ids):
         return None
     if parsed.record_class is RecordClass.CONSOLIDATION:
         kept = data.decode("utf-8", "surrogateescape")
-        for one in traces:
-            kept = ledger.redacted(kept, one.id, one.told_by)
-        return kept.encode("utf-8", "surrogateescape")
-    return data if current or not any(one.quoted_by(text) for one in traces) else None
+        return ledger.redacted(kept, traces.ids, traces.told_by).encode("utf-8", "surrogateescape")
+    return data if current or not traces.quoted_by(text) else None
 
 
-def _repeats(traces: Sequence[Traces], data: bytes) -> bool:
+def _repeats(traces: Traces, data: bytes) -> bool:
     text = data.decode("utf-8", "replace")
-    return any(one.told_by(text) or one.is_head_of(text) for one in traces)
+    return traces.told_by(text) or traces.is_head_of(text)
 
 
-def _messages(said: Mapping[str, bytes], traces: Sequence[Traces]) -> dict[str, bytes]:
+def _messages(said: Mapping[str, bytes], traces: Traces) -> dict[str, bytes]:
     """The messages of commits and tags that tell of the memories, without that."""
     found: dict[str, bytes] = {}
     subjects: dict[bytes, bytes] = {}
@@ -309,15 +300,15 @@ def _messages(said: Mapping[str, bytes], traces: Sequence[Traces]) -> dict[str, 
     return found
 
 
-def _without(text: str, traces: Sequence[Traces]) -> str:
+def _without(text: str, traces: Traces) -> str:
     subject, *rest = text.split("\n")
     trailers = [line for line in rest if line.startswith("Vault-")]
     verb = next((line.partition(":")[2].strip() for line in trailers if line.startswith("Vault-Op:")), "")
     named = " ".join(line.partition(":")[2] for line in trailers if line.startswith("Vault-Ids:")).split()
-    if any(one.told_by("\n".join(rest)) for one in traces):
+    if traces.told_by("\n".join(rest)):
         rest = ["", *trailers, ""]
-    alone_named = verb and len(named) == 1 and any(named[0] == one.id and one.id not in subject for one in traces)
-    if alone_named or any(one.told_by(subject) for one in traces):
+    alone_named = verb and len(named) == 1 and named[0] in traces.ids and named[0] not in subject
+    if alone_named or traces.told_by(subject):
         subject = f"{verb}: forgotten" if verb else "forgotten"
     return "\n".join((subject, *rest))
 

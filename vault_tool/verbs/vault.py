@@ -15,6 +15,7 @@ from vault_tool.verbs import (
     purging,
     remember,
     reviewing,
+    rights,
     seen,
     setup,
     statistics,
@@ -82,6 +83,8 @@ class Vault(Context):
     list_consents = consents.list_consents
     forget = forgetting.forget
     purge = purging.purge
+    export_user = rights.export_user
+    forget_user = rights.forget_user
     turn = taking.turn
     drain = taking.drain
     backstop = backstop.backstop

@@ -1,0 +1,218 @@
+"""`export_user` and `forget_user`: all that a vault and this machine hold about one person, given out, or erased."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from vault_tool.errors import Refused, UsageError
+from vault_tool.files import reader, writer
+from vault_tool.files.inbox import Inbox
+from vault_tool.files.parse import parse
+from vault_tool.files.signal_lines import signal_line
+from vault_tool.files.turns import Turns
+from vault_tool.model.consent import consent_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.atomic import storage
+from vault_tool.verbs import purging, resolve
+from vault_tool.verbs.context import Context, Freshness
+from vault_tool.verbs.forgetting import Citing, Erased, erased, saved_in
+from vault_tool.verbs.operation import Saved, writing
+from vault_tool.verbs.purging import Purged
+
+RECORDS = "records.json"
+"""What an export says beside the notes."""
+
+NOTES = "notes"
+_FORMAT = 1
+_ERASABLE = (*resolve.MEMORIES, RecordClass.EDGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was written for one person: how many notes, judgements, waiting memories and turns, and where."""
+
+    user: str
+    folder: str
+    notes: int
+    signals: int
+    waiting: int
+    turns: int
+    freshness: Freshness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenUser(Saved):
+    """What was erased of one person, or would be (`dry_run`): by ids and counts, without a word of it.
+
+    `waiting` and `turns` waited in the inbox, or were kept as turns, on this machine alone. `citing` are what still refers to
+    it; `purged` says what that did to history, where it was asked for. `receipt` is where this is written down.
+    """
+
+    ids: tuple[str, ...]
+    removed: int = 0
+    links_removed: int = 0
+    subjects_removed: int = 0
+    redacted: int = 0
+    waiting: int = 0
+    turns: int = 0
+    local: int = 0
+    citing: tuple[Citing, ...] = ()
+    purged: Purged | None = None
+    in_history: bool = False
+    receipt: str = ""
+    dry_run: bool = False
+
+
+def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
+    """Write all that is about one user into a folder that is not there yet: their notes as they are, and `records.json`.
+
+    That holds the judgements of their memories with their consent, what waits for review, and the turns that this machine
+    keeps. Links to what is about others, and what was understood of several people, stay out. Raises Refused for anybody but
+    the owner, and for a folder that holds anything.
+    """
+    _require_owner(vault, "export")
+    _require_name(user)
+    freshness = vault.fresh()
+    vault = vault.with_withheld()
+    target = Path(folder).expanduser().absolute()
+    if target.is_relative_to(vault.root / "vault"):
+        raise Refused(f"{target} is among the vault's own notes", "name a folder elsewhere")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise Refused(f"{target} is there already", "name a folder that is not there yet")
+    entries = [*vault.index.catalog.of_user(user), *_links_among(vault, user)]
+    signals = [line for entry in entries for line in _signals(vault, entry)]
+    waiting = [{"file": name, "text": data.decode("utf-8", "replace"), "why": why} for name, data, why in _inbox(vault, user)]
+    turns = [asdict(one) for one in Turns(vault.root).of_user(user)]
+    found = {
+        "format": _FORMAT, "user": user, "made": vault.now(), "memories": [_about(vault, entry) for entry in entries],
+        "signals": signals, "waiting": waiting, "turns": turns,
+    }  # fmt: skip
+    with storage(str(target)):
+        target.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for entry in entries:
+            _write(target / NOTES / PurePosixPath(entry.path), reader.read(vault.root, entry.path))
+        text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
+        _write(target / RECORDS, f"{text}\n".encode("utf-8", "surrogatepass"))
+    return Exported(
+        user=user, folder=str(target), notes=len(entries), signals=len(signals), waiting=len(waiting), turns=len(turns),
+        freshness=freshness,
+    )  # fmt: skip
+
+
+def forget_user(
+    vault: Context, user: str, *, purge: bool = False, despite: Sequence[str] = (), dry_run: bool = False
+) -> ForgottenUser:
+    """Erase all that is about one user: their memories as `forget` erases one, in one commit, and what waits and is kept of them.
+
+    With `purge` git's history is written anew without it, too (see `purge` for `despite`). A kill leaves nothing half done: the
+    next command finishes it. With `dry_run` nothing changes. Raises Refused for anybody but the owner.
+    """
+    _require_owner(vault, "erase")
+    _require_name(user)
+    vault = vault.with_withheld()
+    with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
+        with writing(vault, "forget") as op:
+            entries = [entry for entry in vault.index.catalog.of_user(user) if entry.record_class in _ERASABLE]
+            found = {entry.id: list(vault.index.catalog.get(entry.id)) for entry in entries}
+            waiting, turns = len(list(_inbox(vault, user))), len(Turns(vault.root).of_user(user))
+            in_history = vault.repo is not None and not purge
+            shown = ForgottenUser(ids=tuple(found), waiting=waiting, turns=turns, in_history=in_history, dry_run=dry_run)
+            if dry_run or not purge:
+                # What is kept on this machine alone goes first: a kill between the two leaves what is found again by its user.
+                local = 0 if dry_run else _forget_here(vault, user)
+                done = erased(op, found, dry_run=dry_run)
+                shown = replace(_with(shown, done), local=local + done.local)
+        if purge and found:
+            gone = purging.purge(vault, list(found), despite=despite, dry_run=dry_run)
+            shown = replace(shown, purged=gone, citing=gone.citing, local=0 if dry_run else _forget_here(vault, user))
+        if not dry_run:
+            shown = replace(shown, receipt=_receipt(vault, shown))
+    return shown
+
+
+def _require_owner(vault: Context, what: str) -> None:
+    if vault.who.origin != "owner":
+        message = f"only a person may {what} all of somebody's, and this is asked by {vault.who.origin}"
+        raise Refused(message, "in a terminal, or --origin owner")
+
+
+def _require_name(user: str) -> None:
+    if not user.strip():
+        raise UsageError("no user is named", "say whose memories are meant: --all-of ID")
+
+
+def _links_among(vault: Context, user: str) -> Iterator[Entry]:
+    """The links of the vault's keeper between two things that are about this user, or about nobody in particular."""
+    catalog = vault.index.catalog
+    theirs = {entry.id for entry in catalog.of_user(user)}
+    for edge in catalog.of_class(RecordClass.EDGE):
+        ends = {edge.text("from_id"), edge.text("to_id")}
+        if edge.text("user") == "" and ends & theirs and all(_seen_by(vault, end, user) for end in ends):
+            yield edge
+
+
+def _seen_by(vault: Context, identity: str, user: str) -> bool:
+    return all(entry.text("user") in ("", user) for entry in vault.index.catalog.get(identity))
+
+
+def _about(vault: Context, entry: Entry) -> dict[str, Any]:
+    consent = consent_of(entry, vault.index.catalog.signals(entry.id))
+    return {
+        "id": entry.id, "type": entry.type, "file": f"{NOTES}/{entry.path}", "consent": consent.state,
+        "consents": [asdict(one) for one in consent.records],
+    }  # fmt: skip
+
+
+def _signals(vault: Context, entry: Entry) -> Iterator[Any]:
+    """What was judged of a memory; of what several people see the judgements of this one's user alone."""
+    user = entry.text("user")
+    for signal in vault.index.catalog.signals(entry.id):
+        if user or not signal.user:
+            yield json.loads(signal_line(signal))
+
+
+def _inbox(vault: Context, user: str) -> Iterator[tuple[str, bytes, Mapping[str, Any]]]:
+    """What waits for review about a user: file, text, and why it waits."""
+    inbox = Inbox(vault.root)
+    for name, data in inbox.notes():
+        head = parse(name, data, vault.settings.types).head
+        if head.get("user") == user:
+            yield name, data, asdict(inbox.about(str(head.get("id") or "")))
+
+
+def _forget_here(vault: Context, user: str) -> int:
+    """Erase what waits and what is kept of a user on this machine; returns how many things that were."""
+    inbox, dropped = Inbox(vault.root), 0
+    for name, data, _ in list(_inbox(vault, user)):
+        identity = str(parse(name, data, vault.settings.types).head.get("id") or "")
+        inbox.decide(identity, "refused", vault.now())
+        dropped += inbox.discard(identity, name)
+    return dropped + Turns(vault.root).forget_user(user)
+
+
+def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:
+    return replace(
+        shown, **saved_in(done), removed=len(done.removed), links_removed=len(done.links_removed),
+        subjects_removed=len(done.subjects_removed), redacted=len(done.redacted), citing=done.citing, local=done.local,
+    )  # fmt: skip
+
+
+def _receipt(vault: Context, done: ForgottenUser) -> str:
+    """Write down what was erased, by ids and counts: not whose it was."""
+    said = {"at": vault.now(), "ids": done.ids, "waiting": done.waiting, "turns": done.turns, "commit": done.commit}
+    if done.purged is not None:
+        said["purge"] = done.purged.receipt
+    name = vault.now().replace(":", "").replace("+0000", "Z")
+    return vault.local.keep_receipt(f"{name}-erased", said)
+
+
+def _write(path: Path, data: bytes) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(data)
