@@ -148,6 +148,7 @@ def test_nothing_of_one_user_reaches_another(shared: Vault, name: str, user: str
 def test_what_is_about_the_whole_vault_is_not_asked_for_one_user(shared: Vault, name: str) -> None:
     needed: dict[str, Any] = {
         "add_alias": ("Harbour", "Port"), "forget": ("Harbour hours",),
+            "forget_user": ("ann",), "export_user": ("ann", "x"),
         "purge": (["Harbour hours"],), "adopt": (["a.md"],), "merge_subjects": ("Harbour", "Crane"), "edit": ("x", "true"),
         "new": ("fact", "true"), "update_subject_summary": ("Harbour", "x"), "import_markdown": (Path("x"),),
         "import_cognitive_memory": (Path("x"),),
