@@ -134,6 +134,10 @@ class Turns:
                     if (one := _skipped(line)) is not None:
                         yield one
 
+    def skipped_stamp(self) -> str:
+        """What changes when a turn is kept or dropped; empty where none is kept."""
+        return " ".join(f"{name}:{len(self._read(name, _SKIPPED) or b'')}" for name in sorted(self._names(_SKIPPED)))
+
     def settle(self, identities: Sequence[str]) -> int:
         """Drop kept turns by their ids: they were judged a second time. Returns how many there were."""
         judged = frozenset(identities)

@@ -1,4 +1,4 @@
-"""What waits for a quiet moment: exports of large vaults, what turns accepted, vectors, and CORE.md once an hour."""
+"""What waits for a quiet moment: exports of large vaults, accepted turns, vectors; hourly CORE.md and skipped turns."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ TURNS_QUIET = 1.0
 TURNS_EVERY = 10.0
 """Seconds between two looks at turns that nobody has written yet: each has a writer of its own, who comes first."""
 
+BACKSTOP_QUIET = 5.0
+BACKSTOP_EVERY = 3600.0
+"""Seconds between two looks at the turns that wrote nothing, where there are new ones."""
 
 VECTORS_QUIET = 2.0
 VECTORS_AGAIN: Mapping[Left, float] = {Left.MORE: 0.0, Left.REST: 60.0, Left.NOBODY: 300.0}
@@ -49,6 +52,8 @@ class Chores:
         self._export_after = 0.0
         self._core_tried = float("-inf")
         self._turns_after = 0.0
+        self._looked_again = float("-inf")
+        self._skipped = ""
         self._embedded: tuple[object, ...] = ()
         self._settings: tuple[object, ...] = ()
         self._embed_after = 0.0
@@ -70,6 +75,11 @@ class Chores:
             self._errand = Errand.begin(vault.root, task)
         except OSError as fault:
             self._say(f"no process can be started for {task}: {fault.strerror or fault}")
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is under way."""
+        return self._errand is not None and not self._errand.over()
 
     def now(self, vault: Context) -> None:
         """Do all that is due, here and at once."""
@@ -107,6 +117,8 @@ class Chores:
         if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
             self._turns_after = time.monotonic() + TURNS_EVERY
             return Task.TURNS
+        if quiet >= BACKSTOP_QUIET and self._backstop_is_due(vault):
+            return Task.BACKSTOP
         if quiet >= VECTORS_QUIET and self._vectors_are_due(vault):
             return Task.VECTORS
         return None
@@ -122,6 +134,16 @@ class Chores:
         every = () if vault.machine.vectors == EXACT else (time.monotonic() // CHROMA_EVERY,)
         now = (*settings, *outlook(vault), *every)
         changed, self._embedded = now != self._embedded, now
+        return changed
+
+    def _backstop_is_due(self, vault: Context) -> bool:
+        """Whether turns were passed over since the last look, which is some time ago."""
+        now = vault.clock.now().timestamp()
+        if now - self._looked_again < BACKSTOP_EVERY:
+            return False
+        self._looked_again = now
+        skipped = Turns(vault.root).skipped_stamp()
+        changed, self._skipped = bool(skipped) and skipped != self._skipped, skipped
         return changed
 
     def _has_changed(self, vault: Context) -> bool:

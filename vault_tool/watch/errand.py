@@ -14,9 +14,11 @@ from typing import Self
 
 from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
+from vault_tool.util.text import counted
 from vault_tool.verbs import pages
 from vault_tool.verbs.context import Context
 from vault_tool.verbs.turns import taking
+from vault_tool.verbs.turns.backstop import backstop
 from vault_tool.verbs.vector_upkeep import keep_vectors
 
 _PATIENCE = 0.5
@@ -29,11 +31,14 @@ VECTOR_SECONDS = 20.0
 
 
 class Task(StrEnum):
-    """What there is to do: CORE.md, the JSON exports, the writing of what turns accepted, or what search by meaning needs."""
+    """What there is to do: CORE.md, the JSON exports, the writing of what turns accepted, a second look at turns that wrote
+    nothing, or what search by meaning needs.
+    """
 
     CORE = "core"
     EXPORTS = "exports"
     TURNS = "turns"
+    BACKSTOP = "backstop"
     VECTORS = "vectors"
 
 
@@ -121,6 +126,11 @@ def _turns(vault: Context) -> Outcome:
     return Outcome(f"memories held for review: {held}; `vt review`" if held else "")
 
 
+def _backstop(vault: Context) -> Outcome:
+    found = len(backstop(vault, limit=None).results)
+    return Outcome(f"{counted(found, 'turn')} that wrote nothing may deserve a second look: `vt backstop`" if found else "")
+
+
 def _vectors(vault: Context) -> Outcome:
     kept = keep_vectors(vault, VECTOR_SECONDS)
     if kept.fault:
@@ -135,12 +145,14 @@ _DOING: Mapping[Task, Callable[[Context], Outcome]] = {
     Task.CORE: _core,
     Task.EXPORTS: _exports,
     Task.TURNS: _turns,
+    Task.BACKSTOP: _backstop,
     Task.VECTORS: _vectors,
 }
 _UNDONE: Mapping[Task, str] = {
     Task.CORE: f"{CORE_FILE} was not made",
     Task.EXPORTS: "the exports were not written",
     Task.TURNS: "what turns accepted was not written",
+    Task.BACKSTOP: "turns that wrote nothing were not looked at",
     Task.VECTORS: "search by meaning is not up to date",
 }
 
