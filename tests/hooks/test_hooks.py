@@ -31,7 +31,7 @@ IDLE = "Redis drops idle connections after 300 s because of the firewall."
 def root(tmp_path: Path) -> Path:
     """A vault with two memories, without git."""
     found = tmp_path / "v"
-    Vault.init(found, name="Lab")
+    Vault.init(found, name="Lab", no_git=True)
     with Vault.open(found, session="s0") as vault:
         vault.remember(IDLE, ["Redis"], kind="problem")
         vault.remember("The kitchen is painted blue.", ["House"])
@@ -142,7 +142,7 @@ def test_the_end_is_told_to_the_next_session_once(root: Path) -> None:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A vault whose notes try to leave their block, in a flood."""
     root = tmp_path_factory.mktemp("hostile") / "v"
-    Vault.init(root, name="Lab")
+    Vault.init(root, name="Lab", no_git=True)
     with Vault.open(root, origin="owner") as vault:
         notes = [
             {

@@ -1,0 +1,1 @@
+"""The vault in the shapes that other libraries ask for."""
