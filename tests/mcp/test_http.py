@@ -124,7 +124,7 @@ def test_what_is_not_there_is_said_only_to_who_may_ask(server: Serving) -> None:
 
 
 def test_a_request_is_bounded(server: Serving) -> None:
-    large = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * (4 * 2**20)}}).encode()
+    large = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"x": "y" * (5 * 2**20)}}).encode()
     assert server.ask(body=large, **JSON)[0] == 413
     nested = b"[" * 100_000 + b"]" * 100_000
     assert server.ask(body=nested, **JSON)[0] == 400
@@ -164,3 +164,26 @@ def test_a_port_that_is_taken_is_said_in_a_line(server: Serving, tmp_path: Path)
     Vault.init(tmp_path / "lab", name="Lab", no_git=True)
     found = vt("serve", "--port", str(urlsplit(server.url).port), cwd=tmp_path / "lab")
     assert found.returncode == 3 and "something else listens" in found.stderr
+
+
+def test_a_session_goes_on_after_a_restart(tmp_path: Path) -> None:
+    root = tmp_path / "lab"
+    Vault.init(root, name="Lab", no_git=True)
+    with Vault.open(root) as vault:
+        vault.remember("The pump hums at night when the valve is shut.", ["Pump"])
+    said: dict[str, object] = {"topic_or_context": "the pump hums at night, is the valve shut?", "session": "s1"}
+
+    async def reminded(server: Serving) -> dict[str, object]:
+        async with client_over_http(server, "auto") as client:
+            found = (await client.call_tool("bring_to_mind", said)).structured_content
+            assert isinstance(found, dict)
+            return found
+
+    with serving(cwd=root) as server:
+        first = anyio.run(reminded, server)
+    said["last_token"] = first["heartbeat_token"]
+    with serving(cwd=root) as again:
+        assert again.token == server.token
+        second = anyio.run(reminded, again)
+    assert first["results"] and not second["results"]
+    assert "compaction_detected" not in second

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -23,6 +26,13 @@ LONGEST = 2048
 def test_what_is_listed_is_made_of_the_verbs() -> None:
     kept = files("vault_tool.mcp").joinpath("tools.json").read_text("utf-8")
     assert kept == schemas.written(), "python -m vault_tool.mcp.schemas > vault_tool/mcp/tools.json"
+
+
+def test_the_document_has_their_table_and_what_they_cost() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
+    assert page.endswith(schemas.table()), "python -m vault_tool.mcp.schemas --table"
+    lean, full = (round(cost(listed(preset)), -1) for preset in PRESETS)
+    assert f"| {lean:,} |" in page and f"| {round(full, -2):,};" in page
 
 
 def test_every_verb_is_a_tool_or_is_withheld_for_a_reason() -> None:
@@ -59,3 +69,10 @@ def test_what_is_said_of_the_server_is_short() -> None:
     assert all(tool in TOOLS for prompt in PROMPTS.values() for tool in prompt.needs)
     taken = {name for tool in listed("full") for name in tool["inputSchema"]["properties"]}
     assert set(PARAMETERS) <= taken, "a parameter is described that no tool takes"
+
+
+def test_to_list_the_tools_loads_no_verb() -> None:
+    loaded = "import sys, vault_tool.mcp.server; print(*sys.modules)"
+    modules = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout.split()
+    ours = ("vault_tool.verbs", "vault_tool.index", "vault_tool.files", "tantivy", "numpy")
+    assert [one for one in modules if one.startswith(ours)] == []

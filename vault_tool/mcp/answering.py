@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from vault_tool.errors import Exit, VaultError
+from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named
 from vault_tool.model.ids import canonical
@@ -31,6 +31,9 @@ _WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
 
 LONGEST = 80_000
 """Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON."""
+
+LONGEST_CALL = 4 * 2**20
+"""Most bytes of a call's arguments."""
 
 _PASSAGE = 4000
 """Characters of a text that stay whole, whatever else has to go."""
@@ -129,6 +132,8 @@ def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     }
     if (flaw := flaw_in(given)) is not None:
         raise InvalidRequest([Fault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
+    if len(json.dumps(given)) > LONGEST_CALL:
+        raise UsageError(f"the arguments take more than {LONGEST_CALL // 2**20} MiB", "a note is one thought: split it")
     takes = f"it takes {', '.join(known)}"
     faults = [Fault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
     checked = {name: value for name, value in given.items() if name in known}

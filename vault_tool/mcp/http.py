@@ -21,8 +21,8 @@ PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 PORT = 8377
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
-MOST_BYTES = 4 * 2**20
-"""Of one request: a note is one thought."""
+MOST_BYTES = 5 * 2**20
+"""Of one request: a little more than the longest call may take, which then says in words that it is too long."""
 
 MOST_CONNECTIONS = 128
 SLOWEST = 30.0

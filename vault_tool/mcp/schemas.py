@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from vault_tool.index.vectors.status import VectorStatus
-from vault_tool.mcp.table import LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
+from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
+from vault_tool.mcp.tools import cost
 from vault_tool.model.details import Details
 from vault_tool.verbs.vault import Vault
 
@@ -128,6 +129,21 @@ def written() -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
+def table() -> str:
+    """The tools as the table of docs/mcp.md."""
+
+    def cells(one: Schema) -> Iterator[str]:
+        yield f"`{one['name']}`"
+        yield "yes" if one["name"] in LEAN else ""
+        yield "" if one["annotations"]["readOnlyHint"] else "writes"
+        yield str(cost([one]))
+        yield one["description"]
+        yield f"`{json.dumps(TOOLS[one['name']].example, ensure_ascii=False)}`"
+
+    rows = (f"| {' | '.join(cells(one))} |\n" for one in tools())
+    return "| tool | lean | | tokens | what a model is told | an example |\n|---|---|---|---|---|---|\n" + "".join(rows)
+
+
 def _arguments(tool: str, verb: Callable[..., Any]) -> Schema:
     """The input schema of a tool: what the verb takes, by the tool's names, and whose conversation it is."""
     names = {theirs: ours for ours, theirs in RENAMED.get(tool, {}).items()}
@@ -226,4 +242,4 @@ def _any(found: list[Schema]) -> Schema:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(written())
+    sys.stdout.write(table() if "--table" in sys.argv else written())
