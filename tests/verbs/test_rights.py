@@ -100,6 +100,17 @@ def test_one_user_is_erased_everywhere_and_the_other_stays(vault: Vault) -> None
     assert vault.forget_user("ann").ids == ()
 
 
+def test_what_another_said_in_the_same_words_stays_theirs(vault: Vault) -> None:
+    for user in ("ann", "ben"):
+        made = vault.as_(user=user).remember("The quiet quay is best at dawn.", ["Harbour"], title="The quiet quay at dawn")
+        vault.as_(user=user).mark_useful(made.id, "The quiet quay at dawn helped.")
+    vault.forget_user("ann")
+    log = next((vault.root / "vault" / "episodes").glob("*.md")).read_text("utf-8")
+    assert log.count("The quiet quay at dawn") == 1
+    said = [json.loads(line) for path in (vault.root / "vault" / "signals").iterdir() for line in path.read_text().splitlines()]
+    assert [one["rationale"] for one in said if "rationale" in one] == ["The quiet quay at dawn helped."]
+
+
 def _all(vault: Vault) -> str:
     return "\n".join(content.casefold() for _, content in _everywhere(vault.root))
 

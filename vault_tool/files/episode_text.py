@@ -107,16 +107,21 @@ def episode_problems(path: str, data: bytes) -> list[Problem]:
     return problems
 
 
-def redacted_episode(path: str, data: bytes, paths: Collection[str], told: Callable[[str], bool]) -> bytes:
+def redacted_episode(
+    path: str, data: bytes, paths: Collection[str], told: Callable[[str], bool], others: Collection[str] = ()
+) -> bytes:
     """A log without what a forgotten memory was called and said: its entries keep their hour alone.
 
-    An entry is about it where it links to one of `paths` or is `told`; what a person wrote between our lines stays.
+    An entry is about it where it links to one of `paths` or is `told`, unless it links to one of the `others`, which say the
+    same; what a person wrote between our lines stays.
     """
     kept: list[bytes] = []
     for block in re.split(rb"^(?=## )", data, flags=re.MULTILINE):
         lines = block.split(b"\n")
         texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
-        if _HEADING.fullmatch(texts[0]) and (told("\n".join(texts)) or any(_links_to(text, path, paths) for text in texts)):
+        about = any(_links_to(text, path, paths) for text in texts)
+        anothers = not about and any(_links_to(text, path, others) for text in texts)
+        if _HEADING.fullmatch(texts[0]) and (about or (not anothers and told("\n".join(texts)))):
             rest = (line for line, text in zip(lines[1:], texts[1:], strict=True) if not (_LINE.fullmatch(text) or told(text)))
             lines = [texts[0].partition(" - ")[0].encode() + b" - forgotten", *rest]
         kept.append(b"\n".join(lines))

@@ -65,15 +65,16 @@ def read_signals(path: str, data: bytes) -> tuple[list[Signal], list[Problem]]:
     return signals, problems
 
 
-def redacted_signals(data: bytes, targets: Collection[str], told: Callable[[str], bool]) -> bytes:
+def redacted_signals(data: bytes, targets: Collection[str], told: Callable[[str], bool], others: Collection[str] = ()) -> bytes:
     """A journal without the words of what was said of some memories, and without any words that are `told` of them.
 
-    What was judged stays: who, when, which id, how much. A bad line that tells of it is dropped.
+    What was judged stays: who, when, which id, how much; and what was said of the `others`, which say the same themselves. A
+    bad line that tells of it is dropped.
     """
-    return b"\n".join(kept for line in data.split(b"\n") if (kept := _redacted(line, targets, told)) is not None)
+    return b"\n".join(kept for line in data.split(b"\n") if (kept := _redacted(line, targets, told, others)) is not None)
 
 
-def _redacted(line: bytes, targets: Collection[str], told: Callable[[str], bool]) -> bytes | None:
+def _redacted(line: bytes, targets: Collection[str], told: Callable[[str], bool], others: Collection[str]) -> bytes | None:
     try:
         found = read_own(line)
     except ValueError:
@@ -81,7 +82,9 @@ def _redacted(line: bytes, targets: Collection[str], told: Callable[[str], bool]
     if not isinstance(found, dict):
         return line
     words = json.dumps([found.get("rationale"), found.get("evidence")], ensure_ascii=False)
-    if not any(name in found for name in _WORDS) or not (found.get("target") in targets or told(words)):
+    if not any(name in found for name in _WORDS) or not (
+        found.get("target") in targets or (found.get("target") not in others and told(words))
+    ):
         return line
     return json.dumps({name: value for name, value in found.items() if name not in _WORDS}, ensure_ascii=False).encode()
 

@@ -168,8 +168,9 @@ def erased(
     traces = traces_of(vault, found, links, versions)
     copies = sorted({*(entry.path for entry in entries), *_returned(vault, traces.ids), *_conflict_copies(vault, traces)})
     emptied = [subject for subject in emptied_by(vault, entries) if subject.path not in copies]
-    redactions = dict(_redactions(vault, traces))
     going = {*copies, *(subject.path for subject in emptied)}
+    repeating = list(_repeating(vault, traces, going))
+    redactions = dict(_redactions(vault, traces, repeating))
     shown = Erased(
         ids=tuple(found),
         titles=tuple(one_line(some[0].title, 60) for some in found.values() if some) if dry_run else (),
@@ -177,7 +178,7 @@ def erased(
         links_removed=tuple(link.path for link in links),
         subjects_removed=tuple(subject.path for subject in emptied),
         redacted=tuple(redactions),
-        citing=(*_citing(vault, found, going), *_quoting(vault, traces, going, redactions)),
+        citing=(*_citing(vault, found, going), *_quoting(vault, traces, repeating, redactions)),
     )
     if dry_run or not found:
         return shown
@@ -292,19 +293,25 @@ def _citing(vault: Context, ids: Collection[str], going: Collection[str] = ()) -
                 yield Citing(id=entry.id, type=entry.type, title=entry.title, path=entry.path, field=field)
 
 
+def _repeating(vault: Context, traces: Traces, going: Collection[str]) -> Iterator[str]:
+    """The notes and pages that stay, and repeat the memories in words of their own."""
+    notes = (*vault.index.catalog.of_kind("record"), *vault.index.catalog.of_kind("page"))
+    for path in (path for path in notes if path not in going and path not in traces.paths):
+        if traces.told_by(reader.read(vault.root, path).decode("utf-8", "replace")):
+            yield path
+
+
 def _quoting(
-    vault: Context, traces: Traces, going: Collection[str], redactions: Mapping[str, tuple[bytes, bytes]]
+    vault: Context, traces: Traces, repeating: Sequence[str], redactions: Mapping[str, tuple[bytes, bytes]]
 ) -> Iterator[Citing]:
-    """The notes that repeat the memory in their own words, or rather in its, and go on doing so."""
+    """The notes that go on repeating the memories, and do not name them."""
     cited = {entry.path for entry in _citing(vault, traces.ids)}
-    for path in (*vault.index.catalog.of_kind("record"), *vault.index.catalog.of_kind("page")):
-        if path in going or path in traces.paths or path in cited:
+    for path in repeating:
+        if path in cited or (path in redactions and not traces.told_by(redactions[path][1].decode("utf-8", "replace"))):
             continue
-        data = redactions[path][1] if path in redactions else reader.read(vault.root, path)
-        if traces.told_by(data.decode("utf-8", "replace")):
-            entry = vault.index.catalog.by_path(path)
-            title = entry.title if entry else path
-            yield Citing(id=entry.id if entry else "", type=entry.type if entry else "page", title=title, path=path, field="text")
+        entry = vault.index.catalog.by_path(path)
+        title = entry.title if entry else path
+        yield Citing(id=entry.id if entry else "", type=entry.type if entry else "page", title=title, path=path, field="text")
 
 
 def traces_of(
@@ -359,11 +366,16 @@ def _conflict_copies(vault: Context, traces: Traces) -> Iterator[str]:
             yield path
 
 
-def _redactions(vault: Context, traces: Traces) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
-    """The journals and ledgers that repeat the memory, as they are and as they shall be."""
+def _redactions(vault: Context, traces: Traces, repeating: Sequence[str]) -> Iterator[tuple[str, tuple[bytes, bytes]]]:
+    """The journals and ledgers that repeat the memory, as they are and as they shall be.
+
+    What they say of a note that says the same itself, as somebody else's may, is that one's.
+    """
+    theirs = [entry for path in repeating if (entry := vault.index.catalog.by_path(path)) is not None]
+    paths, ids = {entry.path for entry in theirs}, {entry.id for entry in theirs}
     rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
-        "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by),
-        "signals": lambda path, data: redacted_signals(data, traces.ids, traces.told_by),
+        "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by, paths),
+        "signals": lambda path, data: redacted_signals(data, traces.ids, traces.told_by, ids),
     }
     for kind, redacted in rewrite.items():
         for path in vault.index.catalog.of_kind(kind):
