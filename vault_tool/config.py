@@ -80,6 +80,9 @@ class Config:
         "child", "Who writes what turns accept: a process of its own, or the next write.", "child", "later"
     )
     skipped_turns_days: int = _option(14, "Days that a turn which wrote nothing is kept on this machine, for a second look.")
+    turn_log: bool = _option(True, "Whether this machine keeps a log of turns: what was said, judged and recalled in each.")
+    turn_log_turns: int = _option(1000, "Most turns in that log; the oldest leave.")
+    turn_log_bytes: int = _option(4_000_000, "Most bytes of that log; the oldest leave.")
     repo_ids: tuple[str, ...] = _option((), "More names under which requests may mean this vault, beside its own id and name.")
     projects: tuple[str, ...] = _option((), "Tags that are projects, for what spans several in REFLECTION.md.")
     types: Registry = _option(Registry(), "Types of this vault: `[types.<name>]` with class, weight, importance, section.")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from tests.bounds import eventually
 from tests.cli.typed import vt
 from tests.git_repos import git
 from vault_tool import Vault
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, NotFound
 from vault_tool.files.turns import Turns
 
 TURN = ("turn", "My sister is called Mara.", "--session", "s1", "--user", "u1", "--world", "saltmarsh")
@@ -71,3 +72,24 @@ def test_skipped_turns_are_listed_for_a_second_look(root: Path) -> None:
     assert [one["text"] for one in found] == ["I promise to bring Mara the lantern tomorrow."]
     shown = vt("backstop", "--settled", found[0]["id"], cwd=root)
     assert shown.stdout == "none of 0 skipped turns is worth it\n"
+
+
+def test_a_turn_is_listed_shown_and_replayed(root: Path) -> None:
+    (root / "vault.toml").write_text('turn_writes = "later"\n')
+    turn = json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)["turn_id"]
+    vt("turn", "--drain", cwd=root)
+    asked = json.loads(vt("turn", "Do you know my sister?", *TURN[2:], "--json", cwd=root).stdout)["turn_id"]
+    listed = json.loads(vt("list-turns", "--for-user", "u1", "--since", "7d", "--json", cwd=root).stdout)
+    assert {one["id"]: one["gate"]["destination"] for one in listed["results"]} == {turn: "vault", asked: "nowhere"}
+    assert "My sister is called Mara." in vt("list-turns", "--of-session", "s1", cwd=root).stdout
+    assert vt("list-turns", "--user", "u2", cwd=root).stdout == "no turn is kept\n"
+    shown = vt("get-turn", turn[:8], cwd=root).stdout
+    assert "My sister is called Mara." in shown and "written" in shown and "The player has a sister, Mara." in shown
+    replayed = json.loads(vt("get-turn", asked, "--replay", "--json", cwd=root).stdout)["replay"]
+    assert [one["change"] for one in replayed["differences"]] == ["same"]
+    assert "factor" in vt("get-turn", asked, "--replay", cwd=root).stdout
+    [made] = json.loads(vt("get-turn", turn, "--json", cwd=root).stdout)["candidates"]
+    assert re.search(rf"^turn: +{turn}$", vt("show", made["id"], cwd=root).stdout, re.M)
+    assert re.search(r"^turn log: +2 turns, [\d,]+ bytes$", vt("status", cwd=root).stdout, re.M)
+    missing = vt("get-turn", "ffff", cwd=root)
+    assert missing.returncode == NotFound.exit_code and "vt list-turns" in missing.stderr

@@ -92,6 +92,19 @@ def test_hostile_episodes_are_pulled(vault: Vault, root: Path, pulled: tuple[Pat
     answers(root, known)
 
 
+LOGGED: dict[str, object] = {
+    "id": "6a1b3f0e-0000-4000-8000-000000000000", "at": "2026-11-20T10:00:00+00:00", "session": "s", "user": "", "world": "",
+    "turn": "1", "text": "hello", "mode": "in_world_answer", "risk": "low", "note": "", "withheld": "", "flags": [],
+    "extractMemory": False, "limit": 8, "budget": 600, "recalled": [], "candidates": [],
+}  # fmt: skip
+
+SPOILT: tuple[dict[str, Any], ...] = (
+    {}, {"mode": "x"}, {"limit": 1e308}, {"limit": []}, {"recalled": 7},
+    {"recalled": [{"id": 1, "why": [], "match": {}}]},
+    {"candidates": [{"id": "x"}]}, {"text": "\ud83d"}, {"flags": "ab"},
+    {"at": "soon"}, {"id": "other"}, {"candidates": [[]]},
+)  # fmt: skip
+
 LOCAL: dict[str, list[Any]] = {
     "use/2026-11-18.jsonl": [{"at": "soon", "target": "x"}, {"at": "2026-11-18T08:00:00", "target": "\ud83d", "session": 1}],
     "turns/queue/20261120-x.json": [{}, {"id": "x", "at": "2026-11-20T10:00:00", "candidates": [{}]}],
@@ -109,6 +122,10 @@ LOCAL: dict[str, list[Any]] = {
     "watch.json": [{"pid": 1e308, "host": "", "started": "", "mode": "", "reconciled": "", "degraded": ""}],
     "imports.json": [{"x": 7}, {"x": {"pages": [1]}}],
     "inbox/decided.jsonl": [{"id": []}, {"id": "\ud83d", "verdict": 1}],
+    "turns/log/20261120100000000000-6a1b3f0e-0000-4000-8000-000000000000.9.json": [
+        {**LOGGED, **spoilt}
+        for spoilt in SPOILT
+    ],
     "writer": ["\ud83d"],
 }  # fmt: skip
 
@@ -133,6 +150,8 @@ def test_hostile_files_of_this_machine_brick_nothing(vault: Vault, root: Path) -
             again.get(known)
             again.status()
             again.backstop()
+            for one in again.list_turns().results:
+                again.get_turn(one.id, replay=True)
             again.drain()
             assert again.remember(f"Text {number}.").committed
     answers(root, known)

@@ -23,6 +23,13 @@ def _words(folder: Path) -> Counter[str]:
     return Counter(word for path in folder.rglob("*.md") for word in _WORD.findall(path.read_text()))
 
 
+def _assert_the_log_is_true(vault: Vault) -> None:
+    """What the log tells of the last turns is what became of them: a kill leaves turns out, and makes none up."""
+    for one in vault.list_turns(limit=5).results:
+        fates = vault.get_turn(one.id).candidates
+        assert [fate.became for fate in fates] == ["written" if one.gate.destination == "vault" else "held"] * len(fates) != []
+
+
 def test_no_accepted_candidate_is_lost_or_doubled(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     Vault.init(root)
@@ -38,6 +45,7 @@ def test_no_accepted_candidate_is_lost_or_doubled(tmp_path: Path) -> None:
             done = vault.drain()
             assert done.waiting == 0
             assert list(errors_of(vault)) == []
+            _assert_the_log_is_true(vault)
         kept, held = _words(root / "vault" / "observations"), _words(root / INBOX)
         assert set((kept + held).values()) <= {1}
         for word, mode in acknowledged.items():

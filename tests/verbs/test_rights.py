@@ -61,6 +61,7 @@ def test_an_export_holds_all_of_one_and_nothing_of_another(vault: Vault, tmp_pat
     assert [one["consent"] for one in records["memories"] if one["consent"]] == ["given"]
     assert done.waiting == 1 and "hates zanzibar" in records["waiting"][0]["text"]
     assert [one["text"] for one in records["turns"]] == ["zanzibar again"]
+    assert sorted(one["text"] for one in records["turn_log"]) == ["zanzibar again", "zanzibar again, said ann"]
     assert git(vault.root, "rev-parse", "HEAD") == before and not git(vault.root, "status", "--porcelain")
 
 

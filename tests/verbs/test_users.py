@@ -51,6 +51,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     )
     vault.create_understanding([f"{SECRET} trip"], f"All of {SECRET}.", f"About {SECRET}", source_observation_ids=[hers.id])
     vault.episode(f"Ann told of {SECRET}")
+    for whose in (ann, ben):
+        text = f"I sail to {SECRET} from the harbour tomorrow." if whose is ann else "When does the harbour open?"
+        whose.turn("s", whose.who.user, "", text, write="later")
     ann.bring_to_mind(f"sailing to {SECRET} from the harbour")
     return vault
 
@@ -81,6 +84,8 @@ READS: dict[str, Callable[[Vault], object]] = {
     "recall": lambda v: v.recall("harbour ticket sailing", explain=True, doubtful=True),
     "backstop": lambda v: v.backstop(user="ben"),
     "list_consents": lambda v: v.list_consents(as_user=v.who.user),
+    "list_turns": lambda v: v.list_turns(),
+    "get_turn": lambda v: v.get_turn(v.list_turns().results[0].id, replay=True) if v.list_turns().results else None,
 }  # fmt: skip
 """Every verb that answers with what the vault holds, asked about something that is near to what is Ann's."""
 

@@ -60,6 +60,7 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         ("consent", f"{memory.consent}: told to nobody" if memory.consent in REFUSALS else memory.consent),
         *_weighed(memory),
         ("evidence", "evidence moved" if memory.evidence_moved and not memory.belief else ""),
+        ("turn", memory.head.get("turn")),
         ("path", memory.path),
     )
     yield ""

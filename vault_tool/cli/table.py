@@ -18,6 +18,8 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("bring-to-mind", "sessions", "Show what bears on the conversation now."),
         Listed("turn", "turns", "Recall for one turn, and take what it gives."),
         Listed("backstop", "turns", "List skipped turns worth a second look."),
+        Listed("list-turns", "turns", "List the kept turns, newest first."),
+        Listed("get-turn", "turns", "Show one turn, and what became of it."),
         Listed("reset-seen", "sessions", "Empty the seen log of a session."),
         Listed("get-session-context", "sessions", "Show what a session wrote and was shown."),
         Listed("end-session", "sessions", "Vote on what was shown, keep what was tried."),

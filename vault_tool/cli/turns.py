@@ -1,4 +1,4 @@
-"""Commands of a conversational product: `turn`, its queue, and `backstop`."""
+"""Commands of a conversational product: `turn`, its queue and its log, and `backstop`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from vault_tool.cli.json_input import objects
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
+from vault_tool.util.text import one_line
 from vault_tool.verbs.turns import backstop as second_look
-from vault_tool.verbs.turns import linking, taking
-from vault_tool.verbs.turns.gate import Mode, Risk
+from vault_tool.verbs.turns import linking, logged, taking
+from vault_tool.verbs.turns.gate import Gate, Mode, Risk
+from vault_tool.verbs.turns.replaying import Replay
 
 SHOWN = 80
 
@@ -77,16 +79,40 @@ def backstop(call: Call, **given: Any) -> Exit:
         return call.emit(second_look.backstop(vault, **given), _missed)
 
 
+@command("list-turns", "vt list-turns --for-user u-7f3a --since 7d", "vt list-turns --json")
+@click.option("--for-user", "user", default="", metavar="ID", help="Only this user's.")
+@click.option("--of-session", "session", default="", metavar="ID", help="Only this conversation's.")
+@click.option("--world", default="", metavar="NAME", help="Only this world's.")
+@click.option("--since", metavar="TIME", help="Only from then on: 2026-11-20, 7d.")
+@click.option("--limit", type=click.IntRange(1), default=20, show_default=True, help="Most turns to list.")
+def list_turns(call: Call, **given: Any) -> Exit:
+    """List the kept turns, newest first.
+
+    This machine keeps a log of the last turns (`turn_log`, `turn_log_turns` and `turn_log_bytes` in vault.toml): what was
+    said, judged, recalled and extracted. It is never committed.
+    """
+    with call.open_vault() as vault:
+        return call.emit(logged.list_turns(vault, **given), _listed)
+
+
+@command("get-turn", "vt get-turn 5f0c2d", "vt get-turn 5f0c2d --replay --json")
+@click.argument("turn_id", metavar="TURN", help="A turn's id or number, or the id of a memory that was written of it.")
+@click.option("--replay", is_flag=True, help="Recall again now, and say what differs from then, and why.")
+def get_turn(call: Call, turn_id: str, replay: bool) -> Exit:
+    """Show one turn, and what became of it.
+
+    What was said, judged and recalled then, and for each candidate whether it is written, waits, was refused or is gone.
+    """
+    with call.open_vault() as vault:
+        return call.emit(logged.get_turn(vault, turn_id, replay=replay), _shown, vault)
+
+
 def _turned(found: taking.Turned, short: Short) -> Iterator[Block]:
-    gate = found.gate
     rows = [
         (short(beat.id), beat.created[:10], beat.why, in_a_cell(beat.content, beat.details, short)) for beat in found.recalled
     ]
     yield table(("id", "day", "why", "remembered"), rows, empty="nothing is remembered of this")
-    yield fields(
-        ("status", gate.safetyStatus), ("review", "required" if gate.reviewRequired else ""), ("writes", gate.destination),
-        ("because", gate.reason), ("accepted", found.accepted or ""), ("waiting", found.waiting or ""),
-    )  # fmt: skip
+    yield fields(*_judgement(found.gate), ("accepted", found.accepted or ""), ("waiting", found.waiting or ""))
     yield from degraded(found.degraded)
     yield found.notice
 
@@ -104,3 +130,64 @@ def _linked(done: linking.LinkedBeats, short: Short) -> Iterator[Block]:
 def _missed(found: second_look.Backstop, short: Short) -> Iterator[Block]:
     rows = [(short(one.id), one.at[:10], one.session, ", ".join(one.why), one.text[:SHOWN]) for one in found.results]
     yield table(("id", "day", "session", "why", "said"), rows, empty=f"none of {found.kept} skipped turns is worth it")
+
+
+def _judgement(gate: Gate) -> Iterator[tuple[str, object]]:
+    yield "status", gate.safetyStatus
+    yield "review", "required" if gate.reviewRequired else ""
+    yield "writes", gate.destination
+    yield "because", gate.reason
+
+
+def _listed(found: logged.TurnList, short: Short) -> Iterator[Block]:
+    rows = [
+        (short(one.id), one.at[:16], one.user or one.session, one.gate.destination, f"{one.recalled}", f"{one.candidates}",
+         _said(one))
+        for one in found.results
+    ]  # fmt: skip
+    columns = ("id", "at", "who", "writes", "recalled", "extracted", "said")
+    yield table(columns, rows, right=columns[4:6], empty="no turn is kept")
+    if len(found.results) < found.total:
+        yield f"{len(found.results)} of {found.total} turns: --limit shows more"
+    yield from (f"not a turn: {path}" for path in found.problems)
+
+
+def _said(one: logged.TurnLine | logged.TurnShown) -> str:
+    return one_line(one.text, SHOWN) if one.text else f"(not kept: {one.withheld})"
+
+
+def _shown(found: logged.TurnShown, short: Short) -> Iterator[Block]:
+    gate = found.gate
+    yield fields(
+        ("turn", found.id), ("number", found.turn), ("at", found.at), ("user", found.user), ("session", found.session),
+        ("world", found.world), ("said", found.text or f"(not kept: {found.withheld})"), ("mode", gate.mode),
+        ("risk", gate.risk), ("flags", gate.flags), ("note", gate.note),
+        ("extractMemory", "true" if gate.extractMemory else "false"), *_judgement(gate),
+    )  # fmt: skip
+    recalled = [(short(one.id), one.why, _match(one.match), one.title or "(gone)") for one in found.recalled]
+    yield table(("id", "why", "match", "recalled"), recalled, right=["match"], empty="nothing was recalled")
+    extracted = [
+        (short(one.memory_id or one.id), one.became, one.content[:SHOWN] or "(not shown)", one.reason) for one in found.candidates
+    ]
+    yield table(("id", "became", "extracted", "because"), extracted, empty="nothing was extracted")
+    if found.replay:
+        yield from _replayed(found.replay, short)
+
+
+def _replayed(replay: Replay, short: Short) -> Iterator[Block]:
+    rows = [
+        (short(one.id), one.change, f"{one.was or '-'} > {one.now or '-'}", f"{_match(one.match_was)} > {_match(one.match)}",
+         one.title or "(gone)", one.why)
+        for one in replay.differences
+    ]  # fmt: skip
+    yield table(("id", "now", "place", "match", "recalled", "because"), rows, empty="nothing is recalled now, nor was then")
+    factors = list(dict.fromkeys(name for one in replay.differences for name in one.factors or {}))
+    explained = [one for one in replay.differences if one.factors]
+    if explained:
+        cells = ((name, *(f"{(one.factors or {}).get(name, 0):.2f}" for one in explained)) for name in factors)
+        yield table(("factor", *(short(one.id) for one in explained)), cells)
+    yield from degraded(replay.degraded)
+
+
+def _match(match: float | None) -> str:
+    return "-" if match is None else f"{match:.2f}"

@@ -64,6 +64,7 @@ def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
         ("waiting", f"{git.waiting} to be committed by the next write" if git.waiting else ""),
         ("for review", found.for_review or ""),
         ("turns", f"{found.turns} to be written" if found.turns else ""),
+        ("turn log", f"{counted(found.logged_turns, 'turn')}, {found.logged_bytes:,} bytes" if found.logged_turns else ""),
         ("in conflict", git.conflicted),
         ("remotes", git.remotes),
         ("problems", ", ".join(counted(count, severity) for severity, count in found.problems.items()) or "none"),

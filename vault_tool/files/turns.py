@@ -95,6 +95,10 @@ class Turns:
         """How many accepted turns wait to be written."""
         return len(self._entries())
 
+    def waits(self, identity: str) -> bool:
+        """Whether a turn was accepted and is not written yet."""
+        return any(name.endswith(f"-{identity}.json") for name in self._entries())
+
     def waiting(self, limit: int | None = None) -> list[QueuedTurn]:
         """The turns that wait, in the order in which they were accepted; what cannot be read is set aside, never deleted."""
         found = []
@@ -145,9 +149,9 @@ class Turns:
 
     def forget(self, tells: Callable[[str], bool]) -> int:
         """Drop every kept turn, and every waiting one, whose text `tells`; returns how many there were."""
-        dropped = self._blank(lambda line: tells(_spelt(line)))
+        dropped = self._blank(lambda line: tells(spelt(line)))
         for name in self._names(_QUEUE):
-            if tells(_spelt(self._read(name, _QUEUE) or b"")):
+            if tells(spelt(self._read(name, _QUEUE) or b"")):
                 dropped += 1
                 with self._folder(_QUEUE) as folder:
                     folder.discard(name)
@@ -204,7 +208,7 @@ def _entry_name(turn: QueuedTurn) -> str:
     return f"{re.sub(r'[^0-9]', '', turn.at)[:20]}-{turn.id}.json"
 
 
-def _spelt(line: bytes) -> str:
+def spelt(line: bytes) -> str:
     """All texts of a line of JSON, unescaped."""
     try:
         return json.dumps(read_own(line), ensure_ascii=False).replace("\\n", " ").replace('\\"', '"')

@@ -224,7 +224,10 @@ WITHHELD: Mapping[str, str] = {
         "upkeep, which the owner, a timer or the watcher does; the pages are resources",
     ),
     **dict.fromkeys(("import_markdown", "import_cognitive_memory", "config", "init"), "setting up is its owner's"),
-    **dict.fromkeys(("turn", "drain", "backstop", "link_beats"), "for a product, whose own judge stands between user and memory"),
+    **dict.fromkeys(
+        ("turn", "drain", "backstop", "list_turns", "get_turn", "link_beats"),
+        "for a product, whose own judge stands between user and memory",
+    ),
     "op": "its three requests are the tools read, write and update",
 }
 """The verbs that are no tools, and why not."""

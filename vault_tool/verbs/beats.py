@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
 from vault_tool.files.render import body_text
-from vault_tool.files.turns import QueuedTurn, Turns
+from vault_tool.files.turns import QueuedTurn, Said, Turns
 from vault_tool.model.records import Observation, Record, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
@@ -64,7 +64,7 @@ class Batch:
         return self.titles[0] if len(self.titles) == 1 else f"{len(self.titles)} beats"
 
 
-def beat_id(turn: QueuedTurn, number: int) -> str:
+def beat_id(turn: Said, number: int) -> str:
     """The id of a turn's candidate: always the same, so that no kill and no repeat makes two memories of it."""
     return str(uuid.uuid5(_SPACE, f"{turn.id}\n{number}"))
 
@@ -118,7 +118,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
         id=identity, type=candidate["kind"], body=body, title=candidate["title"] or first_sentence(body),
         tags=tuple(candidate["tags"]), importance=candidate["importance"], confidence=candidate["confidence"],
         rationale=candidate["rationale"], evidence=evidence, generation=vault.index.catalog.generation(),
-        created=turn.at[:19] + "+00:00", session=turn.session, turn=turn.turn, user=turn.user, project=turn.world,
+        created=turn.at[:19] + "+00:00", session=turn.session, turn=turn.turn or turn.id, user=turn.user, project=turn.world,
         origin=turn.origin, model=turn.model, extra={THREAD: thread} if thread else {},
     )  # fmt: skip
 

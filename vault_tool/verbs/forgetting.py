@@ -18,6 +18,7 @@ from vault_tool.files.parse import parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.sessions import Sessions
 from vault_tool.files.signal_lines import redacted_signals
+from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.generate.escape import link_path
 from vault_tool.index.manifest import discard
@@ -418,6 +419,7 @@ def _forget_locally(vault: Context, traces: Traces) -> int:
     """Erase the memory from what only this machine keeps; returns how many things that were."""
     dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.ids, traces.meant_by)
     dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.ids)
+    dropped += TurnLog(vault.root).forget(traces.ids, traces.meant_by)
     inbox = Inbox(vault.root)
     for name, data in inbox.notes():
         record = record_in(name, data, vault.settings.types)

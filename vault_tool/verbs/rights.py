@@ -14,6 +14,7 @@ from vault_tool.files import reader, writer
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
 from vault_tool.files.signal_lines import signal_line
+from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.model.consent import consent_of
 from vault_tool.model.snapshot import Entry
@@ -92,6 +93,7 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     found = {
         "format": _FORMAT, "user": user, "made": vault.now(), "memories": [_about(vault, entry) for entry in entries],
         "signals": signals, "waiting": waiting, "turns": turns,
+        "turn_log": [asdict(one) for one in TurnLog(vault.root).turns_of(user)],
     }  # fmt: skip
     with storage(str(target)):
         target.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -193,7 +195,7 @@ def _forget_here(vault: Context, user: str) -> int:
         identity = str(parse(name, data, vault.settings.types).head.get("id") or "")
         inbox.decide(identity, "refused", vault.now())
         dropped += inbox.discard(identity, name)
-    return dropped + Turns(vault.root).forget_user(user)
+    return dropped + Turns(vault.root).forget_user(user) + TurnLog(vault.root).erase(user)
 
 
 def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:

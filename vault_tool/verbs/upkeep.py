@@ -14,6 +14,7 @@ from vault_tool.files.frontmatter import Remove
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
+from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.index.authorship import doubts
 from vault_tool.index.graph import names_of
@@ -70,7 +71,8 @@ class OwnerStatus:
 class Status:
     """Where the vault is, what it holds, and what would be worth doing next.
 
-    `for_review` memories wait in the inbox for a person, `turns` were accepted and are not written yet.
+    `for_review` memories wait in the inbox for a person, `turns` were accepted and are not written yet,
+    and the log of turns keeps `logged_turns` in `logged_bytes`.
     """
 
     root: str
@@ -82,6 +84,8 @@ class Status:
     problems: Mapping[str, int]
     for_review: int
     turns: int
+    logged_turns: int
+    logged_bytes: int
     embeddings: EmbedderStatus
     watcher: presence.Watch | None
     owner: OwnerStatus
@@ -132,6 +136,7 @@ def status(vault: Context) -> Status:
     workspace = next(iter(catalog.of_class(RecordClass.WORKSPACE)), None)
     said = (*_advice(freshness, tracked, problems), *_unknown_authors(vault))
     held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
+    logged_turns, logged_bytes = TurnLog(vault.root).size()
     return Status(
         root=str(vault.root),
         name=workspace.title if workspace else vault.root.name,
@@ -142,6 +147,8 @@ def status(vault: Context) -> Status:
         problems=problems,
         for_review=held,
         turns=turns,
+        logged_turns=logged_turns,
+        logged_bytes=logged_bytes,
         embeddings=embeddings,
         watcher=presence.watch(vault.root),
         owner=_owner_status(vault),
@@ -210,6 +217,8 @@ def _problems(vault: Context) -> Iterator[Problem]:
     yield from _renamed(vault)
     yield from _no_owner(vault)
     yield from _not_served(vault)
+    for path in TurnLog(vault.root).unreadable():
+        yield warning(path, 0, "no-turn", "this file in the log of turns is none: torn, or put there by hand", "delete it")
     if vault.repo is not None:
         for path in sorted(git.in_conflict(vault.repo)):
             generated = path in (layout.CORE_FILE, layout.REFLECTION_FILE)

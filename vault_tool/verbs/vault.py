@@ -38,7 +38,7 @@ from vault_tool.verbs.recall import recall as recalling_verb
 from vault_tool.verbs.recall import search, searching_observations
 from vault_tool.verbs.recall import snapshot as present
 from vault_tool.verbs.sessions import ambient, ending, orient, session_context
-from vault_tool.verbs.turns import backstop, linking, taking
+from vault_tool.verbs.turns import backstop, linking, logged, taking
 
 
 @checked_parameters
@@ -88,6 +88,8 @@ class Vault(Context):
     turn = taking.turn
     drain = taking.drain
     backstop = backstop.backstop
+    list_turns = logged.list_turns
+    get_turn = logged.get_turn
     link_beats = linking.link_beats
     link = memories.link
     update_link = memories.update_link

@@ -59,7 +59,9 @@ class Recollection:
     answer: Answer
 
 
-def recollect(vault: Context, text: str, *, user: str, world: str, session: str, limit: int, budget: int) -> Recollection:
+def recollect(
+    vault: Context, text: str, *, user: str, world: str, session: str, limit: int, budget: int, explain: bool = False
+) -> Recollection:
     """What is remembered of one user in one world (without a user: of one session) that bears on `text`.
 
     At most `limit` beats within about `budget` tokens. Another user's, and another world's, are never among them.
@@ -67,6 +69,7 @@ def recollect(vault: Context, text: str, *, user: str, world: str, session: str,
     asked = Asked(
         query=text, profile="ambient", kinds=(RecordClass.OBSERVATION.value,), project=world or None,
         session=None if user else session, limit=limit, hops=0, problem_links=False, include_global=False,
+        explain=explain,
     )  # fmt: skip
     # Without a user nobody's own memories come up, not even in a session that was theirs.
     vault = vault.seen_by(user)

@@ -24,6 +24,7 @@ from vault_tool.verbs.operation import settle_turns
 from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.pending import Saved, heal
 from vault_tool.verbs.turns import candidates as extracted
+from vault_tool.verbs.turns import logged
 from vault_tool.verbs.turns.gate import Gate, judged
 from vault_tool.verbs.turns.linking import link_beats
 from vault_tool.verbs.turns.recollecting import Beat, recollect
@@ -111,6 +112,8 @@ def turn(
     said = Said(id=identity, at=at, session=session, user=user, world=world, turn=turn, text=text)
     accepted = len(taken) if gate.memoryCandidate else 0
     _keep(vault, queue, said, gate, taken)
+    # After what it tells of: a kill in between leaves a turn that the log lacks, and never one that was not.
+    logged.keep(vault, said, gate, extractMemory, taken, recollection, (limit, budget))
     return Turned(
         turn_id=said.id,
         recalled=recollection.beats,
