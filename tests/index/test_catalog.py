@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,7 +138,17 @@ def test_index_json_of_a_large_vault_waits_for_enough_changes(tmp_path: Path) ->
     index.wrote(["vault/n2.md"])
     assert file.read_bytes() == second
     index.export()
-    assert file.read_bytes() != second
+    third, written = file.read_bytes(), file.stat()
+    assert third != second
+    index.export()
+    assert file.stat() == written, "what stands as it is to be is not written again"
+    file.write_bytes(third[:-10])
+    index.export()
+    assert len(file.read_bytes()) == len(third), "a cut one is"
+    os.utime(root / "vault/n3.md", (1, 1))
+    index.refresh()
+    index.export()
+    assert orjson.loads(file.read_bytes())["entries"][identity(3)]["mtime"] == 1.0
     index.close()
 
 

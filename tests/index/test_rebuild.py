@@ -42,6 +42,7 @@ from vault_tool.util.folder import Folder
 index = opened(Path(sys.argv[1]))
 index.refresh()
 Folder.rename = lambda self, old, new: os.kill(os.getpid(), signal.SIGKILL)
+(Path(sys.argv[1]) / "_index.json").unlink()
 index.export()
 """
 

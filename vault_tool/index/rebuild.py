@@ -214,9 +214,11 @@ class Index:
         return None
 
     def export(self) -> None:
-        """Write `_index.json` as of the last refresh."""
+        """Write `_index.json` as of the last refresh; nothing is done where it stands so already."""
         catalog = self.catalog
         part = self._exported
+        if self._unexported(catalog) == 0:
+            return
         with lock(self._shelf.cache / "export.lock", self._config.lock_wait, INDEX_FILE):
             make_way(part.path)
             clear_temporaries(part.path)
@@ -329,7 +331,7 @@ class Index:
             seen, gone = self._as_they_are_now(catalog, history, seen, gone, where.now)
             stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
-            facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone))
+            facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
             apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts, history))
         self._export_if_due(catalog)
         report = self._report(catalog, updating.tally(seen, gone, before))
@@ -441,16 +443,21 @@ class Index:
         """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size."""
         if self._exports_later:
             return
-        part = self._exported
-        build_then, _, changes_then = part.nonce().partition(" ")
-        changed = int(catalog.meta("changes") or 0) - int(changes_then or 0)
+        changed = self._unexported(catalog)
         size = catalog.counts().entries
-        current = part.state() is State.INTACT and build_then == catalog.meta("nonce")
-        if current and (not changed or (size > _SMALL and changed <= _EXPORT_SHARE * size)):
+        if changed is not None and (not changed or (size > _SMALL and changed <= _EXPORT_SHARE * size)):
             return
         # Nothing reads it here, so an answer must not fail for it (a read-only folder, a full disk, another's lock).
         with suppress(Busy, StorageError):
             self.export()
+
+    def _unexported(self, catalog: Catalog) -> int | None:
+        """How many changes `_index.json` is behind; None where it is not as we left it, or of another build."""
+        part = self._exported
+        build_then, _, changes_then = part.nonce().partition(" ")
+        if build_then != catalog.meta("nonce") or part.state() is not State.INTACT:
+            return None
+        return int(catalog.meta("changes") or 0) - int(changes_then or 0)
 
     def _report(self, catalog: Catalog, notes: Tally = _NOTHING) -> Refresh:
         counts = catalog.counts()

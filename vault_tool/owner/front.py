@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import sys
 
-from vault_tool.owner.protocol import allowed
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +22,7 @@ _ORIGINS = ("", "owner", "agent", "import")
 
 def answered(arguments: Sequence[str]) -> int | None:
     """Print what the owner answers to a command line and return its exit code; None where this process has to answer."""
-    if not allowed() or not _is_for_the_owner(arguments):
+    if not _is_for_the_owner(arguments):
         return None
     vault = _option("--vault", arguments)
     root = find(vault)
@@ -35,8 +33,10 @@ def answered(arguments: Sequence[str]) -> int | None:
     if not any(map(os.path.lexists, paths(root))):
         return None
     from vault_tool.owner.client import ask  # 10 ms, and only where somebody listens
-    from vault_tool.owner.protocol import of_a_call
+    from vault_tool.owner.protocol import allowed, of_a_call
 
+    if not allowed():
+        return None
     asked = {"do": "command", "arguments": list(arguments), "vault": vault, "environ": of_a_call(os.environ)}
     answer = ask(root, asked)
     if answer is None:

@@ -130,15 +130,6 @@ def finish(vault: Context) -> None:
                 purge(owner, purged, despite=despite)
 
 
-def came_back(vault: Context) -> list[str]:
-    """The ids of purged memories whose old history is here again, by a pull, a push or a restored backup."""
-    receipts = vault.local.receipts()
-    if vault.repo is None or not receipts:
-        return []
-    of = {str(commit): one for one in receipts for commit in one.get("held_by", ())}
-    return sorted({str(identity) for commit in rewriting.present(vault.repo, list(of)) for identity in of[commit].get("ids", ())})
-
-
 def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple[str, ...], dry_run: bool) -> Purged:
     if obstacle := git.obstacle(repo):
         raise GitError(f"history is not written anew now: {obstacle}", "finish that first")

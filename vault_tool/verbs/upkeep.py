@@ -11,6 +11,7 @@ from vault_tool.errors import EditRefused, VaultError
 from vault_tool.files import git, layout, presence, reader, tombstones
 from vault_tool.files.disks import network_disk
 from vault_tool.files.frontmatter import Remove
+from vault_tool.files.git import rewriting
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
@@ -28,11 +29,8 @@ from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.verbs import screening
 from vault_tool.verbs.context import Context, Freshness, Progress
-from vault_tool.verbs.drafts import adopted_text
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.purging import came_back
-from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.vector_upkeep import not_embedded
 
 
@@ -235,7 +233,13 @@ def _secrets(vault: Context) -> Iterator[Problem]:
 
 
 def _purged_is_back(vault: Context) -> Iterator[Problem]:
-    for identity in came_back(vault):
+    """Purged memories whose old history is here again, by a pull, a push or a restored backup."""
+    receipts = vault.local.receipts()
+    if vault.repo is None or not receipts:
+        return
+    of = {str(commit): one for one in receipts for commit in one.get("held_by", ())}
+    back = {str(identity) for commit in rewriting.present(vault.repo, list(of)) for identity in of[commit].get("ids", ())}
+    for identity in sorted(back):
         hint = f"`vt forget {identity} --purge` once whoever brought it has the new history"
         yield warning(
             tombstones.tombstone(identity), 0, "purged-is-back", "commits that held it are in the repository again", hint
@@ -350,6 +354,8 @@ def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...], tuple[str, ...]]:
 
 def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
     """Each page that can be a record, made one; the others stay as they are."""
+    from vault_tool.verbs.drafts import adopted_text  # what writes is loaded where something is mended
+
     for path in pages:
         data = reader.read(op.vault.root, path)
         try:
@@ -387,6 +393,8 @@ def _relations(op: Operation, snapshot: Snapshot, unmended: list[str]) -> Iterat
 
 def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | str:
     """The edge that one relation comes to, or in words why it comes to none."""
+    from vault_tool.verbs.remember import provenance
+
     if not isinstance(item, dict):
         return f"`{one_line(str(item), 40)}` is no relation: it has a `target` and a `type`"
     named, kind = one_line(str(item.get("target", "")), 60), one_line(str(item.get("type", "")), 40)
