@@ -89,6 +89,7 @@ class Lines:
 class Serving:
     """`vt serve` in a process of its own: where it is found, and what must be shown."""
 
+    root: Path
     url: str
     token: str
     process: subprocess.Popen[bytes]
@@ -127,7 +128,7 @@ def serving(*arguments: str, cwd: Path) -> Iterator[Serving]:
         said = "".join(iter(lambda: process.stdout.readline().decode(), "}\n")) + "}"  # type: ignore[union-attr]
         found = json.loads(said)
         token = Path(found["token_file"]).read_text().strip() if found["token_file"] else ""
-        yield Serving(found["url"], token, process)
+        yield Serving(cwd, found["url"], token, process)
     finally:
         process.terminate()
         process.communicate()

@@ -42,7 +42,18 @@ def server(root: Path) -> Iterator[Serving]:
 
 @pytest.mark.parametrize(("revision", "scenario"), [(one, name) for one, names in SCENARIOS.items() for name in names])
 def test_the_conformance_suite_finds_no_fault(server: Serving, tmp_path: Path, revision: str, scenario: str) -> None:
-    command = ["conformance", "server", "--url", server.url, "--scenario", scenario, "--spec-version", revision, "-o", str(tmp_path)]
+    command = [
+        "conformance",
+        "server",
+        "--url",
+        server.url,
+        "--scenario",
+        scenario,
+        "--spec-version",
+        revision,
+        "-o",
+        str(tmp_path),
+    ]
     subprocess.run(command, check=False, capture_output=True, timeout=120)
     checks = [one for file in tmp_path.rglob("checks.json") for one in json.loads(file.read_text())]
     assert any(one["status"] == "SUCCESS" for one in checks), scenario

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -15,6 +18,9 @@ from tests.cli.typed import vt
 from tests.mcp.served import ERAS, Serving, client_over_http, serving
 from vault_tool import Vault
 from vault_tool.files.local import Local
+from vault_tool.mcp.http import Door, application
+from vault_tool.mcp.server import OneThread, connection, noticing
+from vault_tool.mcp.tools import Caller
 
 CALL = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode()
 JSON = {"content_type": "application/json", "accept": "application/json, text/event-stream"}
@@ -40,6 +46,27 @@ def test_clients_of_both_eras_are_served(server: Serving, era: str) -> None:
             assert "# Memory" in (await client.read_resource("vault://core")).contents[0].text  # type: ignore[union-attr]
 
     anyio.run(talk)
+
+
+def test_several_clients_at_once_lose_nothing_and_see_what_they_wrote(server: Serving) -> None:
+    async def write(number: int) -> None:
+        async with client_over_http(server, ERAS[number % 2]) as client:
+            for count in range(4):
+                text = f"Client {number} wrote line {count} of its own."
+                made = await client.call_tool("remember", {"content": text, "session": f"c{number}"})
+                assert not made.is_error, made.content
+                found = await client.call_tool("get", {"memory_id": made.structured_content["id"]})
+                assert found.structured_content["content"] == text
+
+    async def write_all() -> None:
+        async with anyio.create_task_group() as tasks:
+            for number in range(6):
+                tasks.start_soon(write, number)
+
+    anyio.run(write_all)
+    with Vault.open(server.root) as vault:
+        found = vault.search("wrote line of its own", limit=100).results
+        assert len({one.title for one in found if one.title.startswith("Client ")}) == 24
 
 
 HOSTILE = [
@@ -113,6 +140,7 @@ def test_signs_of_life_need_no_token_and_tell_nothing(server: Serving) -> None:
         assert (status, body) == (200, said)
         assert headers["x-content-type-options"] == "nosniff" and "server" not in headers
         assert server.ask("GET", path, authorization="", host="evil.example")[0] == 403
+        assert server.ask("GET", path, authorization="", origin="https://evil.example")[0] == 403
         assert server.ask("POST", path, body=b"")[0] == 405
 
 
@@ -129,6 +157,29 @@ def test_a_request_is_bounded(server: Serving) -> None:
     nested = b"[" * 100_000 + b"]" * 100_000
     assert server.ask(body=nested, **JSON)[0] == 400
     assert server.ask(body=CALL, **JSON)[0] == 200
+
+
+def test_a_request_that_drips_in_is_not_waited_for(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    run = OneThread(partial(Vault.open, tmp_path / "lab"))
+    door = Door("127.0.0.1", 1, "", slowest=0.05)
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        await anyio.sleep(0.02)
+        return {"type": "http.request", "body": b"{", "more_body": True}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    async def ask() -> None:
+        async with noticing(run, Caller()) as notices:
+            server = connection(run, preset="lean", caller=Caller(), notices=notices, standing=False)
+            scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"host", b"127.0.0.1:1")]}
+            await application(server, run, door)(scope, receive, send)
+
+    anyio.run(ask)
+    assert sent[0]["status"] == 408
 
 
 def test_the_token_is_for_its_user_alone_and_replaced_where_others_could_read_it(tmp_path: Path) -> None:
@@ -166,12 +217,17 @@ def test_a_port_that_is_taken_is_said_in_a_line(server: Serving, tmp_path: Path)
     assert found.returncode == 3 and "something else listens" in found.stderr
 
 
-def test_a_session_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_a_session_goes_on_after_a_server_that_ended_when_it_was_told_to(tmp_path: Path) -> None:
     root = tmp_path / "lab"
     Vault.init(root, name="Lab", no_git=True)
     with Vault.open(root) as vault:
         vault.remember("The pump hums at night when the valve is shut.", ["Pump"])
     said: dict[str, object] = {"topic_or_context": "the pump hums at night, is the valve shut?", "session": "s1"}
+
+    def ended(server: Serving, by: signal.Signals) -> tuple[int, tuple[bytes, bytes]]:
+        server.process.send_signal(by)
+        said = server.process.communicate()
+        return server.process.returncode, said
 
     async def reminded(server: Serving) -> dict[str, object]:
         async with client_over_http(server, "auto") as client:
@@ -181,9 +237,11 @@ def test_a_session_goes_on_after_a_restart(tmp_path: Path) -> None:
 
     with serving(cwd=root) as server:
         first = anyio.run(reminded, server)
+        assert ended(server, signal.SIGTERM) == (0, (b"", b""))
     said["last_token"] = first["heartbeat_token"]
     with serving(cwd=root) as again:
         assert again.token == server.token
         second = anyio.run(reminded, again)
+        assert ended(again, signal.SIGINT) == (0, (b"", b""))
     assert first["results"] and not second["results"]
     assert "compaction_detected" not in second

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import errno
 import hmac
+import signal
 import socket
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+import threading
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +59,7 @@ class Door:
     names: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
     tls: bool = False
+    slowest: float = SLOWEST
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -114,7 +118,7 @@ def application(server: Server[Any], run: Run, door: Door) -> App:
     inner: App = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,
-        max_request_body_size=MOST_BYTES,
+        max_request_body_size=2 * MOST_BYTES,  # what is larger than we allow is refused before
         transport_security=security,
         host=door.host,
     )
@@ -133,7 +137,7 @@ def application(server: Server[Any], run: Run, door: Door) -> App:
             elif scope["path"] == READY:
                 await _say(send, *await _ready(run))
             else:
-                await _in_time(inner, scope, receive, send)
+                await _in_time(inner, scope, receive, send, door.slowest)
 
     return outer
 
@@ -153,7 +157,24 @@ async def serve_http(app: App, found: socket.socket, *, cert: str = "", key: str
         ssl_certfile=cert or None,
         ssl_keyfile=key or None,
     )
-    await uvicorn.Server(config).serve(sockets=[found])
+    await _Server(config).serve(sockets=[found])
+
+
+class _Server(uvicorn.Server):
+    """One for which to be told to end is no failure: the signal is not raised again when all is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals that end a process for as long as this lasts."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
 
 
 def _refused(scope: Scope, door: Door) -> tuple[int, str] | None:
@@ -194,22 +215,28 @@ async def _ready(run: Run) -> tuple[int, str]:
     return 200, "ready"
 
 
-async def _in_time(app: App, scope: Scope, receive: Receive, send: Send) -> None:
-    """Ask the server, and wait for a request that drips in only so long."""
-    loop = asyncio.get_running_loop()
-    until: float | None = loop.time() + SLOWEST
+async def _in_time(app: App, scope: Scope, receive: Receive, send: Send, seconds: float) -> None:
+    """Ask the server once the request is there, which may take only so long and be only so large."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            more = True
+            while more:
+                found = await receive()
+                if found["type"] == "http.disconnect":
+                    return
+                body += found.get("body", b"")
+                more = found.get("more_body", False)
+                if len(body) > MOST_BYTES:
+                    await _say(send, 413, f"a request may take {MOST_BYTES // 2**20} MiB")
+                    return
+    except TimeoutError:
+        await _say(send, 408, "the request did not come in whole")
+        return
+    waiting: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
     async def received() -> Message:
-        nonlocal until
-        if until is None:
-            return await receive()
-        try:
-            found = await asyncio.wait_for(receive(), until - loop.time())
-        except TimeoutError:
-            return {"type": "http.disconnect"}
-        if not found.get("more_body"):
-            until = None
-        return found
+        return waiting.pop() if waiting else await receive()
 
     await app(scope, received, send)
 

@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
 NAME = "vault"
 
-_DAY = 24 * 3600 * 1000
-_LISTS = CacheHint(ttl_ms=_DAY, scope="public")
+_LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")
 """Lists are the same for a version and a preset, whoever asks."""
 
 _log = logging.getLogger(__name__)
