@@ -34,6 +34,7 @@ ELSEWHERE = {
     "vt owner --stop": "it is about another process (see tests/owner)",
     "vt watch --json": "it goes on until it is ended (see tests/watch)",
     "vt embed": "no embedder is at hand in a test of every command",
+    "vt doctor --client claude-code": "it starts a client (see tests/install)",
     "vt embed --provider local --download": "it downloads",
 }
 """Examples that cannot be typed here, and why."""

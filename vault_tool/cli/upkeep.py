@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from vault_tool.cli.blocks import Block, Heading, fields
+from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit
@@ -16,6 +19,7 @@ from vault_tool.verbs import upkeep
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
+    from vault_tool.install.delivery import Delivery
 
 
 @command("status", "vt status", "vt status --json")
@@ -25,13 +29,22 @@ def status(call: Call) -> Exit:
         return call.emit(upkeep.status(vault), _status, vault)
 
 
-@command("doctor", "vt doctor", "vt doctor --fix")
+@command("doctor", "vt doctor", "vt doctor --fix", "vt doctor --client claude-code")
 @click.option("--fix", is_flag=True, help="Adopt pages, and make edges of `relations:` lists.")
-def doctor(call: Call, fix: bool) -> Exit:
+@click.option("--client", metavar="CLIENT", default="", help="Try an agent's client instead: does the memory reach its model?")
+def doctor(call: Call, fix: bool, client: str) -> Exit:
     """Show every problem by file and line.
 
-    The exit code is 1 where one is a warning or an error.
+    The exit code is 1 where one is a warning or an error. With --client its settings, the server that they start, its
+    hooks and, where it can be given another model, what a model is sent are tried one after the other.
     """
+    if client:
+        from vault_tool.install.clients import Place  # with a server of HTTP, which no other command here needs
+        from vault_tool.install.delivery import prove
+
+        proven = prove(client, Place(os.environ, sys.platform), Path.cwd())
+        outcome = call.emit(proven, _delivery)
+        return Exit.FINDINGS if not proven.delivered and outcome is Exit.DONE else outcome
     with call.open_vault() as vault:
         found = upkeep.doctor(vault, fix=fix)
         outcome = call.emit(found, _diagnosis, vault)
@@ -49,6 +62,11 @@ def reindex(call: Call, full: bool, confirm: bool) -> Exit:
     with call.open_vault() as vault, call.progress("indexing") as progress:
         done = upkeep.reindex(vault, full=full, confirm=confirm, progress=progress)
         return call.emit(done, _reindexed, vault)
+
+
+def _delivery(found: Delivery, short: Short) -> Iterator[Block]:
+    marks = {True: "yes", False: "NO", None: "not tried"}
+    yield table(("tried", "works", ""), [(one.what, marks[one.ok], one.said) for one in found.checks])
 
 
 def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from typing import Any
 from vault_tool.errors import ConfigError, UsageError
 from vault_tool.install import jsonc
 
-_OURS = re.compile(r'(?:\bvt(?:\.exe)?|"vault_tool")"(?:, )?.*"mcp"')
+_OURS = re.compile(r'(?:\bvt(?:\.exe)?|"vault_tool)".*"mcp"')
 _HOOK = re.compile(r"\bhook (?:session-start|prompt|pre-compact|session-end) --client\b")
 _BOM = "\ufeff"
 TAG = "by `vt install`, which also takes it away: --uninstall"
