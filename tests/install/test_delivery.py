@@ -48,7 +48,7 @@ def place(tmp_path: Path) -> Place:
         vault.remember("Redis drops idle connections after 300 s.", ["Redis"], kind="problem")
     (tmp_path / "home").mkdir(exist_ok=True)
     (tmp_path / "bin").mkdir()
-    here = Place({**os.environ, "HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "bin")})
+    here = Place({**os.environ, "VAULT_HOOK_SECONDS": "200", "HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "bin")})
     install("claude-code", program(tmp_path), here)
     return here
 
