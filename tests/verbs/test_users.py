@@ -82,7 +82,7 @@ READS: dict[str, Callable[[Vault], object]] = {
     "snapshot": lambda v: v.snapshot(),
     "search": lambda v: v.search("harbour ticket sailing", everything=True),
     "recall": lambda v: v.recall("harbour ticket sailing", explain=True, doubtful=True),
-    "backstop": lambda v: v.backstop(user="ben"),
+    "backstop": lambda v: v.backstop(),
     "list_consents": lambda v: v.list_consents(as_user=v.who.user),
     "list_turns": lambda v: v.list_turns(),
     "get_turn": lambda v: v.get_turn(v.list_turns().results[0].id, replay=True) if v.list_turns().results else None,

@@ -59,14 +59,19 @@ def backstop(
     """
     require_limit(limit)
     kept = Turns(vault.root)
-    known = {one.id for one in kept.skipped(kept_from(vault))} if settled else set()
+    known = {one.id for one in _theirs(vault, kept)} if settled else set()
     judged = [identity for named in settled for identity in _meant(known, named.strip())]
     dropped = kept.settle(judged) if judged else 0
-    turns = list(kept.skipped(kept_from(vault)))
+    turns = list(_theirs(vault, kept))
     wanted = {"user": user, "world": world, "session": session}
     mine = (one for one in turns if all(not value or getattr(one, name) == value for name, value in wanted.items()))
     found = [_missed(one, why) for one in mine if len(why := tuple(signs(one.text))) >= ENOUGH + _asks(one.text)]
     return Backstop(results=tuple(found[:limit]), kept=len(turns), dropped=dropped)
+
+
+def _theirs(vault: Context, kept: Turns) -> Iterator[SkippedTurn]:
+    """The kept turns that who is asking may see: one user their own, the vault's keeper all."""
+    yield from (one for one in kept.skipped(kept_from(vault)) if vault.sight in (None, one.user))
 
 
 def _meant(known: Collection[str], named: str) -> list[str]:
