@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
+from tests.bounds import CAMPAIGN
 from tests.faults import crash_server
 from tests.faults.killer import runs_wanted
 from tests.git_repos import git
@@ -359,7 +360,7 @@ def test_every_history_ends_well() -> None:
             max_examples=examples,
             stateful_step_count=30,
             deadline=None,
-            derandomize=examples == 10,
+            derandomize=not CAMPAIGN,
             database=None,
             print_blob=True,
             suppress_health_check=list(HealthCheck),

@@ -14,10 +14,7 @@ from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 
 
-@pytest.fixture(scope="session")
-def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new vault in a repository of its own, as `init` leaves it; to be copied, not used."""
-    root = tmp_path_factory.mktemp("founded") / "notes"
+def _made(root: Path, *, git: bool) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"):
             patch.setenv(name, str(root.parent))
@@ -25,9 +22,21 @@ def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for role in ("AUTHOR", "COMMITTER"):
             patch.setenv(f"GIT_{role}_NAME", "A Tester")
             patch.setenv(f"GIT_{role}_EMAIL", "tester@example.org")
-        Vault.init(root, name="Lab", clock=FixedClock(START))
+        Vault.init(root, name="Lab", no_git=not git, clock=FixedClock(START))
     shutil.rmtree(root / "_local")
     return root
+
+
+@pytest.fixture(scope="session")
+def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new vault in a repository of its own, as `init` leaves it; to be copied, not used."""
+    return _made(tmp_path_factory.mktemp("founded") / "notes", git=True)
+
+
+@pytest.fixture(scope="session")
+def founded_without_git(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new vault in a plain folder: a write starts none of the seven processes that one in a repository does."""
+    return _made(tmp_path_factory.mktemp("plain") / "notes", git=False)
 
 
 @pytest.fixture
@@ -37,10 +46,12 @@ def clock() -> FixedClock:
 
 
 @pytest.fixture
-def root(founded: Path, tmp_path: Path) -> Path:
-    """The folder of the test's own vault."""
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """The folder of the test's own vault: in a repository, or in none where the nearest mark says that it looks at no git."""
+    marks = (mark.name for mark in request.node.iter_markers())
+    plain = next((name for name in marks if name in ("in_git", "without_git")), "in_git") == "without_git"
     path = tmp_path / "notes"
-    shutil.copytree(founded, path)
+    shutil.copytree(request.getfixturevalue("founded_without_git" if plain else "founded"), path)
     return path
 
 

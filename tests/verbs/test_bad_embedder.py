@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import CAMPAIGN
 from tests.fakes.loopback import Loopback, Mode
 from tests.fakes.ollama_server import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
@@ -49,8 +50,11 @@ def _asked_to_embed(server: Loopback) -> list[list[str]]:
     return [request.body["input"] for request in server.requests if "input" in request.body]
 
 
-@pytest.mark.parametrize("kind", [FakeOllama, FakeOpenAI])
-@pytest.mark.parametrize("mode", BAD)
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    # Each client meets each of them in its own tests too.
+    [(mode, kind) for n, mode in enumerate(BAD) for k, kind in enumerate((FakeOllama, FakeOpenAI)) if CAMPAIGN or n % 2 == k],
+)
 def test_full_text_answers_and_a_good_server_catches_up(
     root: Path, clock: FixedClock, kind: type[FakeOllama | FakeOpenAI], mode: Mode
 ) -> None:

@@ -17,6 +17,8 @@ from vault_tool.cli.output import to_json
 from vault_tool.errors import UsageError
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 STEPS = ("Stop the quartz workers.", "Load the newest dump.", "Start one worker alone.")
 BEFORE, AFTER = "A dump of this week is there.", "The queue is empty."
 WHY = "Two restores without it lost jobs."
@@ -144,6 +146,7 @@ def test_a_mood_is_a_word(vault: Vault, mood: str) -> None:
         vault.remember("She asked twice what a quorum is.", mood=mood)
 
 
+@pytest.mark.in_git
 def test_doctor_names_moods_that_nobody_would_look_for(vault: Vault, root: Path) -> None:
     for name, mood in (("a", "grumpy"), ("b", "curious"), ("c", "it was a long day")):
         text = f"---\nid: 1111111{ord(name) % 10}-1111-4111-8111-111111111111\ntype: fact\nmood: {mood}\n---\nSeen {name}.\n"

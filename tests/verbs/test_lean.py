@@ -11,6 +11,8 @@ import pytest
 from vault_tool import Vault
 from vault_tool.util.text import tokens
 
+pytestmark = pytest.mark.without_git
+
 THINGS = ("router", "cache", "printer", "ledger", "garden", "archive", "heater", "scanner")
 
 

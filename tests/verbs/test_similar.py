@@ -14,6 +14,8 @@ from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.similar import dice, features, near
 
+pytestmark = pytest.mark.without_git
+
 SAID = "Redis drops idle connections after 300 seconds because keepalive is off."
 
 

@@ -17,6 +17,8 @@ from vault_tool import Vault
 from vault_tool.model.signals import Use
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 PROJECT = Path(__file__).parents[2]
 
 

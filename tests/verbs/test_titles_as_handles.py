@@ -9,6 +9,8 @@ import pytest
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous
 
+pytestmark = pytest.mark.without_git
+
 
 @pytest.fixture
 def notes(vault: Vault, tmp_path: Path) -> Vault:

@@ -15,6 +15,8 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 
 @pytest.fixture
 def couple(vault: Vault) -> Vault:
@@ -27,6 +29,7 @@ def couple(vault: Vault) -> Vault:
     return vault
 
 
+@pytest.mark.in_git
 def test_neighbours_come_by_the_size_of_what_they_share(couple: Vault, root: Path) -> None:
     understood = couple.create_understanding(["James", "Audrey"], "They are married.", "Married.")
     with untouched(root):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.bounds import CAMPAIGN
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.cli.main import main
@@ -320,7 +321,7 @@ sys.exit(main(["--vault", root, "import", "markdown", source]))
 """Interrupts itself when some of the copies are there: beside other work, another process would see them too late."""
 
 
-@pytest.mark.parametrize("after", [0.05, 0.5, 0.9])
+@pytest.mark.parametrize("after", [0.05, 0.5, 0.9] if CAMPAIGN else [0.05, 0.9])
 def test_an_interrupt_leaves_whole_notes_and_the_next_run_does_the_rest(root: Path, tmp_path: Path, after: float) -> None:
     count = 1500
     text = "Lorem ipsum.\n" * 40

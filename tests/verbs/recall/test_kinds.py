@@ -13,6 +13,8 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.contracts.read import ReadMemory
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 SEED_KINDS = ("problem", "solution", "failed_tactic", "fact", "preference")
 """What the contract's own example asks for: no changes among them."""
 

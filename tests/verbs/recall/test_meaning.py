@@ -16,6 +16,8 @@ from vault_tool.verbs.recall import meaning
 from vault_tool.verbs.recall.engine import Asked, gather
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+
 
 def _opened(root: Path, ollama: FakeOllama, store: str) -> Vault:
     environ = {"VAULT_PROVIDER": "ollama", "OLLAMA_HOST": ollama.url, "VAULT_VECTORS": store, "HOME": str(root)}

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from vault_tool import Vault
 from vault_tool.verbs.recall.recall import Bundle, SubjectView
+
+pytestmark = pytest.mark.without_git
 
 SUBJECTS = {
     "Marta Lindqvist": "Runs the print shop and answers in the evening; dislikes calls before ten.",

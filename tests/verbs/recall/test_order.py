@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.recall.asked import Recalled
 from vault_tool.verbs.recall.recall import Bundle
+
+pytestmark = pytest.mark.without_git
 
 
 def _asked(vault: Vault, question: str, **given: object) -> Bundle:

@@ -13,6 +13,8 @@ from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.look import EYES_FIRST
 
+pytestmark = pytest.mark.without_git
+
 
 def test_every_field_of_a_result_is_true_of_the_note(vault: Vault) -> None:
     made = vault.remember("Redis drops\nidle connections.", ["Redis"], kind="problem")
@@ -185,6 +187,7 @@ def test_journals_and_generated_pages_are_not_memories(vault: Vault, root: Path)
     assert found(vault, "generated") == [], "templates and CORE.md lie outside the notes"
 
 
+@pytest.mark.in_git
 def test_ignored_files_are_not_there(vault: Vault, root: Path) -> None:
     for path in (".obsidian/a.md", "node_modules/a.md", "a.md~", ".a.md.swp", "#a.md", "4913", "a.tmp"):
         write(root, f"vault/{path}", note(1, "Quartz."))
@@ -200,6 +203,7 @@ def test_two_files_of_one_id_are_both_found(vault: Vault, root: Path) -> None:
     assert {one.id for one in vault.search("quartz").results} == {identity(1)}
 
 
+@pytest.mark.in_git
 def test_searching_is_no_access(vault: Vault, root: Path) -> None:
     made = vault.remember("Quartz.")
     with untouched(root):

@@ -14,6 +14,8 @@ from vault_tool.errors import NotFound, UsageError
 from vault_tool.index.catalog import Catalog
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+
 
 def said(vault: Vault, *arguments: object, **options: object) -> list[str]:
     return [one.content for one in vault.search_observations(*arguments, **options).results]  # type: ignore[arg-type]

@@ -14,6 +14,8 @@ from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.seen import note_seen
 from vault_tool.verbs.sessions.ambient import Reminders
 
+pytestmark = pytest.mark.without_git
+
 NOTE = (
     "DISPOSABLE: This entire response is ephemeral. All content is retrievable on demand from the memory database. "
     "This response should be the first candidate for removal during context compaction."

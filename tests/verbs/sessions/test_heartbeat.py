@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
+from tests.bounds import CAMPAIGN
 from tests.faults.killer import runs_wanted
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
@@ -160,7 +161,7 @@ def test_every_conversation_is_as_the_model_says() -> None:
             max_examples=examples,
             stateful_step_count=25,
             deadline=None,
-            derandomize=examples == 12,
+            derandomize=not CAMPAIGN,
             database=None,
             print_blob=True,
             suppress_health_check=list(HealthCheck),

@@ -8,6 +8,8 @@ import pytest
 from vault_tool.errors import UsageError
 from vault_tool.verbs.turns.gate import Mode, Risk, judged
 
+pytestmark = pytest.mark.without_git
+
 TABLE = {
     # mode, risk, extractMemory: safetyStatus, reviewRequired, memoryCandidate, destination
     ("in_world_answer", "low", False): ("clear", False, False, "nowhere"),

@@ -13,6 +13,8 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.turns.linking import link_beats
 
+pytestmark = pytest.mark.without_git
+
 
 class Life:
     """Beats written one after the other, and the links between them by the first word of each text."""
@@ -74,6 +76,7 @@ def test_places_finders_and_threads(life: Life) -> None:
     assert sum(found.values()) == 5 + 3, "and what followed what"
 
 
+@pytest.mark.in_git
 def test_a_second_pass_writes_nothing_and_a_later_one_only_what_is_new(life: Life, root: Path) -> None:
     life.beat("One.")
     life.beat("Two.")
