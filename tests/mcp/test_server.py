@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import socket
 from collections.abc import AsyncIterable, Callable, Sequence
 from functools import partial
@@ -394,6 +395,16 @@ def test_an_answer_is_no_longer_than_clients_take(root: Path) -> None:
             assert len(found.structured_content["results"]) > 100
 
     anyio.run(talk)
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_when_it_is_told_to_though_its_client_stays(root: Path, told: signal.Signals) -> None:
+    server = Lines("mcp", cwd=root)
+    server.send(INITIALIZE)
+    assert "result" in server.receive()
+    server.process.send_signal(told)
+    assert server.process.wait(60) == 0
+    assert server.end() == (b"", b"")
 
 
 def test_what_an_agent_wrote_says_so_on_the_page(root: Path) -> None:

@@ -6,11 +6,12 @@ Nothing of a vault is opened before the first call that asks something of it; un
 from __future__ import annotations
 
 import asyncio
-import logging
+import os
+import signal
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 
 NAME = "vault"
 
+PATIENCE = 5.0
+"""Seconds that what is under way gets when the process is told to end."""
+
 _LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")
 """Lists are the same for a version and a preset, whoever asks."""
-
-_log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -216,10 +218,20 @@ async def serve_stdio(opening: Callable[[], Vault], *, preset: str = "lean", cal
     """Serve the client at this process's standard input and output, until it closes them; nothing else is ever written there."""
     async with stdio_server() as (received, sent):
         run = OneThread(opening)
+        with suppress(NotImplementedError):  # Windows has no such handlers
+            for one in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(one, lambda: asyncio.ensure_future(_leave(run)))
         try:
             await _serve(received, sent, run, preset, caller or Caller())
         finally:
             await run.close()
+
+
+async def _leave(run: OneThread) -> None:
+    """End this process once what is under way is done, or has had its time; the thread that reads would wait for its client."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(run.close(), PATIENCE)
+    os._exit(0)
 
 
 async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller) -> None:
