@@ -210,7 +210,8 @@ def test_a_state_that_cannot_be_kept_does_not_silence_it(root: Path) -> None:
 def run(root: Path, *arguments: str, told: bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "vault_tool", "hook", *arguments],
-        input=told, cwd=root.parent, env={**os.environ, "VAULT_HOOK_SECONDS": "200", **environ}, capture_output=True, check=False, timeout=60,
+        input=told, cwd=root.parent, env={**os.environ, "VAULT_HOOK_SECONDS": "200", **environ}, capture_output=True,
+        check=False, timeout=250,
     )  # fmt: skip
 
 
