@@ -83,7 +83,7 @@ class Notices:
             if self._wanted:
                 try:
                     await self._tell(await self._changed())
-                except VaultError as fault:
+                except (VaultError, OSError) as fault:
                     _log.warning("changes could not be looked for: %s", fault)
 
     @property
