@@ -3,5 +3,17 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+import pytest
+
+from vault_tool import Vault
 
 collect_ignore = [] if os.environ.get("VAULT_CLIENTS") else ["test_clients.py"]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A vault without git."""
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    return tmp_path / "lab"
