@@ -126,6 +126,11 @@ def test_a_path_is_no_command_and_words_beside_a_reminder_count(root: Path) -> N
     assert IDLE in found and "kitchen" not in found
 
 
+def test_a_prompt_of_any_length_is_looked_at_no_further_than_it_helps(root: Path) -> None:
+    for filler in ("<a-" * 300_000, "<a" + "-" * 1_000_000, "<a-b>" * 200_000, "/ " * 400_000):
+        assert IDLE in hook(root, PROMPT, session=filler[:9], prompt=f"{ASKED} {filler}")
+
+
 def test_the_end_is_told_to_the_next_session_once(root: Path) -> None:
     hook(root, PROMPT, prompt=ASKED)
     with Vault.open(root, session="s1") as vault:
@@ -185,8 +190,10 @@ def test_the_page_is_in_bounds_and_whole_lines(hostile: Path) -> None:
     page = hook(hostile, START, session="p", source="startup")
     assert len(page) <= answers.PAGE_CHARACTERS and answers.PAGE_TOKENS * 0.7 < tokens(page) <= answers.PAGE_TOKENS
     assert page.endswith(answers.MORE)
+    settings = (hostile / "vault.toml").read_text()
+    (hostile / "vault.toml").write_text(f"core_section_limit = 500\n{settings}")  # or it shows others than a short page
     with Vault.open(hostile) as vault:
-        whole = set(vault.core(preview=True, budget=100_000).text.split("\n"))
+        whole = set(vault.core(preview=True, budget=500_000).text.split("\n"))
     mine = set(answers.MORE.split("\n"))
     assert {line for line in page.split("\n") if line.startswith("- ")} <= whole | mine
 

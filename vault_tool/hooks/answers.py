@@ -51,7 +51,7 @@ LABEL = (
 )
 
 _COMMAND = re.compile(r"[/!#$@][\w:.-]*(?=\s|$)")
-_HARNESS_BLOCK = re.compile(r"<([a-z][\w-]*-[\w-]*|ide_\w+)>.*?(?:</\1>|\Z)", re.S)
+_HARNESS_BLOCK = re.compile(r"<([a-z][a-z0-9]{0,20}[-_][\w-]{0,40})>.*?(?:</\1>|\Z)", re.S)
 _HARNESS_BEGINNINGS = (
     "[Request interrupted", "Caveat: The messages below", "This session is being continued from a previous conversation",
     "Stop hook feedback",
@@ -85,7 +85,7 @@ def _said(told: Mapping[str, Any]) -> str:
     text = prompt.strip() if isinstance(prompt, str) else ""
     if _COMMAND.match(text) or text.startswith(_HARNESS_BEGINNINGS):
         return ""
-    return _HARNESS_BLOCK.sub(" ", text).strip()[:_LONGEST_PROMPT]
+    return _HARNESS_BLOCK.sub(" ", text[:_LONGEST_PROMPT]).strip()
 
 
 def _first(vault: Context, what: str, within: timedelta | None = None) -> bool:
