@@ -100,6 +100,8 @@ def _told(vault: Vault) -> dict[str, str]:
     vault.episode("Tried a restart", f"Tried to restart redis each night, which failed {LONG}.", memory=problem)
     slip = vault.as_(session="2026-11-20-k3f9").remember(f"A slip {LONG}.", ["James", "Audrey"]).id
     anns = vault.as_(user="ann").remember(f"Ann runs redis at home {LONG}.", ["Redis"]).id
+    said = [{"content": f"The redis of the lab is restarted by hand {LONG}.", "title": f"By hand {LONG}"}]
+    turn = vault.turn("k3f9", "", "", f"I restart redis by hand {LONG}.", extractMemory=True, candidates=said, write="later")
     key = vault.end_session().attempts[0].key
     link = vault.link(solution, "CAUSES", problem, f"A link {LONG}.").id
     return {
@@ -110,6 +112,7 @@ def _told(vault: Vault) -> dict[str, str]:
         "understood": newer.new_understanding_id,
         "key": key,
         "anns": anns,
+        "turn": turn.turn_id,
     }
 
 
@@ -148,7 +151,7 @@ def _means(words: list[str], ids: dict[str, str]) -> list[str]:
         "get-understanding-history": "understood",
         "link": "solution", "review": "held", "consent": "anns" if "--as-user" in words else "problem",
     }.get(command, "problem")  # fmt: skip
-    other = {"link": "problem", "review": "held too"}.get(command, "solution")
+    other = {"link": "problem", "review": "held too", "get-turn": "turn"}.get(command, "solution")
     meant = {
         "a1b2c3": ids[first],
         "5f0c2d": ids[other],
