@@ -16,7 +16,12 @@ def main() -> int:
         from vault_tool.hooks.running import main as hook
 
         return hook(arguments[1:])
-    code = answered(arguments)
+    if "mcp" in arguments:
+        from vault_tool.owner.relay import relayed
+
+        code = relayed(arguments)
+    else:
+        code = answered(arguments)
     if code is not None:
         return code
     from vault_tool.cli.main import main as command_line

@@ -28,6 +28,10 @@ ERAS = ("legacy", "auto")
 """How a client opens: with the handshake of old, or by asking what is spoken, which is the revision of today."""
 
 
+ALONE = {"VAULT_OWNER": "off"}
+"""Has a server serve by itself: tests/owner has those that an owner serves."""
+
+
 @asynccontextmanager
 async def client_of(
     root: Path, era: str, *, preset: str = "full", caller: Caller | None = None, **options: Any
@@ -49,20 +53,20 @@ async def client_of(
 async def client_of_process(
     *arguments: str, era: str, cwd: Path, env: Mapping[str, str] | None = None, **options: Any
 ) -> AsyncIterator[Client]:
-    """A client of `vt mcp` in a process of its own."""
+    """A client of `vt mcp` in a process of its own, which serves by itself unless `env` says otherwise."""
     started = StdioServerParameters(
-        command=sys.executable, args=["-m", "vault_tool", "mcp", *arguments], cwd=cwd, env={**os.environ, **(env or {})}
+        command=sys.executable, args=["-m", "vault_tool", "mcp", *arguments], cwd=cwd, env={**os.environ, **ALONE, **(env or {})}
     )
     async with Client(stdio_client(started), mode=era, **options) as client:
         yield client
 
 
 class Lines:
-    """`vt mcp` in a process of its own, spoken to line by line: what it writes is read as it stands."""
+    """`vt mcp` in a process of its own, spoken to line by line: what it writes is read as it stands; alone as above."""
 
     def __init__(self, *arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "vault_tool", *arguments], cwd=cwd, env={**os.environ, **(env or {})},
+            [sys.executable, "-m", "vault_tool", *arguments], cwd=cwd, env={**os.environ, **ALONE, **(env or {})},
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -316,9 +318,14 @@ class TestItsEnd:
         assert codes == [0, 3, 3]
 
 
-def test_a_folder_or_a_socket_of_somebody_else_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_or_a_socket_of_somebody_else_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     root = vault(tmp_path)
-    open_to_all, other = tmp_path / "open", tmp_path / "other"
+    # A socket's path must be short, which those of tests that run side by side are not.
+    place = Path(tempfile.mkdtemp())
+    request.addfinalizer(lambda: shutil.rmtree(place))
+    open_to_all, other = place / "open", place / "other"
     for folder in (open_to_all, other):
         (folder / address.FOLDER).mkdir(parents=True)
         (folder / address.FOLDER).chmod(0o755)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from vault_tool.cli import output
 from vault_tool.cli.main import main
@@ -16,10 +18,14 @@ from vault_tool.errors import UsageError
 from vault_tool.files import presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.presence import Owner
-from vault_tool.owner.protocol import PROTOCOL
+from vault_tool.mcp.tools import Caller
+from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import Server
 from vault_tool.verbs.context import Context, Who, global_root
 from vault_tool.verbs.contracts.op import op
+from vault_tool.verbs.vault import Vault
+
+T = TypeVar("T")
 
 _WARMING = ("search", "warm", "--limit", "1", "--json")
 """What loads all that an answer needs, and counts as nobody's use of anything."""
@@ -28,7 +34,7 @@ _WARMING = ("search", "warm", "--limit", "1", "--json")
 class Answers:
     """One vault kept open for whoever asks, one after the other; `fresh` spares the comparison before an answer."""
 
-    def __init__(self, vault: Context, fresh: Callable[[], bool]) -> None:
+    def __init__(self, vault: Vault, fresh: Callable[[], bool]) -> None:
         self._vault = vault
         self._vault.vouching = fresh
         self._seen = self._outside()
@@ -39,19 +45,19 @@ class Answers:
         with self._turn:
             self._vault.close()
 
-    def lent(self, who: Who) -> Context:
-        """The vault for one asker; the caller holds the turn (`with answers.turn:`) while using it."""
+    def used(self, use: Callable[[Vault], T]) -> T:
+        """What a use of the vault comes to, one after the other."""
+        with self._turn:
+            return use(self._current())
+
+    def _current(self) -> Vault:
+        """The vault with its settings as they are now."""
         now = self._outside()
         if now != self._seen:
             self._seen, old = now, self._vault
             self._vault = old.reopened()
             old.close()
-        return self._vault.lent(who)
-
-    @property
-    def turn(self) -> threading.RLock:
-        """Held while the vault is used: its answers are one after the other."""
-        return self._turn
+        return self._vault
 
     def warm(self) -> tuple[str, ...]:
         """Load all that an answer needs, so that the first one does not wait for it; what that is, in words."""
@@ -75,7 +81,7 @@ class Answers:
             mistaken = call.vault != request.get("vault", call.vault)
             if mistaken:
                 raise UsageError("another vault is meant")
-            return self.lent(_who(environ, call))
+            return self._current().lent(_who(environ, call))
 
         with self._turn, output.caught() as (out, err):
             token = LENT.set(lend)
@@ -91,7 +97,7 @@ class Answers:
     def op(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answer to a request by contract, as `vt op` gives it."""
         with self._turn:
-            return {"answer": op(self.lent(_who(_environ(request))), request.get("request"))}
+            return {"answer": op(self._current().lent(_who(_environ(request))), request.get("request"))}
 
     def _outside(self) -> tuple[tuple[int, ...], ...]:
         """What an open vault took from files that are no notes: where it changes, the vault is opened anew."""
@@ -103,9 +109,14 @@ class Answers:
 @contextmanager
 def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[Server]:
     """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
-    answers = Answers(vault.reopened(), fresh)
+    answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh)
     requests = {"command": answers.command, "op": answers.op}
-    server = Server(vault.root, me.nonce, requests, {}, leave, vault.environ)
+
+    def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
+        with suppress(OSError):
+            asyncio.run(_serve_client(answers, line, request))
+
+    server = Server(vault.root, me.nonce, requests, {"mcp": mcp}, leave, vault.environ)
 
     def warm() -> None:
         told = replace(me, protocol=PROTOCOL)
@@ -121,6 +132,40 @@ def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callabl
         server.close()
         warming.join()
         answers.close()
+
+
+async def _serve_client(answers: Answers, line: socket.socket, request: Mapping[str, Any]) -> None:
+    """Serve an agent's client on a connection until either end closes it; what is under way then is answered first."""
+    from vault_tool.mcp.server import serve
+
+    reader, writer = await asyncio.open_connection(sock=line, limit=LONGEST_LINE)
+    busy = 0
+
+    async def lines() -> AsyncIterator[bytes]:
+        with suppress(ValueError, OSError):  # a line without an end, or a client that is gone
+            while said := await reader.readline():
+                yield said
+        while busy and not writer.is_closing():
+            await asyncio.sleep(BEAT)
+        await asyncio.sleep(BEAT)
+
+    async def write(data: bytes) -> None:
+        writer.write(data)
+        await writer.drain()
+
+    async def run(use: Callable[[Any], T], /) -> T:
+        nonlocal busy
+        busy += 1
+        try:
+            return await asyncio.to_thread(answers.used, use)
+        finally:
+            busy -= 1
+
+    said = {name: str(request.get(name) or "") for name in ("session", "project", "user", "model")}
+    try:
+        await serve(lines(), write, run, preset=str(request.get("preset") or "lean"), caller=Caller(**said))
+    finally:
+        writer.close()
 
 
 def _environ(request: Mapping[str, Any]) -> Mapping[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,16 +13,13 @@ from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
+from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
 
 if TYPE_CHECKING:
     from socket import socket
 
     from vault_tool.mcp.http import Door
     from vault_tool.verbs.vault import Vault
-
-SESSION_VARIABLES = ("VAULT_SESSION", "CLAUDE_CODE_SESSION_ID")
-PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
-"""What clients say of themselves to the programs that they start."""
 
 
 def served(function: Decorated) -> Decorated:
@@ -128,7 +124,7 @@ def _serving(at: Serving, short: Short) -> Iterator[Block]:
 
 def caller_of(call: Call, project: str, model: str) -> Caller:
     """Who asks where a call does not say, from the options and from what a client says of itself."""
-    session = call.session or next(filter(None, map(os.environ.get, SESSION_VARIABLES)), "")
+    session = call.session or session_of(os.environ)
     return Caller(session=session, project=project or _project(call), user=call.user, model=model)
 
 
@@ -145,18 +141,15 @@ def opening(call: Call, caller: Caller) -> Callable[[], Vault]:
 
 def _project(call: Call) -> str:
     """The name of the folder that a client works in; nothing where that folder's own vault is meant, which is all about it."""
-    folder = os.environ.get(PROJECT_VARIABLE, "")
-    if not folder:
+    if not os.environ.get(PROJECT_VARIABLE):
         return ""
     from vault_tool.errors import VaultError
     from vault_tool.verbs.context import find  # every verb's floor: only where a client names its folder
 
-    with_vault = Path(folder).resolve()
     try:
-        root = find(call.vault or None, os.environ).resolve()
+        return project_of(os.environ, str(find(call.vault or None, os.environ).resolve()))
     except VaultError:
         return ""
-    return "" if root.is_relative_to(with_vault) else with_vault.name
 
 
 def _offered(found: Offered, short: Short) -> Iterator[Block]:

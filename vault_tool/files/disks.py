@@ -23,7 +23,7 @@ _SHARED = (
 )
 
 
-def network_disk(folder: Path, mounts: Path = _MOUNTS) -> str:
+def network_disk(folder: str | Path, mounts: Path = _MOUNTS) -> str:
     """The kind of the shared file system that `folder` is on (`nfs4`), or nothing for a local or unknown one."""
     try:
         lines = mounts.read_text(encoding="utf-8", errors="surrogateescape").splitlines()

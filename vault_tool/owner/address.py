@@ -95,10 +95,7 @@ class Listening:
                 os.unlink(self.path)
 
     def _listen(self, path: str) -> socket.socket:
-        folder = os.path.dirname(path)
-        os.makedirs(folder, mode=_PRIVATE_FOLDER, exist_ok=True)
-        if not _BY_PORT:
-            _require_private(folder, stat.S_ISDIR)
+        make_folder(path)
         with suppress(FileNotFoundError):
             os.unlink(path)
         line = socket.socket(socket.AF_INET if _BY_PORT else socket.AF_UNIX, socket.SOCK_STREAM)
@@ -117,6 +114,14 @@ class Listening:
             line.close()
             raise
         return line
+
+
+def make_folder(path: str) -> None:
+    """Make the private folder of a path, or see that it is one; raises OSError."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=_PRIVATE_FOLDER, exist_ok=True)
+    if not _BY_PORT:
+        _require_private(folder, stat.S_ISDIR)
 
 
 def require_own_peer(line: socket.socket) -> None:

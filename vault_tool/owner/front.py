@@ -54,10 +54,22 @@ def find(vault: str) -> str | None:
                 home = os.path.join(here, name)
                 return os.path.realpath(home) if _serves_its_folder(home) else None
         above = os.path.dirname(here)
-        if named or above == here:
+        if named:
             return None
+        if above == here:
+            return _shared()
         here = above
     return os.path.realpath(here)
+
+
+def _shared() -> str | None:
+    """The person's global vault, where no folder above is one."""
+    shared = os.path.expanduser(os.environ.get("VAULT_GLOBAL", ""))
+    if not shared:
+        from platformdirs import user_data_dir  # 15 ms, and only where nothing else says which vault
+
+        shared = user_data_dir("vault", appauthor=False)
+    return os.path.realpath(shared) if os.path.isfile(os.path.join(shared, _SETTINGS)) else None
 
 
 def _option(name: str, arguments: Sequence[str]) -> str:
@@ -79,7 +91,7 @@ def _is_for_the_owner(arguments: Sequence[str]) -> bool:
         return False
     # A terminal is shown colours and bars, and a person at it is the owner.
     terminal = any(stream is None or stream.isatty() for stream in (sys.stdout, sys.stderr))
-    plain = all(argument.isascii() or _is_text(argument) for argument in arguments)
+    plain = all(argument.isascii() or is_text(argument) for argument in arguments)
     return not terminal and plain and os.environ.get("VAULT_ORIGIN", "") in _ORIGINS and "_VT_COMPLETE" not in os.environ
 
 
@@ -93,7 +105,8 @@ def _serves_its_folder(home: str) -> bool:
         return False
 
 
-def _is_text(argument: str) -> bool:
+def is_text(argument: str) -> bool:
+    """Whether an argument is whole characters."""
     try:
         argument.encode("utf-8")
     except UnicodeEncodeError:

@@ -26,8 +26,8 @@ BEAT = 0.05
 LONGEST_LINE = 16 * 2**20
 """Most bytes of one line: what standard input may hold, in JSON, and more."""
 
-_DECIDING = ("VAULT_", "OPENAI_", "OLLAMA_", "GIT_", "LC_")
-_BY_NAME = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TZ", "LANG", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+_DECIDING = ("VAULT_", "OPENAI_", "OLLAMA_", "GIT_")
+_BY_NAME = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
             "XDG_CACHE_HOME", "XDG_STATE_HOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")  # fmt: skip
 OF_A_CALL = ("VAULT_ORIGIN", "VAULT_SESSION", "VAULT_MODEL")
 """The variables that say who is asking: each request brings its own."""

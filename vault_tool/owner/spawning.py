@@ -3,39 +3,110 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
+from vault_tool.owner import address
 from vault_tool.owner.client import drain, reach
+from vault_tool.owner.protocol import OF_A_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from subprocess import Popen
+    from typing import Any
 
 IDLE = 600.0
 """Seconds without anybody connected after which an owner in the background leaves."""
 
 _PATIENCE = 10.0
 _LOOK = 0.02
+_ENDED_FOR_ANOTHER = (0, 3)
+"""The exit codes of one that has left already, or came second."""
+
+_COMING_UP = 2.0
+"""Seconds in which one that holds the lock begins to listen."""
 
 
-def spawn(root: str | Path, idle: float = IDLE) -> None:
+def spawn(root: str | Path, idle: float = IDLE) -> Popen[Any]:
     """Start an owner of the vault at `root` and do not wait for it; one that comes too late sees so and ends.
 
     It is a session of its own, inherits no file, and goes on when this process ends. Raises OSError.
     """
+    import subprocess  # 10 ms, and most find an owner that is there
+
     # -P: a module in the folder that somebody happens to stand in must not be taken for one of Python's.
     command = [sys.executable, "-P", "-m", "vault_tool", "owner", "--vault", str(root), "--idle", str(idle)]
-    environ = {name: value for name, value in os.environ.items() if name not in ("VAULT_ROOT", "VAULT_ORIGIN", "VAULT_SESSION")}
+    environ = {name: value for name, value in os.environ.items() if name not in (*OF_A_CALL, "VAULT_ROOT")}
     nothing = subprocess.DEVNULL
     detached = {"creationflags": 0x00000208} if os.name == "nt" else {"start_new_session": True}
     process = subprocess.Popen(
         command, stdin=nothing, stdout=nothing, stderr=nothing, cwd=str(root), env=environ, close_fds=True, **detached
     )
     threading.Thread(target=process.wait, daemon=True).start()  # or it would stay in the table of processes, dead
+    return process
+
+
+class Turn:
+    """Whose turn it is to start an owner: of many who miss one, the first; a context manager that gives the turn back."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._mine: int | None = None
+        self._process: Popen[Any] | None = None
+        self._ended_at = 0.0
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._mine is not None:
+            os.close(self._mine)
+
+    def spawn(self) -> bool:
+        """Start one where it is our turn and we have not; False where none can be."""
+        if self._process is not None:
+            return self._may_come_up()
+        if not self._is_ours():
+            return True
+        from vault_tool.files.disks import network_disk  # 10 ms, and most find an owner that is there
+
+        if network_disk(self._root):
+            return False
+        try:
+            self._process = spawn(self._root)
+        except OSError:
+            return False
+        return True
+
+    def _may_come_up(self) -> bool:
+        """Whether ours, or another that was first, is still to be waited for: one that hangs is not."""
+        assert self._process is not None
+        code = self._process.poll()
+        if code is None:
+            return True
+        self._ended_at = self._ended_at or time.monotonic()
+        return code in _ENDED_FOR_ANOTHER and time.monotonic() < self._ended_at + _COMING_UP
+
+    def _is_ours(self) -> bool:
+        """Whether nobody else is at it; the kernel ends a turn with its process."""
+        if os.name == "nt":
+            return True
+        import fcntl  # not on Windows
+
+        for path in address.paths(self._root)[:1]:
+            with suppress(OSError):
+                address.make_folder(path)
+                self._mine = os.open(f"{path}.turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                fcntl.flock(self._mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+        if self._mine is not None:
+            os.close(self._mine)
+            self._mine = None
+        return False
 
 
 def make_way(root: str | Path) -> bool:

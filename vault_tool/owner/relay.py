@@ -1,0 +1,376 @@
+"""`vt mcp` as bytes passed on to the owner, who serves the client; by the standard library alone, for each client starts one.
+
+It outlives the owner: it finds or starts the next, opens the conversation there as the client opened it, and asks again
+what was asked and not answered, unless asking twice could do it twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+
+from vault_tool import __version__
+from vault_tool.owner import front
+from vault_tool.owner.protocol import Broken, allowed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from vault_tool.owner.protocol import Lines
+
+PRESETS = ("lean", "full")
+SESSION_VARIABLES = ("VAULT_SESSION", "CLAUDE_CODE_SESSION_ID")
+PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
+"""What clients say of themselves to the programs that they start."""
+
+LOST = "the process that was at it ended: it may have been done or not. Look whether it was (recall, get) before you say it again"
+
+_OPTIONS = ("vault", "session", "user", "project", "model", "preset")
+_PATIENCE = 10.0
+_LOOK = 0.02
+_SILENCE = 1.0
+_PIECE = 2**16
+
+
+def relayed(arguments: Sequence[str]) -> int | None:
+    """Serve the client at standard input and output by way of an owner; None where this process has to serve it itself."""
+    said = _said(arguments)
+    root = front.find(said["vault"]) if said is not None and allowed() else None
+    if said is None or root is None or _is_forbidden(root):
+        return None
+    session = said["session"] or session_of(os.environ)
+    project = said["project"] or project_of(os.environ, root)
+    model = said["model"] or os.environ.get("VAULT_MODEL", "")
+    caller = {"session": session, "project": project, "user": said["user"], "model": model}
+    relay = Relay(root, {"do": "mcp", "preset": said["preset"] or PRESETS[0], **caller})
+    return relay.run() if relay.open() else None
+
+
+def session_of(environ: Mapping[str, str]) -> str:
+    """The session that a client names to what it starts; nothing where it names none."""
+    return next(filter(None, map(environ.get, SESSION_VARIABLES)), "")
+
+
+def project_of(environ: Mapping[str, str], root: str) -> str:
+    """The name of the folder that a client works in; nothing where that folder's own vault is meant, which is all about it."""
+    folder = environ.get(PROJECT_VARIABLE, "")
+    if not folder:
+        return ""
+    with_vault = os.path.realpath(folder)
+    return "" if f"{root}{os.sep}".startswith(f"{with_vault}{os.sep}") else os.path.basename(with_vault)
+
+
+class Relay:
+    """One client, and whoever serves it now."""
+
+    def __init__(self, root: str, request: Mapping[str, Any]) -> None:
+        self._root = root
+        self._request = request
+        self._line: socket.socket | None = None
+        self._unread = b""
+        self._alone = False
+        self._sending = threading.Lock()
+        self._ended = False
+        self._opening: list[bytes] = []
+        """What opens a conversation of old: `initialize`, and that the client is ready."""
+
+        self._subscribed: dict[str, bytes] = {}
+        self._asked: dict[str, bytes] = {}
+        """What was asked and is not answered, by its id."""
+
+        self._own = 0
+
+    def open(self) -> bool:
+        """Reach an owner, or start one; whether there is one that serves."""
+        self._line = self._reached()
+        return self._line is not None
+
+    def run(self) -> int:
+        """Pass on until the client is gone."""
+        threading.Thread(target=self._hear, daemon=True).start()
+        with suppress(KeyboardInterrupt):
+            while True:
+                self._tell()
+                if self._ended:
+                    break
+                self._begin_again()
+        # Whoever still reads our input would keep the interpreter from ending.
+        os._exit(0)
+
+    def _hear(self) -> None:
+        """Pass on what the client says."""
+        for line in _lines_of(0):
+            self._note(line)
+            # What cannot be sent now is sent again by whoever notices that the line is dead.
+            with self._sending, suppress(OSError):
+                if self._line is not None:
+                    self._line.sendall(line)
+        self._ended = True
+        with self._sending, suppress(OSError):
+            if self._line is not None:
+                self._line.shutdown(socket.SHUT_WR)
+
+    def _tell(self) -> None:
+        """Pass on what is answered, until whoever serves is gone or hangs."""
+        while (lines := self._received()) is not None:
+            for one in lines:
+                if self._is_the_clients(one):
+                    _write(one + b"\n")
+
+    def _received(self) -> list[bytes] | None:
+        """The next whole lines; None from one that is gone, or that says nothing though asked and cannot be reached."""
+        assert self._line is not None
+        self._line.settimeout(_SILENCE)
+        doubts = 0
+        while True:
+            try:
+                piece = self._line.recv(_PIECE)
+            except TimeoutError:
+                doubts = doubts + 1 if self._asked and not self._is_there() else 0
+                if doubts > 1:
+                    return None
+                continue
+            except OSError:
+                return None
+            if not piece:
+                return None
+            *whole, self._unread = (self._unread + piece).split(b"\n")
+            if whole:
+                return whole
+
+    def _is_there(self) -> bool:
+        """Whether whoever serves is alive: one of the client's own is, as long as its end of the line is open."""
+        if self._alone:
+            return True
+        from vault_tool.owner.spawning import answers
+
+        return answers(self._root)
+
+    def _note(self, line: bytes) -> None:
+        """Remember what would have to be said again to another."""
+        said = _object(line)
+        method, asked = said.get("method"), said.get("id")
+        if method == "initialize":
+            self._opening = [line]
+        elif method == "notifications/initialized":
+            self._opening.append(line)
+        elif method in ("resources/subscribe", "resources/unsubscribe"):
+            uri = _text(said, "params", "uri")
+            self._subscribed.pop(uri, None)
+            if method == "resources/subscribe":
+                self._subscribed[uri] = line
+        elif method == "notifications/cancelled" and isinstance(said.get("params"), dict):
+            self._asked.pop(_key(said["params"].get("requestId")), None)
+        if asked is not None and method is not None:
+            self._asked[_key(asked)] = line
+
+    def _is_the_clients(self, line: bytes) -> bool:
+        """Whether a line is for the client, as all but empty ones are; what it answers is no longer open."""
+        said = _object(line)
+        if "method" in said or said.get("id") is None:
+            return bool(line.strip())
+        self._asked.pop(_key(said["id"]), None)
+        return True
+
+    def _begin_again(self) -> None:
+        """Find or start another to serve, and bring it to where the last one was."""
+        with self._sending:
+            if self._line is not None:
+                self._line.close()
+            found = self._reached()
+            self._alone = found is None
+            self._line, self._unread = found or _by_itself(self._root, self._request), b""
+            waiting = dict(self._asked)
+            # Where the opening itself was not answered it is asked again as the client asked it.
+            opening = [line for line in self._opening if line not in waiting.values()]
+            for line in (*opening, *self._subscribed.values()):
+                # One after the other, as a client does: what comes before the conversation is open is refused.
+                if not self._said_again(line):
+                    return
+            for key, line in waiting.items():
+                if _may_be_asked_again(line):
+                    with suppress(OSError):
+                        self._line.sendall(line)
+                else:
+                    self._asked.pop(key, None)
+                    _write(_lost(line))
+            if self._ended:
+                with suppress(OSError):
+                    self._line.shutdown(socket.SHUT_WR)
+
+    def _said_again(self, line: bytes) -> bool:
+        """Say what the client once said under an id of our own, and take the answer; whether whoever serves is still there."""
+        assert self._line is not None
+        said = _object(line)
+        key = ""
+        if "id" in said:
+            self._own += 1
+            said["id"] = f"again-{os.getpid()}-{self._own}"
+            key = _key(said["id"])
+        try:
+            self._line.sendall(json.dumps(said).encode() + b"\n")
+        except OSError:
+            return False
+        while key:
+            lines = self._received()
+            if lines is None:
+                return False
+            for one in lines:
+                if _key(_object(one).get("id")) == key:
+                    key = ""
+                elif self._is_the_clients(one):
+                    _write(one + b"\n")
+        return True
+
+    def _reached(self) -> socket.socket | None:
+        """A stream to an owner that serves as this process would; one is started where there is none."""
+        from vault_tool.owner import client, spawning
+
+        until = time.monotonic() + _PATIENCE
+        with spawning.Turn(self._root) as turn:
+            while time.monotonic() < until:
+                found = client.reach(self._root)
+                if found is not None:
+                    lines, said = found
+                    if client.fits(said):
+                        if _becomes_a_stream(lines, self._request):
+                            return lines.socket
+                    elif client.is_older(said):
+                        with suppress(Broken):
+                            lines.send({"do": "drain", "version": __version__})
+                            lines.receive()
+                    else:
+                        lines.socket.close()
+                        return None
+                    lines.socket.close()
+                elif not turn.spawn():
+                    return None
+                time.sleep(_LOOK)
+        return None
+
+
+def _becomes_a_stream(lines: Lines, request: Mapping[str, Any]) -> bool:
+    try:
+        lines.send(request)
+        lines.socket.settimeout(_SILENCE)
+        return lines.receive().get("stream") == request["do"] and not lines.unread
+    except Broken:
+        return False
+    finally:
+        lines.socket.settimeout(None)
+
+
+def _by_itself(root: str, request: Mapping[str, Any]) -> socket.socket:
+    """A server for this client alone, in a process of its own: where no owner comes up any more."""
+    import subprocess
+
+    ours, its = socket.socketpair()
+    named = [f"--{name}={request[name]}" for name in _OPTIONS if request.get(name)]
+    command = [sys.executable, "-P", "-m", "vault_tool", "mcp", "--vault", root, *named]
+    environ = {**os.environ, "VAULT_OWNER": "off"}
+    with its:
+        subprocess.Popen(command, stdin=its.fileno(), stdout=its.fileno(), env=environ)
+    return ours
+
+
+def _may_be_asked_again(line: bytes) -> bool:
+    """Whether asking twice does nothing twice."""
+    said = _object(line)
+    if said.get("method") != "tools/call":
+        return True
+    from importlib.resources import files
+
+    tools = json.loads(files("vault_tool.mcp").joinpath("tools.json").read_bytes())
+    notes = {one["name"]: one.get("annotations", {}) for one in tools}.get(_text(said, "params", "name"), {})
+    return bool(notes.get("readOnlyHint") or notes.get("idempotentHint"))
+
+
+def _lost(line: bytes) -> bytes:
+    """The answer to a call of which nobody knows whether it was done."""
+    said = _object(line)
+    result: dict[str, Any] = {"content": [{"type": "text", "text": LOST}], "isError": True}
+    if "_meta" in (said.get("params") or {}):  # as the stateless era has it
+        result["resultType"] = "complete"
+    return json.dumps({"jsonrpc": "2.0", "id": said.get("id"), "result": result}).encode() + b"\n"
+
+
+def _said(arguments: Sequence[str]) -> dict[str, str] | None:
+    """The options of a command line that serves; None where it says anything else."""
+    said = dict.fromkeys(_OPTIONS, "")
+    rest = [*arguments]
+    commands = 0
+    while rest:
+        option, equals, value = rest.pop(0).partition("=")
+        if option == "mcp" and not equals:
+            commands += 1
+        elif option.startswith("--") and option[2:] in said and (equals or rest):
+            said[option[2:]] = value if equals else rest.pop(0)
+        else:
+            return None
+    plain = all(value.isascii() or front.is_text(value) for value in said.values())
+    return said if commands == 1 and plain and said["preset"] in ("", *PRESETS) else None
+
+
+def _is_forbidden(root: str) -> bool:
+    """Whether this machine's settings allow no process in the background; what cannot be read is for a closer look."""
+    try:
+        with open(os.path.join(root, "_config.json"), "rb") as file:
+            found = json.loads(file.read(_PIECE))
+        return not isinstance(found, dict) or found.get("owner", "on") != "on"
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError, RecursionError):
+        return True
+
+
+def _lines_of(descriptor: int) -> Iterator[bytes]:
+    """Whole lines, as they come."""
+    unread: list[bytes] = []
+    while True:
+        try:
+            piece = os.read(descriptor, _PIECE)
+        except OSError:
+            return
+        if not piece:
+            return
+        first, *more = piece.split(b"\n")
+        unread.append(first)
+        for one in more:
+            yield b"".join(unread) + b"\n"
+            unread = [one]
+
+
+def _write(data: bytes) -> None:
+    """Give it to the client; one that is gone ends this process."""
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError:
+        os._exit(0)
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _key(identity: object) -> str:
+    """An id as a key: 1 and "1" are two."""
+    return json.dumps(identity)
+
+
+def _text(said: Mapping[str, Any], *names: str) -> str:
+    found: Any = said
+    for name in names:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, str) else ""
