@@ -472,7 +472,11 @@ _BRACKETS = str.maketrans(dict.fromkeys("()<>[]`|\"'", " "))
 
 def _is_late(entry: Entry, lately: str) -> bool:
     """Whether a time may lie in the future: by its first letters, which spares reading most."""
-    return any(isinstance(said := entry.head.get(name), str) and said.lstrip() >= lately for name in _TIMES)
+    for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
+        said = entry.head.get(name)
+        if isinstance(said, str) and said.lstrip() >= lately:
+            return True
+    return False
 
 
 def _time(value: object) -> datetime | None:

@@ -142,6 +142,9 @@ def without(seen: Iterable[Seen], forgotten: Collection[str]) -> Iterator[Seen]:
 
     So is an edge that begins or ends at one, for edges repeat the titles of their ends.
     """
+    if not forgotten:
+        yield from seen
+        return
     for one in seen:
         yield _refused(one) if one.entry is not None and not forgotten_ids(one.entry).isdisjoint(forgotten) else one
 
