@@ -203,3 +203,19 @@ def test_what_cannot_be_asked_is_refused(agent: Vault, root: Path) -> None:
     with pytest.raises(UsageError, match="limit"):
         agent.bring_to_mind(TOPIC, limit=0)
     assert not (root / "_local" / "sessions").exists()
+
+
+def test_what_a_session_was_shown_leads_to_what_came_since(vault: Vault, clock: FixedClock) -> None:
+    """A problem is not shown twice; what was done about it meanwhile is news, though it has none of the words said."""
+    problem = vault.remember("The quartz queue hangs after every restart of the night.", kind="problem").id
+    vault.remember("The heater in room four is checked on Mondays.", kind="fact")
+    agent, said = vault.as_(session="s1"), "the quartz queue hangs again after the restart of the night"
+    first = agent.bring_to_mind(said)
+    assert shown(first) == {problem}
+    clock.advance(timedelta(minutes=1))
+    solved = vault.remember("Removing stale locks at boot.", kind="solution", problem=problem).id
+    second = agent.bring_to_mind(said, first.heartbeat_token)
+    assert not second.compaction_detected
+    assert [(one.id, one.role, one.of) for one in second.results] == [(solved, "solution", problem)]
+    assert agent.bring_to_mind(said, second.heartbeat_token).results == ()
+    assert agent.bring_to_mind("lunch is at noon in the garden", second.heartbeat_token).results == ()

@@ -59,10 +59,11 @@ class Filters:
         return self.current(entry) and (self._anything or self.wants(entry))
 
     def hides(self, entry: Entry, *, unseen: bool = False) -> bool:
-        """Whether an observation may not answer for its type alone, so that it can lead to what may; with `unseen`, a new one."""
-        if entry.record_class is not RecordClass.OBSERVATION or self._of_kind(entry):
-            return False
-        if unseen and entry.id in self._asked.exclude:
+        """Whether an observation may not answer only since it has another type, or was seen before, so that it can lead to
+        what may; with `unseen`, one that was not.
+        """
+        seen = entry.id in self._asked.exclude
+        if entry.record_class is not RecordClass.OBSERVATION or (unseen if seen else self._of_kind(entry)):
             return False
         return self.current(entry) and self._fits(entry)
 

@@ -39,7 +39,7 @@ _FILTERED = 4
 
 _TAGGED = 24
 _BRIDGES = 24
-"""So many of the best of each lane that a filter of kinds hides are looked at for what they lead to."""
+"""So many of the best of each lane that are hidden are looked at for what they lead to."""
 _MENTIONED = 12
 """So many of the best are looked at for each sentence of a conversation."""
 _ENDS = "?!. "
@@ -59,7 +59,8 @@ _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system")
 class Pool:
     """The memories of one vault that are in the running for one question, by scope and path.
 
-    `bridges` are those that a filter of kinds hides: they answer nothing, and what they are linked to may.
+    `bridges` are those that a filter of kinds hides, or that the session has seen: they answer nothing, and what they are
+    linked to may.
     """
 
     vault: Context
@@ -121,7 +122,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     for path in called:
         if (pool.scope, path) in pool.candidates:
             pool.candidates[pool.scope, path].exact = True
-    if asked.kinds and (asked.problem_links or asked.update_links):
+    if (asked.kinds or asked.exclude) and (asked.problem_links or asked.update_links):
         best = dict.fromkeys([*list(words)[:_BRIDGES], *near[:_BRIDGES], *list(mentions)[:_BRIDGES], *called])
         _lead(pool, catalog.by_paths_kept(best).values(), words, mentions)
     _beside(pool, words)
@@ -213,7 +214,7 @@ def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float,
 
 
 def _lead(pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float]) -> None:
-    """Take in what only its type keeps from answering, for what it leads to."""
+    """Take in what only its type, or having been seen, keeps from answering, for what it leads to."""
     for entry in entries:
         if pool.filters.hides(entry):
             one = pool.bridges[pool.scope, entry.path] = Candidate((pool.scope, entry.path), entry)
