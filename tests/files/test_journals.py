@@ -19,8 +19,7 @@ from vault_tool.files.episode_text import entry_text, read_episode
 from vault_tool.files.journals import append_episode, append_signals
 from vault_tool.files.local import Local
 from vault_tool.files.signal_lines import merge, read_signals, signal_line
-from vault_tool.model.consent import ConsentState
-from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
+from vault_tool.model.signals import ConsentState, EpisodeEntry, Signal, SignalKind
 from vault_tool.util.text import content_hash
 
 ENTRY = EpisodeEntry(

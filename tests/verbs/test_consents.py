@@ -11,8 +11,8 @@ from tests.verbs.test_users import READS
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.errors import NotFound, Refused, UsageError, VaultError
-from vault_tool.model.consent import ConsentState, consent_of
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.consent import consent_of
+from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.verbs.recall.recall import Bundle
 
 WORD = "zanzibar"

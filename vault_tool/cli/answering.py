@@ -61,7 +61,7 @@ class Answers:
 
     def warm(self) -> tuple[str, ...]:
         """Load all that an answer needs, so that the first one does not wait for it; what that is, in words."""
-        from vault_tool.cli import recalling, sessions  # noqa: F401  (the renderers that are asked for most)
+        from vault_tool.cli import ambient, recalling, sessions  # noqa: F401  (the renderers that are asked for most)
 
         with self._turn:
             self.command({"arguments": _WARMING})

@@ -12,20 +12,14 @@ from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs.lean import titled
 from vault_tool.verbs.recall.asked import Recalled
 from vault_tool.verbs.recall.recall import Bundle, SubjectView, Understood
 from vault_tool.verbs.recall.recall import recall as recall_verb
-from vault_tool.verbs.sessions import ambient
 
 _BRIEF = 160
-_HEADLINE = 200
 _SEEN = 400
 _LONGEST = 2000
 """Most characters of a memory that a person is shown here: the rest is one command away, and JSON carries it whole."""
-
-_REMINDED = 600
-"""Most characters of one reminder that a person is shown."""
 
 
 @command(
@@ -63,33 +57,6 @@ def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit
     with call.open_vault() as vault:
         answer = recall_verb(vault, query, session=of_session, **given)
         return call.emit(answer, _answer, vault)
-
-
-@command(
-    "bring-to-mind",
-    "vt bring-to-mind 'the flaky redis tests' --session k3f9",
-    "vt bring-to-mind - --session k3f9 --last-token 482913377 --json < turn.txt",
-)
-@click.argument("topic_or_context", type=TEXT, metavar="TOPIC", help="What is being talked about; - for standard input.")
-@click.option("--last-token", type=int, metavar="N", help="The heartbeat token of the session's previous call.")
-@click.option("--include-seen", is_flag=True, help="Also what this session has seen.")
-@click.option("--limit", "-n", type=click.IntRange(1), default=ambient.LIMIT, show_default=True, help="Most results.")
-@click.option(
-    "--budget", type=click.IntRange(1), default=ambient.BUDGET, show_default=True, help="Most tokens that they may take."
-)
-@click.option("--kind", "--type", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type or class.")
-@narrows
-@click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
-@click.option("--explain", is_flag=True, help="Every factor of each score (with --json).")
-@leans
-def bring_to_mind(call: Call, **given: Any) -> Exit:
-    """Show what bears on the conversation now.
-
-    Strictly chosen: nothing is a good answer. What the session has seen is left out, until its token is lost or it
-    pauses for long: then its context was cut short, and everything may be shown again.
-    """
-    with call.open_vault() as vault:
-        return call.emit(ambient.bring_to_mind(vault, **given), _reminders, vault)
 
 
 def _answer(found: Bundle | SubjectView, short: Short) -> Iterator[Block]:
@@ -197,29 +164,3 @@ def _text(content: str, name: str) -> Iterator[Block]:
         return
     yield Body(f"{content[:_LONGEST].rstrip()}…")
     yield f"{len(content) - _LONGEST} more characters: `vt get {name}`"
-
-
-def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
-    if found.compaction_detected:
-        yield "the context was cut short since the last call: what had been shown may be shown again"
-    for one in found.results:
-        yield from _reminder(one, short(one.id) if one.scope == "repo" else one.id)
-        yield beside(one.details, short, but="failure_mode" if one.caution else "")
-        yield from warnings_of(one, short)
-    if not found.results:
-        yield "nothing comes to mind"
-    yield from degraded(found.degraded)
-    if found.session:
-        yield f"heartbeat token: {found.heartbeat_token}"
-    if found.results:
-        yield found.notice
-
-
-def _reminder(one: ambient.Reminder, name: str) -> Iterator[Block]:
-    """One memory: what it is and where from, then what it says."""
-    match = f"match {one.match:.2f}{' weak' if one.weak else ''}"
-    about = ", ".join((one.type, *one.subjects))
-    yield one_line(f"{name} ({about}; {match}; from {source(one.origin, reviewed=one.reviewed)})", _HEADLINE)
-    said = one.content if len(one.content) <= _REMINDED else f"{one.content[:_REMINDED].rstrip()}… (`vt get {name}`)"
-    lines = titled(one.title, said)
-    yield Body("\n".join(lines.values()))

@@ -15,7 +15,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
     ),
     "Converse": (
         Listed("orient", "sessions", "Read soul, protocol and orientation."),
-        Listed("bring-to-mind", "recalling", "Show what bears on the conversation now."),
+        Listed("bring-to-mind", "ambient", "Show what bears on the conversation now."),
         Listed("turn", "turns", "Recall for one turn, and take what it gives."),
         Listed("backstop", "turns", "List skipped turns worth a second look."),
         Listed("list-turns", "turns", "List the kept turns, newest first."),

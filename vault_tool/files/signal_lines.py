@@ -7,10 +7,9 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
-from vault_tool.model.consent import ConsentState
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
-from vault_tool.model.signals import MOST_USES, Signal, SignalKind
+from vault_tool.model.signals import MOST_USES, ConsentState, Signal, SignalKind
 from vault_tool.model.snapshot import is_pulled
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own

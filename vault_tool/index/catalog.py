@@ -19,7 +19,6 @@ from vault_tool.index.kept import Kept
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
-from vault_tool.model.consent import consent_of
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -350,6 +349,10 @@ class Catalog:
         said: defaultdict[str, list[Signal]] = defaultdict(list)
         for target, data in Catalog.rows(self, f"SELECT target, data FROM main.signals WHERE {schema.CONSENT}"):
             said[target].append(signal_of(data))
+        if not said:
+            return frozenset()
+        from vault_tool.model.consent import consent_of  # 1.5 ms, and few vaults have asked anybody
+
         found: set[str] = set()
         for target, records in said.items():
             rows = Catalog.rows(self, f"SELECT {ENTRY} FROM main.entries WHERE id = ?", (target,))

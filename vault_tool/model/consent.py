@@ -4,20 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.snapshot import Entry, is_pulled
-
-
-class ConsentState(StrEnum):
-    """What a consent record says."""
-
-    ASKED = "asked"
-    GIVEN = "given"
-    REFUSED = "refused"
-    WITHDRAWN = "withdrawn"
-
 
 REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
 """The answers after which a memory is told to nobody."""

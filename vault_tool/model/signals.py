@@ -23,6 +23,15 @@ class SignalKind(StrEnum):
     CONSENT = "consent"
 
 
+class ConsentState(StrEnum):
+    """What a consent record says."""
+
+    ASKED = "asked"
+    GIVEN = "given"
+    REFUSED = "refused"
+    WITHDRAWN = "withdrawn"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
     """One line of `signals/YYYY-MM.<writer>.jsonl`; ordered by `(at, id)` whatever file it stands in.

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from vault_tool.errors import NotFound, Refused, UsageError
-from vault_tool.model.consent import Consent, ConsentRecord, ConsentState, consent_of
-from vault_tool.model.signals import SignalKind
+from vault_tool.model.consent import Consent, ConsentRecord, consent_of
+from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.verbs import resolve, screening

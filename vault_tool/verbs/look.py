@@ -16,8 +16,8 @@ from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of, references
 from vault_tool.index.schema import link_name
-from vault_tool.model.consent import ConsentRecord, ConsentState, consent_of
-from vault_tool.model.signals import Use
+from vault_tool.model.consent import ConsentRecord, consent_of
+from vault_tool.model.signals import ConsentState, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash

@@ -13,12 +13,11 @@ from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.parse import record as record_in
 from vault_tool.index.graph import holding_place
-from vault_tool.model.consent import ConsentState
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error
 from vault_tool.model.records import Edge, Observation, Record, Remembered, Understanding, from_head
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.verbs import consents, repeats, resolve
