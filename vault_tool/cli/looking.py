@@ -12,7 +12,7 @@ from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.cli.saved import consent_table, short_ids
 from vault_tool.errors import Exit
-from vault_tool.model.consent import REFUSALS
+from vault_tool.model.signals import REFUSALS
 from vault_tool.util.text import counted
 from vault_tool.verbs import look
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Short
-from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.problems import Problem
 
 if TYPE_CHECKING:
+    from vault_tool.model.consent import ConsentRecord
     from vault_tool.verbs.operation import Saved  # what writes loads slowly, and looking shares this module
 
 SHOWN_COMMIT = 10

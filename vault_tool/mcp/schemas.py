@@ -18,6 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from vault_tool.index.vectors.status import VectorStatus
 from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENAMED, SESSION, TOOLS, Described
 from vault_tool.mcp.tools import cost
+from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import Details
 from vault_tool.verbs.vault import Vault
 
@@ -58,7 +59,7 @@ _DETAILS: Schema = {
     **dict.fromkeys(("preconditions", "steps", "postconditions", "change_targets"), TEXTS),
 }
 
-_UNLOADED = {"Details": Details, "VectorStatus": VectorStatus}
+_UNLOADED = {"ConsentRecord": ConsentRecord, "Details": Details, "VectorStatus": VectorStatus}
 """What some modules import for annotations alone."""
 
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from vault_tool.model.signals import ConsentState, Signal, SignalKind
+from vault_tool.model.signals import REFUSALS, ConsentState, Signal, SignalKind
 from vault_tool.model.snapshot import Entry, is_pulled
-
-REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
-"""The answers after which a memory is told to nobody."""
 
 _OWNER = "owner"
 

@@ -32,6 +32,10 @@ class ConsentState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
+"""The answers after which a memory is told to nobody."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signal:
     """One line of `signals/YYYY-MM.<writer>.jsonl`; ordered by `(at, id)` whatever file it stands in.

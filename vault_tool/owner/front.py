@@ -16,6 +16,7 @@ _OPTIONS_BEFORE = frozenset({"--vault", "--origin", "--session", "--user"})
 
 _HERE_ALONE = frozenset({"-", "--", "--debug", "-h", "--help"})
 _SETTINGS = "vault.toml"
+_RECORD = os.path.join("_local", "owner.json")
 _HOMES = ("memory", "vt-memory")
 _ORIGINS = ("", "owner", "agent", "import")
 
@@ -26,7 +27,8 @@ def answered(arguments: Sequence[str]) -> int | None:
         return None
     vault = _option("--vault", arguments)
     root = find(vault)
-    if root is None:
+    # An owner says that it is one before it listens.
+    if root is None or not os.path.lexists(os.path.join(root, _RECORD)):
         return None
     from vault_tool.owner.address import paths  # 4 ms, which commands that are answered here anyway need not pay
 

@@ -12,7 +12,6 @@ from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of
 from vault_tool.index.schema import link_name
-from vault_tool.model.consent import consent_of
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -61,6 +60,8 @@ def _require_told(vault: Context, wanted: str) -> None:
     named = candidates(vault.with_withheld(), wanted) if catalog.withheld() and not vault.everything else ()
     found = next((one for one in named if one.id in catalog.withheld()), None)
     if found is not None and vault.sight in (None, found.text("user")):
+        from vault_tool.model.consent import consent_of  # 1.5 ms, and few were asked
+
         identity = shortest_unambiguous(found.id, catalog.neighbours(found.id))
         message = f"{identity} is told to nobody: consent to it was {consent_of(found, catalog.signals(found.id)).state}"
         raise NotFound(message, f"a person sees it: `vt consent {identity} --origin owner`")

@@ -10,11 +10,11 @@ from vault_tool.errors import Refused
 from vault_tool.files import frontmatter, git, reader, tombstones
 from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
-from vault_tool.model.records import Record
 from vault_tool.model.signals import EpisodeEntry, Signal
 
 if TYPE_CHECKING:
     from vault_tool.files.secrets import Secret
+    from vault_tool.model.records import Record  # 8 ms, and whoever only looks makes none
     from vault_tool.verbs.context import Context, Who
 
 

@@ -15,7 +15,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name
-from vault_tool.verbs import resolve, screening, seen
+from vault_tool.verbs import resolve, seen
 from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.lean import Short, beside, filled, lean_tokens
 from vault_tool.verbs.lean import answer as lean_answer
@@ -253,7 +253,10 @@ def _note_subject(vault: Context, view: SubjectView) -> None:
 def count_use(home: Context, ids: Sequence[str], session: str) -> None:
     """Count each as used, once a session, without one once a day; an answer is not worth less where that fails."""
     now = home.now()
-    session = screening.shareable(session)
+    if session:
+        from vault_tool.verbs.screening import shareable  # 15 ms, for who names a session
+
+        session = shareable(session)
     with suppress(*seen.UNKEPT):
         known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
         new = [identity for identity in ids if identity not in known]
