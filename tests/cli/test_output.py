@@ -31,8 +31,8 @@ from vault_tool.cli.blocks import (
 )
 from vault_tool.errors import Exit
 from vault_tool.model.problems import Severity
-from vault_tool.verbs.context import Freshness
-from vault_tool.verbs.operation import Saved
+from vault_tool.vault.context import Freshness
+from vault_tool.vault.operation import Saved
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.test_commands import Person
 from vault_tool.errors import Exit
-from vault_tool.verbs.seen import Cleared
+from vault_tool.vault.seen import Cleared
 from vault_tool.verbs.sessions.ambient import Reminder, Reminders
 from vault_tool.verbs.sessions.ending import SessionEnd
 from vault_tool.verbs.sessions.orient import GuardedPage, KeptPage, Orientation

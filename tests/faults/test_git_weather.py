@@ -14,7 +14,7 @@ import pytest
 from tests.git_repos import add_hook, commit_all, git, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound, fingerprints
 from vault_tool import Vault
-from vault_tool.verbs.operation import Saved
+from vault_tool.vault.operation import Saved
 
 
 def impatient(root: Path) -> None:

@@ -16,7 +16,7 @@ from tests.verbs.looking import fails, untouched
 from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit, UsageError, VaultError
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 HALF = "cut \ud83d"
 SAID = "half a character"

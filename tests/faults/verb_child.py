@@ -12,7 +12,7 @@ from typing import Any
 
 from vault_tool import Vault
 from vault_tool.files.frontmatter import split
-from vault_tool.verbs.operation import Saved
+from vault_tool.vault.operation import Saved
 
 KINDS = ("fact", "decision", "fix", "preference", "problem")
 

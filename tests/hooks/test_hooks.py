@@ -21,7 +21,7 @@ from vault_tool.hooks.clients import COMPACTION, END, EVENTS, NATIVE, PROMPT, ST
 from vault_tool.hooks.running import answered
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
-from vault_tool.verbs.seen import current
+from vault_tool.vault.seen import current
 
 ASKED = "why does redis drop idle connections?"
 IDLE = "Redis drops idle connections after 300 s because of the firewall."

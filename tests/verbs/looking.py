@@ -15,7 +15,7 @@ import pytest
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.errors import VaultError
-from vault_tool.verbs.operation import Saved
+from vault_tool.vault.operation import Saved
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 TODAY = "2026-11-20"

@@ -15,7 +15,7 @@ from tests.fakes.openai_server import FakeOpenAI
 from vault_tool import Vault
 from vault_tool.index.embedding import choose
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.vector_upkeep import keep_vectors
+from vault_tool.vault.vector_upkeep import keep_vectors
 
 WAIT = "embedding_wait = 0.3\n"
 BAD = [

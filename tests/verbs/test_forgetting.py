@@ -17,8 +17,8 @@ from vault_tool.files.inbox import INBOX
 from vault_tool.files.tombstones import tombstone
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import Signal, SignalKind
-from vault_tool.verbs import consent
-from vault_tool.verbs.operation import writing
+from vault_tool.vault import consent
+from vault_tool.vault.operation import writing
 
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
 WORDS = (b"Ottoline", b"geranium", b"ottoline")

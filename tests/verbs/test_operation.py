@@ -32,7 +32,7 @@ from vault_tool.files.frontmatter import Set
 from vault_tool.files.local import PendingOperation
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import content_hash
-from vault_tool.verbs.operation import Saved, writing
+from vault_tool.vault.operation import Saved, writing
 
 
 @dataclass(frozen=True)

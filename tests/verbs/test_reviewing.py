@@ -10,7 +10,7 @@ from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused, UsageError
 from vault_tool.files.inbox import INBOX, Inbox
 from vault_tool.model.records import Observation
-from vault_tool.verbs import consent
+from vault_tool.vault import consent
 from vault_tool.verbs.reviewing import edit_waiting
 
 SECRET = "AKIA" + "QYLPMN5HHHFPZZTZ"

@@ -16,7 +16,7 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
 from vault_tool.files.turns import Turns
 from vault_tool.index.rebuild import Refresh
-from vault_tool.verbs.operation import Operation
+from vault_tool.vault.operation import Operation
 
 
 @pytest.fixture

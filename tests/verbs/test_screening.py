@@ -18,7 +18,7 @@ from vault_tool import Vault
 from vault_tool.errors import Refused
 from vault_tool.files.secrets import MARKER
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.checked import OF_THE_WHOLE
+from vault_tool.vault.checked import OF_THE_WHOLE
 
 KEY = made_up_keys()["github classic"]
 SAID = f"The deploy key.\n\nIt is {KEY} for now."

@@ -14,7 +14,7 @@ from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.cli.verb_table import verbs
 from vault_tool.errors import UsageError, VaultError
-from vault_tool.verbs.checked import OF_THE_WHOLE
+from vault_tool.vault.checked import OF_THE_WHOLE
 from vault_tool.verbs.recall.recall import Bundle
 
 SECRET = "zanzibar"

@@ -10,8 +10,8 @@ from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.index.manifest import lock
+from vault_tool.vault.vector_upkeep import Kept, keep_vectors
 from vault_tool.verbs.upkeep import doctor
-from vault_tool.verbs.vector_upkeep import Kept, keep_vectors
 
 
 def _opened(root: Path, ollama: FakeOllama, store: str) -> Vault:

@@ -7,7 +7,7 @@ from tests.git_repos import git, write
 from tests.index.vaults import note
 from tests.watch.watched import eventually, identity, path_of, vault
 from vault_tool.files import writer
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Chores
 from vault_tool.watch.errand import Errand, Task
 

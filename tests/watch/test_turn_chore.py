@@ -8,7 +8,7 @@ import pytest
 from tests.watch.watched import eventually, vault
 from vault_tool.files.turns import Turns
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.verbs.turns.taking import turn
 from vault_tool.watch.chores import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Chores
 from vault_tool.watch.errand import Errand, Task

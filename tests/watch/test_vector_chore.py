@@ -14,7 +14,7 @@ from tests.git_repos import write
 from tests.index.vaults import identity, note
 from tests.watch.watched import Watched, eventually, path_of, vault
 from vault_tool import Vault
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.watch import chores
 from vault_tool.watch.chores import VECTORS_QUIET, Chores
 from vault_tool.watch.errand import Left

@@ -31,8 +31,8 @@ from tests.watch.watched import (
 from vault_tool.config import Config
 from vault_tool.index.rebuild import Index
 from vault_tool.util.clock import Clock
+from vault_tool.vault.context import Context
 from vault_tool.verbs import setup
-from vault_tool.verbs.context import Context
 
 VT = (sys.executable, "-m", "vault_tool")
 

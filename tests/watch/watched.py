@@ -19,7 +19,7 @@ from tests.bounds import CAMPAIGN, PATIENCE, eventually
 from tests.git_repos import git
 from tests.index.vaults import found, identity, make, note, opened, path_of
 from vault_tool.index.catalog import Catalog
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.watch.watcher import Told, Watcher
 
 

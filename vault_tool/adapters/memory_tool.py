@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files.layout import VAULT
+from vault_tool.vault.context import Context
 from vault_tool.verbs import agent_files
-from vault_tool.verbs.context import Context
 
 ROOT = "/memories"
 _ENDINGS = (".txt", ".json", ".xml", ".yaml", ".yml", ".csv", ".toml", ".html", ".py")

@@ -13,7 +13,7 @@ from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs.lean import titled
+from vault_tool.vault.lean import titled
 from vault_tool.verbs.sessions import ambient
 
 _HEADLINE = 200

@@ -21,7 +21,7 @@ from vault_tool.files.presence import Owner
 from vault_tool.mcp.tools import Caller
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import Server
-from vault_tool.verbs.context import Context, Who, global_root
+from vault_tool.vault.context import Context, Who, global_root
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
 

@@ -16,11 +16,11 @@ from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.util.text import counted
+from vault_tool.vault.context import Context
 from vault_tool.verbs.consolidation import consolidating, drafting, packets, report
 from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
 from vault_tool.verbs.consolidation.packets import Packet, Step
 from vault_tool.verbs.consolidation.report import ConsolidationReport
-from vault_tool.verbs.context import Context
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
 

@@ -14,8 +14,8 @@ from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, VaultError
 from vault_tool.machine import PROVIDERS
 from vault_tool.util.text import counted
+from vault_tool.vault.context import Context
 from vault_tool.verbs import embedding
-from vault_tool.verbs.context import Context
 
 _EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
 

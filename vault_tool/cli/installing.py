@@ -16,7 +16,7 @@ from vault_tool.errors import Exit, NotFound
 from vault_tool.install.clients import CLIENTS, Place
 from vault_tool.install.installing import Installation, snippet
 from vault_tool.install.installing import install as install_client
-from vault_tool.verbs.context import find
+from vault_tool.vault.context import find
 
 
 @command(

@@ -16,7 +16,7 @@ from vault_tool.util.text import normal_name, one_line
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from vault_tool.verbs.context import Context
+    from vault_tool.vault.context import Context
 
 MOST_OFFERED = 50
 

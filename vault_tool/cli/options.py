@@ -19,7 +19,7 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
 
 if TYPE_CHECKING:
-    from vault_tool.verbs.context import Context
+    from vault_tool.vault.context import Context
 
 ORIGINS = ("owner", "agent", "import")
 LONGEST_INPUT = 10 * 2**20
@@ -51,10 +51,10 @@ class Call:
 
     def open_vault(self) -> Context:
         """The vault that is meant; a context manager that closes it. Raises what `Context.open` raises."""
-        from vault_tool.verbs.context import Context  # opens the whole package, which `--help` must not pay for
+        from vault_tool.vault.context import Context  # opens the whole package, which `--help` must not pay for
 
         if self.user:
-            from vault_tool.verbs.checked import require_whole  # loaded with the vault already
+            from vault_tool.vault.checked import require_whole  # loaded with the vault already
 
             require_whole(str(click.get_current_context().info_name).replace("-", "_"), self.user)
         lend = LENT.get()
@@ -278,6 +278,6 @@ def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
 def _short_in(vault: Context | None) -> Short:
     if vault is None:
         return lambda identity: identity[:SHOWN_PREFIX]
-    from vault_tool.verbs.resolve import short  # loaded with the vault already
+    from vault_tool.vault.resolve import short  # loaded with the vault already
 
     return lambda identity: short(vault, identity)

@@ -18,9 +18,9 @@ from vault_tool.cli.saved import commit_of, consent_table, problem_table, short_
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
 from vault_tool.util.text import counted
+from vault_tool.vault.context import Context
 from vault_tool.verbs import consents, forgetting, purging, reviewing, rights
 from vault_tool.verbs.consents import Consented, Consents
-from vault_tool.verbs.context import Context
 from vault_tool.verbs.forgetting import Forgotten
 from vault_tool.verbs.purging import Purged
 from vault_tool.verbs.reviewing import Reviewed, Waiting

@@ -11,7 +11,7 @@ from vault_tool.model.problems import Problem
 
 if TYPE_CHECKING:
     from vault_tool.model.consent import ConsentRecord
-    from vault_tool.verbs.operation import Saved  # what writes loads slowly, and looking shares this module
+    from vault_tool.vault.operation import Saved  # what writes loads slowly, and looking shares this module
 
 SHOWN_COMMIT = 10
 

@@ -144,7 +144,7 @@ def _project(call: Call) -> str:
     if not os.environ.get(PROJECT_VARIABLE):
         return ""
     from vault_tool.errors import VaultError
-    from vault_tool.verbs.context import find  # every verb's floor: only where a client names its folder
+    from vault_tool.vault.context import find  # every verb's floor: only where a client names its folder
 
     try:
         return project_of(os.environ, str(find(call.vault or None, os.environ).resolve()))

@@ -13,7 +13,7 @@ from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs import seen
+from vault_tool.vault import seen
 from vault_tool.verbs.sessions import ending, session_context
 from vault_tool.verbs.sessions.orient import KeptPage, Orientation
 from vault_tool.verbs.sessions.orient import orient as orient_verb

@@ -27,7 +27,7 @@ from vault_tool.owner.spawning import IDLE, answers, make_way, started
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    from vault_tool.verbs.context import Context
+    from vault_tool.vault.context import Context
     from vault_tool.watch.news import Change
     from vault_tool.watch.watcher import Told, Watcher
 

@@ -19,8 +19,9 @@ from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import first_tokens, tokens
-from vault_tool.verbs import pages, resolve, seen
-from vault_tool.verbs.context import Context, find
+from vault_tool.vault import resolve, seen
+from vault_tool.vault.context import Context, find
+from vault_tool.verbs import pages
 from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.sessions.ending import end_session

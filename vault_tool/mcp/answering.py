@@ -16,11 +16,11 @@ from vault_tool.mcp.tools import Caller, Tool, named
 from vault_tool.model.ids import canonical
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
-from vault_tool.verbs.context import Progress
+from vault_tool.vault.context import Progress
+from vault_tool.vault.lean import NOTICE, filled
+from vault_tool.vault.resolve import short
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
 from vault_tool.verbs.contracts.schemas import faults_of
-from vault_tool.verbs.lean import NOTICE, filled
-from vault_tool.verbs.resolve import short
 from vault_tool.verbs.vault import Vault
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import orjson
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.mcp.answering import as_text, bounded
 from vault_tool.util.text import one_line
-from vault_tool.verbs.resolve import short
+from vault_tool.vault.resolve import short
 from vault_tool.verbs.vault import Vault
 
 MARKDOWN, JSON = "text/markdown", "application/json"

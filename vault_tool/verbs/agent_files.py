@@ -15,9 +15,10 @@ from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import from_head
 from vault_tool.model.types import RecordClass
-from vault_tool.verbs import history, screening
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.vault import screening
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.verbs import history
 
 _TYPE = "general"
 _DELETED = f"{layout.LOCAL}/deleted"

@@ -10,10 +10,10 @@ from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve, screening
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.judging import judged, mark_signal
-from vault_tool.verbs.operation import Operation, Saved, writing
 
 ANSWERS = (ConsentState.GIVEN, ConsentState.REFUSED, ConsentState.WITHDRAWN)
 

@@ -20,10 +20,10 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve, screening
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.operation import Saved, writing
-from vault_tool.verbs.parameters import unknown_type
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Saved, writing
+from vault_tool.vault.parameters import unknown_type
 from vault_tool.verbs.subjects import require_free
 
 Editor = Callable[[Path], None]

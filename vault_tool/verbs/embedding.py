@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.text import counted
-from vault_tool.verbs.context import Context, Freshness, Progress
-from vault_tool.verbs.vector_upkeep import mirrored
+from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it

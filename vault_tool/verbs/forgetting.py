@@ -26,11 +26,12 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import content_hash, counted, normal_body, one_line
-from vault_tool.verbs import pages, resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.verbs import pages
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.observations import emptied_by
-from vault_tool.verbs.operation import Operation, Saved, writing
 
 VECTORS = "vectors"
 """The folder of the sets of vectors, in the cache."""

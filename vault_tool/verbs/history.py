@@ -15,11 +15,11 @@ from vault_tool.index.graph import lineage
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve, screening
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.pending import Saved, heal
 from vault_tool.verbs.pages import settle_pages
-from vault_tool.verbs.parameters import require_limit
-from vault_tool.verbs.pending import Saved, heal
 
 LISTED = 50
 """So many ids and paths of one commit `log` lists."""

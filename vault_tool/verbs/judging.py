@@ -13,11 +13,11 @@ from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.evidence import pinned_to_head
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.standing import confidence_of, is_protected
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.standing import confidence_of, is_protected
 
 LONGEST_REASON = 2000
 

@@ -15,8 +15,8 @@ from vault_tool.index.reading import UNREADABLE, Seen, understand
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
 
 _USUAL = f"{VAULT}/understandings/*.md"

@@ -20,12 +20,12 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.evidence import Evidence, evidence_moved, evidence_of
-from vault_tool.verbs.headline import Headline, headline_of, origin_of
-from vault_tool.verbs.lean import Short, beside, filled, titled, whose
-from vault_tool.verbs.standing import confidence_of
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.evidence import Evidence, evidence_moved, evidence_of
+from vault_tool.vault.headline import Headline, headline_of, origin_of
+from vault_tool.vault.lean import Short, beside, filled, titled, whose
+from vault_tool.vault.standing import confidence_of
 
 if TYPE_CHECKING:
     from vault_tool.model.consent import ConsentRecord
@@ -127,7 +127,7 @@ def _shared(session: str) -> str:
     """The session as other clones may know it."""
     if not session:
         return ""
-    from vault_tool.verbs.screening import shareable  # 15 ms, for who names a session
+    from vault_tool.vault.screening import shareable  # 15 ms, for who names a session
 
     return shareable(session)
 

@@ -16,11 +16,12 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_name, one_line
-from vault_tool.verbs import consent, repeats, resolve
-from vault_tool.verbs.checked import TEXTS, kinds_of, misfit
-from vault_tool.verbs.context import Context
+from vault_tool.vault import consent, resolve
+from vault_tool.vault.checked import TEXTS, kinds_of, misfit
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.verbs import repeats
 from vault_tool.verbs.look import body_of
-from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import draft_of, remarks_on, tag
 
 DELETED = "vault-delete"

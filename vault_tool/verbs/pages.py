@@ -28,13 +28,13 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.text import normal_name
-from vault_tool.verbs import resolve, screening
-from vault_tool.verbs.context import Context, Freshness, Progress
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.operation import Operation, Saved, put, writing
+from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.standing import SCORE_DIGITS, Weighed, memories
 from vault_tool.verbs.kept_pages import kept_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
-from vault_tool.verbs.operation import Operation, Saved, put, writing
-from vault_tool.verbs.parameters import require_limit
-from vault_tool.verbs.standing import SCORE_DIGITS, Weighed, memories
 
 SMALLEST_BUDGET = 200
 

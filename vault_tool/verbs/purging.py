@@ -21,10 +21,10 @@ from vault_tool.generate.escape import link_path
 from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import counted, one_line
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import writing
 from vault_tool.verbs.forgetting import Citing, Erased, Traces, Versions, alone, erased, meant, traces_of
 from vault_tool.verbs.history import no_history
-from vault_tool.verbs.operation import writing
 
 DESPITE = {
     "edits": "tracked files differ from the last commit",

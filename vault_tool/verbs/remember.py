@@ -14,12 +14,13 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
-from vault_tool.verbs import consent, repeats, resolve
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.evidence import pinned_to_head
+from vault_tool.vault import consent, resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
+from vault_tool.verbs import repeats
 from vault_tool.verbs.look import body_of
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_mood, require_no_slip, require_units, unknown_type
 from vault_tool.verbs.similar import Similar, near
 
 GENERAL = "general"

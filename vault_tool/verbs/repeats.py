@@ -12,11 +12,11 @@ from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, tag_name
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.evidence import EvidenceState, check_references
-from vault_tool.verbs.operation import Operation
-from vault_tool.verbs.standing import DEFAULT_CONFIDENCE
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence import EvidenceState, check_references
+from vault_tool.vault.operation import Operation
+from vault_tool.vault.standing import DEFAULT_CONFIDENCE
 
 _SAME = ("type", "project", "user")
 _SAID = ("title", "problem", "steps", "preconditions", "postconditions")

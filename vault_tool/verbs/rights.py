@@ -20,10 +20,11 @@ from vault_tool.model.consent import consent_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import storage
-from vault_tool.verbs import purging, resolve
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.operation import Saved, writing
+from vault_tool.verbs import purging
 from vault_tool.verbs.forgetting import Citing, Erased, erased, saved_in
-from vault_tool.verbs.operation import Saved, writing
 from vault_tool.verbs.purging import Purged
 
 RECORDS = "records.json"

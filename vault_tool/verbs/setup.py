@@ -21,10 +21,10 @@ from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
-from vault_tool.verbs import machine_settings
-from vault_tool.verbs.context import Context, Who, home_in
-from vault_tool.verbs.machine_settings import MachineOption
-from vault_tool.verbs.operation import Operation, Saved, writing
+from vault_tool.vault import machine_settings
+from vault_tool.vault.context import Context, Who, home_in
+from vault_tool.vault.machine_settings import MachineOption
+from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.pages import first_pages
 from vault_tool.verbs.remember import Provenance, provenance
 

@@ -13,7 +13,7 @@ from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
 
 NEAR = 0.5

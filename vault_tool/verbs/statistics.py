@@ -12,8 +12,8 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import tag_name
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.parameters import require_limit
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.parameters import require_limit
 
 _BESIDE = 5
 """So many tags are named beside each."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from vault_tool.errors import UsageError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 

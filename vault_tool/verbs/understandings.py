@@ -14,10 +14,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import first_sentence, normal_name, one_line
-from vault_tool.verbs import consent, resolve
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_units
+from vault_tool.vault import consent, resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.parameters import require_units
 from vault_tool.verbs.remember import provenance, tag
 
 

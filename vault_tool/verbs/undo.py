@@ -12,10 +12,10 @@ from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.history import no_history
-from vault_tool.verbs.operation import Operation, Saved, writing
 
 UNDO = "vault-undo"
 """The type of an undo's entry in the day's log: with its hyphen no memory can have it."""

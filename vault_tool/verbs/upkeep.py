@@ -27,11 +27,11 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.verbs import screening
-from vault_tool.verbs.context import Context, Freshness, Progress
+from vault_tool.vault import screening
+from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.vector_upkeep import not_embedded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from vault_tool.vault import seen
+from vault_tool.vault.checked import checked_parameters
+from vault_tool.vault.context import Context
 from vault_tool.verbs import (
     consents,
     drafts,
@@ -16,7 +19,6 @@ from vault_tool.verbs import (
     remember,
     reviewing,
     rights,
-    seen,
     setup,
     statistics,
     subjects,
@@ -26,9 +28,7 @@ from vault_tool.verbs import (
 )
 from vault_tool.verbs import history as past
 from vault_tool.verbs import undo as taking_back
-from vault_tool.verbs.checked import checked_parameters
 from vault_tool.verbs.consolidation import consolidating, intersections, merging, packets, report
-from vault_tool.verbs.context import Context
 from vault_tool.verbs.contracts.op import op as contract_op
 from vault_tool.verbs.contracts.read import read as contract_read
 from vault_tool.verbs.contracts.update import update as contract_update

@@ -10,9 +10,9 @@ from vault_tool.files import git
 from vault_tool.files.layout import CONFIG_FILE, CORE_FILE
 from vault_tool.files.turns import Turns
 from vault_tool.machine import EXACT
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.standing import SMALL
-from vault_tool.verbs.vector_upkeep import outlook
+from vault_tool.vault.context import Context
+from vault_tool.vault.standing import SMALL
+from vault_tool.vault.vector_upkeep import outlook
 from vault_tool.watch.errand import Errand, Left, Outcome, Task, do
 
 EXPORT_QUIET = 10.0

@@ -15,11 +15,11 @@ from typing import Self
 from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
 from vault_tool.util.text import counted
+from vault_tool.vault.context import Context
+from vault_tool.vault.vector_upkeep import keep_vectors
 from vault_tool.verbs import pages
-from vault_tool.verbs.context import Context
 from vault_tool.verbs.turns import taking
 from vault_tool.verbs.turns.backstop import backstop
-from vault_tool.verbs.vector_upkeep import keep_vectors
 
 _PATIENCE = 0.5
 """Seconds that one which is told to stop gets to end by itself, and again to end at all."""

@@ -20,7 +20,7 @@ from vault_tool.index.rebuild import Refresh
 from vault_tool.index.updating import head_signature
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.watch.chores import Chores
 from vault_tool.watch.hearing import CannotHear, Hearing
 from vault_tool.watch.inbox import OVERFLOW, Cookie, Inbox

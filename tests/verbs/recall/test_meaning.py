@@ -11,7 +11,7 @@ import pytest
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.recall.weights import PROFILES
-from vault_tool.verbs import vector_upkeep
+from vault_tool.vault import vector_upkeep
 from vault_tool.verbs.recall import meaning
 from vault_tool.verbs.recall.engine import Asked, gather
 from vault_tool.verbs.recall.recall import Bundle

@@ -12,7 +12,7 @@ from tests.verbs.looking import head, whole
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.seen import note_seen
+from vault_tool.vault.seen import note_seen
 from vault_tool.verbs.sessions.tries import Attempt
 
 

@@ -21,9 +21,9 @@ from tests.bounds import CAMPAIGN
 from tests.faults.killer import runs_wanted
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
+from vault_tool.vault.seen import note_seen
 from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.seen import note_seen
 
 TOPICS = st.sampled_from(["idle connections of redis", "naming subjects and tagging"])
 TEXTS = [

@@ -14,7 +14,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.files.turns import TURNS, Turns
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs import consent
+from vault_tool.vault import consent
 from vault_tool.verbs.turns.backstop import signs
 from vault_tool.verbs.turns.taking import Turned
 

@@ -19,7 +19,11 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
-from vault_tool.verbs import pages, resolve
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.parameters import require_limit
+from vault_tool.verbs import pages
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     Passes,
@@ -34,10 +38,7 @@ from vault_tool.verbs.consolidation.passes import (
     waiting,
     written_in,
 )
-from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_limit
 
 LISTED = 20
 """So many packets of a kind an answer lists: in a large vault a pass may have a thousand."""

@@ -11,10 +11,10 @@ from vault_tool.files import layout, writer
 from vault_tool.model.details import in_lines
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.text import one_line
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Saved
 from vault_tool.verbs import understandings
 from vault_tool.verbs.consolidation.packets import Current, Evidence, Packet
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.operation import Saved
 
 CUT = "-- Below this line is what to write it from; it is not kept. --"
 

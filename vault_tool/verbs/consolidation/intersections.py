@@ -11,12 +11,12 @@ from vault_tool.index.intersections import Region, Regions
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.verbs import resolve
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.consolidation.nearness import between, prepared, usual
-from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.parameters import require_limit
-from vault_tool.verbs.standing import confidence_of
 
 LARGE = 3
 """From so many shared memories an intersection counts as large."""

@@ -22,13 +22,13 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.verbs import consent, resolve
+from vault_tool.vault import consent, resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.nearness import between, prepared, unusual
-from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.understandings import inherited
 

@@ -18,7 +18,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
-from vault_tool.verbs import resolve
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.lean import NOTICE, Short, beside, filled, lean_tokens
 from vault_tool.verbs.consolidation.consolidating import PacketHead, begin_consolidation, head_of, open_pass
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
@@ -31,8 +33,6 @@ from vault_tool.verbs.consolidation.passes import (
     settled,
     written_in,
 )
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.lean import NOTICE, Short, beside, filled, lean_tokens
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 PACKET_TOKENS = 4000

@@ -16,8 +16,8 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
 from vault_tool.util.text import normal_name
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.recall.weighing import beliefs
 

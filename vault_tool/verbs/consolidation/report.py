@@ -17,13 +17,13 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import normal_name
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.intersections import Brief, brief
 from vault_tool.verbs.consolidation.nearness import between, prepared, usual
 from vault_tool.verbs.consolidation.passes import Plan, passes
-from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.parameters import require_limit
 
 DENSE = 3
 """From so many shared observations without a relationship understanding a pair is asked about."""

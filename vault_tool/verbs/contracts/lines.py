@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from vault_tool.util.json_text import read_given
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest
 from vault_tool.verbs.contracts.op import Outcome, outcome, refusal
 

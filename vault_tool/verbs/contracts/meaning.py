@@ -11,10 +11,10 @@ from vault_tool.model.evidence import FORMS, EvidenceKind, fault_in, read_refere
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context, global_root
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, global_root
+from vault_tool.vault.parameters import require_moment
 from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
-from vault_tool.verbs.parameters import require_moment
 
 NEEDS_PROBLEM = ("solution", "failed_tactic")
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.model.details import Details
-from vault_tool.verbs import seen
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.vault import seen
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.evidence import moved_among
 from vault_tool.verbs.contracts.meaning import Meaning
 from vault_tool.verbs.contracts.schemas import require_shape
-from vault_tool.verbs.evidence import moved_among
 from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.recall.asked import Answer, Asked, Recalled
 from vault_tool.verbs.recall.engine import gather

@@ -9,13 +9,13 @@ from typing import Any
 from vault_tool.belief.fold import Move
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.operation import Saved, writing
 from vault_tool.verbs.contracts.meaning import Meaning, scope_of
 from vault_tool.verbs.contracts.schemas import require_shape
-from vault_tool.verbs.evidence import pinned_to_head
 from vault_tool.verbs.judging import mark_signal, moved, superseded_remark
-from vault_tool.verbs.operation import Saved, writing
 
 _KINDS = {"truth": SignalKind.TRUTH, "utility": SignalKind.UTILITY}
 

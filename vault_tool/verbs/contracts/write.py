@@ -11,12 +11,13 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.verbs import consent, repeats, resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import consent, resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.verbs import repeats
 from vault_tool.verbs.contracts.meaning import Meaning
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal
-from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag
 from vault_tool.verbs.similar import Similar, near
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from vault_tool.importing.notes import FROM, SOURCE_HASH
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,11 +20,11 @@ from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import content_hash, slug
-from vault_tool.verbs import resolve, screening
-from vault_tool.verbs.context import Context, Progress
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.importing.copies import Copies, Copy
 from vault_tool.verbs.importing.remembered import Remembered
-from vault_tool.verbs.operation import Operation, Saved, writing
 from vault_tool.verbs.remember import tag
 
 BATCH = 1000

@@ -20,10 +20,10 @@ from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import stamp
 from vault_tool.util.text import one_line
-from vault_tool.verbs.context import Context, Progress
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.operation import Operation
+from vault_tool.vault.parameters import require_no_slip
 from vault_tool.verbs.importing.intake import Imported, Intake
-from vault_tool.verbs.operation import Operation
-from vault_tool.verbs.parameters import require_no_slip
 
 
 def import_markdown(

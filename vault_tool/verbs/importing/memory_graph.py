@@ -29,10 +29,10 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import body_hash, content_hash, normal_name
-from vault_tool.verbs.context import Context, Progress
+from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.operation import Operation
 from vault_tool.verbs.importing.intake import Imported, Intake
 from vault_tool.verbs.importing.markdown_folder import bytes_of, placed, source_folder, written_at
-from vault_tool.verbs.operation import Operation
 
 _FOLDERS = ("graph", "vault", "episodes")
 

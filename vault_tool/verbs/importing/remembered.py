@@ -12,7 +12,7 @@ from vault_tool.files import layout, writer
 from vault_tool.model.problems import Problem
 from vault_tool.util import atomic
 from vault_tool.util.json_text import read_own
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 _FILE = f"{layout.LOCAL}/imports.json"
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vault_tool.verbs.context import Freshness
-from vault_tool.verbs.headline import Headline
-from vault_tool.verbs.lean import Short, beside, filled, titled, whose
+from vault_tool.vault.context import Freshness
+from vault_tool.vault.headline import Headline
+from vault_tool.vault.lean import Short, beside, filled, titled, whose
 from vault_tool.verbs.look import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]

@@ -16,11 +16,11 @@ from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import one_line
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.headline import headline_of
-from vault_tool.verbs.lean import lean_tokens
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.headline import headline_of
+from vault_tool.vault.lean import lean_tokens
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import FAILED_TACTIC, bodies_of, solved_since
-from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall import chaining, lanes, weighing
 from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
 from vault_tool.verbs.recall.chaining import Link

@@ -10,9 +10,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, STORY_EDGES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.parameters import require_moment
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.parameters import require_moment
 from vault_tool.verbs.recall.asked import Asked
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)

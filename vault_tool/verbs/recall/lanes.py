@@ -20,7 +20,7 @@ from vault_tool.recall.match import BREADTH, NAMED_ALONE, mentioned
 from vault_tool.recall.question import SELF, Question, asks_of, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.verbs.recall import meaning
 from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.filters import MEMORIES, Filters

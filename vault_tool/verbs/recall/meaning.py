@@ -14,8 +14,8 @@ from vault_tool.index.vectors.windows import Windows
 from vault_tool.recall.match import NO_WORDS, beyond
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import counted
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.vector_upkeep import catch_up_briefly
+from vault_tool.vault.context import Context
+from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.exact import Similarities, Stands

@@ -15,10 +15,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name
-from vault_tool.verbs import resolve, seen
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.lean import Short, beside, filled, lean_tokens
-from vault_tool.verbs.lean import answer as lean_answer
+from vault_tool.vault import resolve, seen
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.lean import Short, beside, filled, lean_tokens
+from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
 from vault_tool.verbs.recall.engine import gather
@@ -254,7 +254,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
     """Count each as used, once a session, without one once a day; an answer is not worth less where that fails."""
     now = home.now()
     if session:
-        from vault_tool.verbs.screening import shareable  # 15 ms, for who names a session
+        from vault_tool.vault.screening import shareable  # 15 ms, for who names a session
 
         session = shareable(session)
     with suppress(*seen.UNKEPT):

@@ -17,12 +17,12 @@ from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.headline import headline_of, origin_of
-from vault_tool.verbs.lean import Short, answer, beside, filled, titled, whose
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.headline import headline_of, origin_of
+from vault_tool.vault.lean import Short, answer, beside, filled, titled, whose
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST, PAGE
-from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.filters import Filters, unknown
 

@@ -13,11 +13,11 @@ from vault_tool.files import git
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.verbs.context import Context, Freshness, Progress
-from vault_tool.verbs.headline import Headline, headline_of
+from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.headline import Headline, headline_of
+from vault_tool.vault.standing import Weighed
 from vault_tool.verbs.kept_pages import kept_kinds
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.standing import Weighed
 
 PROJECTION_VERSION = 1
 """Changes whenever the same notes and signals would come to another snapshot."""

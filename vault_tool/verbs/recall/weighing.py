@@ -16,10 +16,10 @@ from vault_tool.recall.coverage import Coverage
 from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
+from vault_tool.vault.standing import confidence_of, is_protected
 from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.lanes import Pool
-from vault_tool.verbs.standing import confidence_of, is_protected
 
 _MANY = 900
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
-from vault_tool.verbs import seen
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.lean import Short, listed
+from vault_tool.vault import seen
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.lean import Short, listed
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.parameters import require_limit
 from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
 

@@ -10,9 +10,9 @@ from vault_tool.errors import VaultError
 from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
 from vault_tool.model.snapshot import Entry
-from vault_tool.verbs import resolve, seen
+from vault_tool.vault import resolve, seen
+from vault_tool.vault.context import Context, Freshness
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
-from vault_tool.verbs.context import Context, Freshness
 from vault_tool.verbs.kept_pages import KeptKind, kept_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
 from vault_tool.verbs.look import EYES_FIRST

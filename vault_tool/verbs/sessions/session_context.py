@@ -10,11 +10,11 @@ from vault_tool.index.of_session import signals_in, written_in
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.verbs import seen
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.headline import Headline, headline_of
+from vault_tool.vault import seen
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.headline import Headline, headline_of
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.parameters import require_limit
 
 JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
 

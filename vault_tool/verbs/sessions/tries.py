@@ -17,9 +17,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
-from vault_tool.verbs import seen
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.evidence import log_of
+from vault_tool.vault import seen
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence import log_of
 from vault_tool.verbs.look import body_of
 
 LONGEST_TEXT = 2000

@@ -10,8 +10,8 @@ from vault_tool.errors import Ambiguous, UsageError
 from vault_tool.files.turns import Said, SkippedTurn, Turns
 from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.parameters import require_limit
+from vault_tool.vault.context import Context
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.turns.taking import kept_from
 
 ENOUGH = 2

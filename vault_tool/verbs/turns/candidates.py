@@ -8,7 +8,7 @@ from typing import Any
 from vault_tool.errors import UsageError
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 BEAT = "relationship_beat"
 """The type of a candidate that names none."""

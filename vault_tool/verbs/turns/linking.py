@@ -13,10 +13,10 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.verbs.beats import THREAD
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.operation import Operation, Saved, writing
-from vault_tool.verbs.standing import confidence_of
+from vault_tool.vault.beats import THREAD
+from vault_tool.vault.context import Context
+from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.turns.candidates import LOCATION
 from vault_tool.verbs.turns.recollecting import beat_order
 

@@ -19,11 +19,11 @@ from vault_tool.model.records import Observation
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import body_hash, counted, one_line
-from vault_tool.verbs import screening
-from vault_tool.verbs.beats import beat_id
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.parameters import require_limit, require_moment
-from vault_tool.verbs.seen import UNKEPT
+from vault_tool.vault import screening
+from vault_tool.vault.beats import beat_id
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.parameters import require_limit, require_moment
+from vault_tool.vault.seen import UNKEPT
 from vault_tool.verbs.turns.gate import Gate, Mode, Risk, judged
 from vault_tool.verbs.turns.recollecting import Recollection
 from vault_tool.verbs.turns.replaying import Replay, replayed

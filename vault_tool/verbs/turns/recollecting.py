@@ -16,7 +16,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line, tokens
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.recall.asked import Answer, Asked
 from vault_tool.verbs.recall.engine import gather

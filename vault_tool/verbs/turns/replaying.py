@@ -12,7 +12,7 @@ from vault_tool.files import tombstones
 from vault_tool.files.turn_log import LoggedTurn
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.weighing import beliefs

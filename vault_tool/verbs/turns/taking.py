@@ -17,12 +17,12 @@ from vault_tool.files import writer
 from vault_tool.files.turns import QueuedTurn, Said, SkippedTurn, Turns
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
-from vault_tool.verbs import consent, screening
-from vault_tool.verbs.context import Context, Freshness
+from vault_tool.vault import consent, screening
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.operation import settle_turns
+from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.pending import Saved, heal
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.operation import settle_turns
-from vault_tool.verbs.parameters import require_limit
-from vault_tool.verbs.pending import Saved, heal
 from vault_tool.verbs.turns import candidates as extracted
 from vault_tool.verbs.turns import logged
 from vault_tool.verbs.turns.gate import Gate, judged

@@ -9,7 +9,7 @@ from vault_tool import machine
 from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.machine import Machine
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

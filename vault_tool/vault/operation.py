@@ -26,9 +26,9 @@ from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.verbs import beats, screening
-from vault_tool.verbs.context import Context, Freshness
-from vault_tool.verbs.pending import UNKNOWN, Saved, announce, commit, heal, settle_index
+from vault_tool.vault import beats, screening
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, settle_index
 
 __all__ = ["Operation", "Saved", "put", "settle_turns", "writing"]
 

@@ -16,7 +16,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 

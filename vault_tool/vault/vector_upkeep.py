@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.layout import CACHE
 from vault_tool.model.problems import Problem, note
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 _FEW = 50
 """A vault of so few notes is embedded by the first answer that is made of meaning."""

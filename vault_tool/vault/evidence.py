@@ -14,8 +14,8 @@ from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
-from vault_tool.verbs import resolve
-from vault_tool.verbs.context import Context
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
 
 MOST_CHECKED = 50
 """The most references of one memory that are looked at: whoever wrote more wrote a list, not evidence."""

@@ -15,8 +15,8 @@ from vault_tool.files.render import render
 from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_body
-from vault_tool.verbs import screening
-from vault_tool.verbs.context import Context
+from vault_tool.vault import screening
+from vault_tool.vault.context import Context
 
 Policy = Literal["auto", "review"]
 

@@ -9,8 +9,8 @@ from vault_tool.index.graph import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.verbs.context import Context
-from vault_tool.verbs.standing import confidence_of
+from vault_tool.vault.context import Context
+from vault_tool.vault.standing import confidence_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

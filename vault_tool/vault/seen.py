@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vault_tool.errors import Busy, Refused, StorageError, UsageError
 from vault_tool.files.sessions import AgentSession, Sessions
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 UNKEPT = (Busy, StorageError, Refused)
 """Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there."""

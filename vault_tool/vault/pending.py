@@ -15,7 +15,7 @@ from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, one_line
-from vault_tool.verbs.context import Context
+from vault_tool.vault.context import Context
 
 UNKNOWN = ""
 """Stands for the hash of a journal that will be added to."""

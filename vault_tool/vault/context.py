@@ -25,7 +25,7 @@ from vault_tool.index.viewing import View
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.json_text import flaw_in
-from vault_tool.verbs.standing import Standings
+from vault_tool.vault.standing import Standings
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it

@@ -15,7 +15,7 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 if TYPE_CHECKING:
     from vault_tool.files.secrets import Secret
     from vault_tool.model.records import Record  # 8 ms, and whoever only looks makes none
-    from vault_tool.verbs.context import Context, Who
+    from vault_tool.vault.context import Context, Who
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from vault_tool.files.turns import QueuedTurn, Said, Turns
 from vault_tool.model.records import Observation, Record, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
-from vault_tool.verbs import consent, resolve, screening
-from vault_tool.verbs.context import Context
+from vault_tool.vault import consent, resolve, screening
+from vault_tool.vault.context import Context
 
 BATCH = 50
 """The most turns that one commit holds."""
