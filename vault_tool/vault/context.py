@@ -170,6 +170,10 @@ class Context:
             other.global_vault._is_lent = True
         return other
 
+    def served(self) -> Self:
+        """The same vault, and the same asker, without what is told to nobody."""
+        return self._again(self.who, None, False)
+
     def _again(self, who: Who, sight: str | None, everything: bool) -> Self:
         other = type(self).__new__(type(self))
         _ = self.whole_index  # opened first, or each would open its own

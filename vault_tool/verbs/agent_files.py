@@ -26,16 +26,19 @@ _DELETED = f"{layout.LOCAL}/deleted"
 
 def read_file(vault: Context, path: str) -> str:
     """The text of a file, without the head that makes it a memory; NotFound where there is none."""
+    vault.fresh()
     return _body(_bytes(vault, path))
 
 
 def list_files(vault: Context, folder: str) -> dict[str, int]:
     """The files below a folder by their paths in it, with the bytes of their texts; ignored and hidden ones are left out."""
+    vault.fresh()
     top = layout.inside(vault.root, folder)
     found: dict[str, int] = {}
     for file in sorted(top.rglob("*.md")):
         path = file.relative_to(vault.root).as_posix()
-        if file.is_file() and not file.is_symlink() and layout.file_kind(path) is layout.FileKind.NOTE:
+        is_note = file.is_file() and not file.is_symlink() and layout.file_kind(path) is layout.FileKind.NOTE
+        if is_note and _is_told(vault, path):
             found[file.relative_to(top).as_posix()] = len(_body(_bytes(vault, path)).encode("utf-8", "replace"))
     return found
 
@@ -120,9 +123,14 @@ def _below(vault: Context, path: str) -> Iterator[str]:
 
 def _bytes(vault: Context, path: str) -> bytes:
     file = layout.inside(vault.root, path)
-    if not file.is_file():
+    if not file.is_file() or not _is_told(vault, path):
         raise NotFound(f"there is no file {path}", "")
     return reader.read(vault.root, path)
+
+
+def _is_told(vault: Context, path: str) -> bool:
+    """Whether whoever asks may see a file: not another user's memory, nor one that is told to nobody."""
+    return vault.index.catalog.by_path(path) is not None or vault.whole_index.catalog.by_path(path) is None
 
 
 def _body(data: bytes) -> str:

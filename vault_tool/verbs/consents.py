@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.errors import NotFound, Refused, UsageError, VaultError
+from vault_tool.files import layout
+from vault_tool.generate.escape import link_path
 from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
@@ -72,12 +74,30 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
         record(op, entry.id, said, as_user=as_user, turn=turn, reason=reason)
         saved = op.carry_out(entry.title, [entry.id])
     now = _consent(home, entry)
+    unmade = list(made_anew_without(home, entry)) if now.withheld else []
     citing = tuple(one.id for field, one in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
     remarks = [f"{resolve.short(home, one)} was made from it, and may repeat it: that is yours to mend" for one in citing]
     return Consented(
-        **{**asdict(saved), "warnings": (*saved.warnings, *remarks)}, id=entry.id, title=entry.title, state=now.state,
+        **{**asdict(saved), "warnings": (*saved.warnings, *remarks, *unmade)}, id=entry.id, title=entry.title, state=now.state,
         withheld=now.withheld, records=now.records, citing=citing, path=entry.path,
     )  # fmt: skip
+
+
+def made_anew_without(vault: Context, entry: Entry) -> Iterator[str]:
+    """Make the pages anew that show a memory which is told to nobody now; what is said of those that cannot be."""
+    from vault_tool.verbs import pages  # 20 ms, and only what is taken off a page needs it
+
+    makers = {layout.CORE_FILE: pages.core, layout.REFLECTION_FILE: pages.reflection}
+    for path, make in makers.items():
+        page = vault.root / path
+        text = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
+        if link_path(entry.path) not in text and entry.title not in text:
+            continue
+        try:
+            # By the vault itself, as a timer would: the page is of everything that may be told.
+            make(vault.served())
+        except VaultError as fault:
+            yield f"{path} may still show it: {fault.message}; `vt {path.removesuffix('.md').lower()}` makes it anew"
 
 
 def list_consents(vault: Context, *, state: str = "", as_user: str = "") -> Consents:

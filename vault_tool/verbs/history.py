@@ -82,10 +82,12 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     require_limit(limit)
     repo = _repo(vault)
     paths: Sequence[str] = _WHOLE
-    if memory_id:
+    if memory_id or vault.who.origin != "owner":
         vault.fresh()
+    if memory_id:
         paths = [resolve.find(resolve.for_its_keeper(vault), memory_id).path]
-    return Log(results=tuple(map(_brief, git.log(repo, paths=paths, limit=limit, follow=bool(memory_id)))))
+    found = git.log(repo, paths=paths, limit=limit, follow=bool(memory_id))
+    return Log(results=tuple(_brief(_told(vault, one)) for one in found))
 
 
 def history(vault: Context, memory_id: str) -> History:
@@ -142,6 +144,13 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         paths=tuple(change.path for change in changes) if outcome.committed else (),
         left=tuple(left),
     )
+
+
+def _told(vault: Context, one: git.LogEntry) -> git.LogEntry:
+    """A commit without its subject, which names memories, where one of these is told to nobody but the vault's owner."""
+    if vault.who.origin == "owner" or vault.whole_index.catalog.withheld().isdisjoint(one.ids):
+        return one
+    return replace(one, subject=f"{one.op or 'commit'}: of what is told to nobody", paths=())
 
 
 def _brief(one: git.LogEntry) -> git.LogEntry:
