@@ -72,6 +72,7 @@ CREATE INDEX problems_by_path ON problems (path);
 CREATE INDEX signals_by_path ON signals (path);
 CREATE INDEX signals_by_target ON signals (target, at, id);
 CREATE INDEX consents ON signals (target) WHERE {CONSENT};
+CREATE INDEX signals_of_users ON signals (target) WHERE {JUDGED_FOR} <> '';
 """
 
 DROPPED = "dropped"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 
 from vault_tool.errors import UsageError
@@ -72,14 +72,14 @@ def _moment(said: str, now: datetime, ends: bool) -> datetime | None:
     return (begins + timedelta(days=31 if part[2] else 366)).replace(day=1) - timedelta(microseconds=1)
 
 
-def require_no_slip(types: Registry, type: str, used: Collection[str], option: str = "--kind") -> None:
+def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[str]], option: str = "--kind") -> None:
     """UsageError for a type that nobody here knows or has `used` yet, and that is nearly one of those that there are."""
-    if types.spec(type).known or type in used:
+    if types.spec(type).known or type in (names := used()):
         return
     from difflib import get_close_matches  # 3 ms, and only a slip needs it
 
     known = (spec.name for spec in types.of_class(RecordClass.OBSERVATION))
-    near = get_close_matches(type.casefold(), [name for name in {*known, *used} if name[:1] == type[:1].casefold()], 1, _SLIP)
+    near = get_close_matches(type.casefold(), [name for name in {*known, *names} if name[:1] == type[:1].casefold()], 1, _SLIP)
     if near:
         keep = f"`{option} {near[0]}`; a type of your own that is new needs --new-type (`new_type`)"
         raise UsageError(f"`{one_line(type, 40)}` is no type here yet, and nearly `{near[0]}`", keep)

@@ -226,7 +226,7 @@ def _observation_type(vault: Context, kind: str, new: bool) -> str:
         }
         raise UsageError(f"`{kind}` is the type of an {record_class}", f"use `vt {verb.get(record_class, 'new ' + kind)}`")
     if not new:
-        require_no_slip(types, kind, vault.index.catalog.types())
+        require_no_slip(types, kind, vault.index.catalog.types)
     return kind
 
 

@@ -118,7 +118,7 @@ def _check_type(vault: Context, type: str, new: bool) -> None:
         raise UsageError(f"a note becomes an observation, and `{one_line(type, 40)}` is none", "for example --type fact")
     if not new and not vault.settings.types.spec(type).known:
         vault.fresh()
-        require_no_slip(vault.settings.types, type, vault.index.catalog.types(), "--type")
+        require_no_slip(vault.settings.types, type, vault.index.catalog.types, "--type")
 
 
 def _without_forms(intake: Intake, reader: Reader, notes: list[Found]) -> list[Found]:
