@@ -64,7 +64,7 @@ def _require_told(vault: Context, wanted: str) -> None:
 
         identity = shortest_unambiguous(found.id, catalog.neighbours(found.id))
         message = f"{identity} is told to nobody: consent to it was {consent_of(found, catalog.signals(found.id)).state}"
-        raise NotFound(message, f"a person sees it: `vt consent {identity} --origin owner`")
+        raise NotFound(message, f"a person sees it: `vt show {identity} --origin owner`")
 
 
 def require_own(vault: Context, entry: Entry) -> None:

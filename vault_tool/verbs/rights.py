@@ -82,7 +82,7 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     _require_name(user)
     freshness = vault.fresh()
     vault = vault.with_withheld()
-    target = Path(folder).expanduser().absolute()
+    target = Path(folder).expanduser().resolve()
     if target.is_relative_to(vault.root / "vault"):
         raise Refused(f"{target} is among the vault's own notes", "name a folder elsewhere")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
