@@ -143,6 +143,35 @@ def test_with_purge_no_commit_holds_it(vault: Vault) -> None:
     assert "zanzibar" not in _all(vault)
 
 
+def test_with_purge_what_only_waits_goes_too(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", name="Lab")
+    with Vault.open(tmp_path / "v", origin="owner", session="s") as vault:
+        vault.turn("s", "ann", "", "I promise to sail to zanzibar on Friday.")
+        vault.as_(origin="agent", user="ann").remember("Perhaps Ann hates zanzibar.", ["Harbour"], ask=True)
+        done = vault.forget_user("ann", purge=True)
+        assert (done.ids, done.waiting, done.turns, done.local) == ((), 1, 1, 3)
+        assert "zanzibar" not in _all(vault)
+
+
+def test_a_purge_that_is_refused_leaves_what_waits(vault: Vault) -> None:
+    vault.drain()
+    git(vault.root, "remote", "add", "origin", "elsewhere")
+    with pytest.raises(Refused, match="nothing was purged"):
+        vault.forget_user("ann", purge=True)
+    assert vault.forget_user("ann", dry_run=True).waiting == 1 and Turns(vault.root).of_user("ann")
+
+
+def test_a_purge_that_is_killed_leaves_nothing_waiting(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    vault.drain()
+    with monkeypatch.context() as patch:
+        patch.setattr(Operation, "carry_out", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            vault.forget_user("ann", purge=True)
+    with Vault.open(vault.root, origin="agent") as other:
+        assert not other.search("zanzibar").results
+    assert not vault.local.forgetting() and "zanzibar" not in _all(vault), "the next command goes on with the rest"
+
+
 def test_a_hundred_are_looked_for_at_once(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     ann = vault.as_(user="ann")
     ann.add_observations([{"content": f"Ann counts ferry number {n} to zanzibar."} for n in range(100)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -104,6 +104,18 @@ def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] =
     """
     if vault.who.origin != "owner":
         raise Refused(f"only a person may purge, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
+    return purged(vault, memory_ids, despite, dry_run=dry_run)
+
+
+def purged(
+    vault: Context,
+    memory_ids: Sequence[str],
+    despite: Sequence[str],
+    *,
+    dry_run: bool,
+    first: Callable[[], object] = lambda: None,
+) -> Purged:
+    """A purge that does `first` what belongs to it, once nothing can refuse it any more."""
     if unknown := sorted({*despite} - DESPITE.keys()):
         raise UsageError(f"a purge does not stop at `{one_line(unknown[0], 40)}`", f"it stops at {', '.join(DESPITE)}")
     if not memory_ids:
@@ -111,7 +123,7 @@ def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] =
     if vault.repo is None:
         raise no_history(vault)
     with writer.lock(vault.root, vault.settings.lock_wait, "purge"):
-        return _purged(vault, vault.repo, memory_ids, tuple(despite), dry_run)
+        return _purged(vault, vault.repo, memory_ids, tuple(despite), dry_run, first)
 
 
 def finish(vault: Context) -> None:
@@ -130,7 +142,14 @@ def finish(vault: Context) -> None:
                 purge(owner, purged, despite=despite)
 
 
-def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple[str, ...], dry_run: bool) -> Purged:
+def _purged(
+    vault: Context,
+    repo: git.Repo,
+    named: Sequence[str],
+    despite: tuple[str, ...],
+    dry_run: bool,
+    first: Callable[[], object],
+) -> Purged:
     if obstacle := git.obstacle(repo):
         raise GitError(f"history is not written anew now: {obstacle}", "finish that first")
     if git.head(repo).branch is None or git.identity(repo) is None:
@@ -151,6 +170,7 @@ def _purged(vault: Context, repo: git.Repo, named: Sequence[str], despite: tuple
         stop, why = next(iter(told.stops.items()))
         flags = " ".join(f"--despite {one}" for one in (*despite, *told.stops))
         raise Refused(f"nothing was purged: {why} ({stop})", f"look with --dry-run; all the same: {flags}")
+    first()
     with alone(vault, found):
         done = _erased(vault, found, versions, how=" ".join((_PURGE, *despite)))
         if done.attention:

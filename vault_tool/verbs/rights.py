@@ -126,14 +126,18 @@ def forget_user(
             waiting, turns = len(list(_inbox(vault, user))), len(Turns(vault.root).of_user(user))
             in_history = vault.repo is not None and not purge
             shown = ForgottenUser(ids=tuple(found), waiting=waiting, turns=turns, in_history=in_history, dry_run=dry_run)
+            # What is kept on this machine alone goes first: a kill between the two leaves what is found again by its user.
+            if not dry_run and not (purge and found):
+                shown = replace(shown, local=_forget_here(vault, user))
             if dry_run or not purge:
-                # What is kept on this machine alone goes first: a kill between the two leaves what is found again by its user.
-                local = 0 if dry_run else _forget_here(vault, user)
                 done = erased(op, found, dry_run=dry_run)
-                shown = replace(_with(shown, done), local=local + done.local)
+                shown = replace(_with(shown, done), local=shown.local + done.local)
         if purge and found:
-            gone = purging.purge(vault, list(found), despite=despite, dry_run=dry_run)
-            shown = replace(shown, purged=gone, citing=gone.citing, local=0 if dry_run else _forget_here(vault, user))
+            here: list[int] = []
+            gone = purging.purged(
+                vault, list(found), despite, dry_run=dry_run, first=lambda: here.append(_forget_here(vault, user))
+            )
+            shown = replace(shown, purged=gone, citing=gone.citing, local=sum(here))
         if not dry_run:
             shown = replace(shown, receipt=_receipt(vault, shown))
     return shown
