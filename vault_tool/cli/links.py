@@ -1,0 +1,140 @@
+"""Commands on single memories: links between two, tags, pins; and entries of the day's log."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block
+from vault_tool.cli.names import MEMORY
+from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
+from vault_tool.cli.saved import saved_as
+from vault_tool.errors import Exit, UsageError
+from vault_tool.verbs import memories
+
+SHARE = click.FloatRange(0, 1)
+
+_MINUS = "\u2212"
+"""The typographer's minus, which no option begins with."""
+
+
+@command("link", "vt link a1b2c3 SOLVES 5f0c2d 'It removes the cause, not the symptom.' --strength 0.8")
+@click.argument("from_id", type=MEMORY, metavar="FROM", help="The memory that it starts from.")
+@click.argument("type", metavar="TYPE", help="SOLVES, CAUSES, BUILDS_ON, REQUIRES, RELATED_TO, ...")
+@click.argument("to_id", type=MEMORY, metavar="TO", help="The memory that it leads to.")
+@click.argument("why", type=TEXT, default="", help="Why, in prose; - for standard input.")
+@click.option("--strength", type=SHARE, help="0 to 1.")
+@click.option("--confidence", type=SHARE, help="0 to 1.")
+@click.option("--evidence", multiple=True, metavar="REF", help="What shows it, e.g. commit:9f3c1e2.")
+@writes
+@authored
+def link(call: Call, **given: Any) -> Exit:
+    """Link two memories, and say why.
+
+    The link is a note of its own, with a type and a text. Subjects are related by memories tagged with both, not by links.
+    """
+    with call.open_vault() as vault:
+        return call.emit(memories.link(vault, **given), _linked, vault)
+
+
+@command("update-link", "vt update-link 4d5e6f --strength 0.9", "vt update-link 4d5e6f 'It removes the cause for good.'")
+@click.argument("link_id", type=MEMORY, metavar="LINK", help="The link's own id, as `vt related` lists it.")
+@click.argument("why", type=TEXT, default=None, required=False, help="Why, in prose; - for standard input.")
+@click.option("--strength", type=SHARE, help="0 to 1.")
+@click.option("--confidence", type=SHARE, help="0 to 1.")
+@writes
+def update_link(call: Call, **given: Any) -> Exit:
+    """Say anew why a link is there, or how strong.
+
+    What is not given stays as it is; a number is one line of the link's file.
+    """
+    with call.open_vault() as vault:
+        return call.emit(memories.update_link(vault, **given), _relinked, vault)
+
+
+@command("unlink", "vt unlink 4d5e6f")
+@click.argument("link_id", type=MEMORY, metavar="LINK", help="The link's own id, as `vt related` lists it.")
+@writes
+def unlink(call: Call, link_id: str) -> Exit:
+    """Take a link away.
+
+    What it joined stays, and `vt undo` puts it back.
+    """
+    with call.open_vault() as vault:
+        return call.emit(memories.unlink(vault, link_id), _unlinked, vault)
+
+
+@command("pin", "vt pin a1b2c3", "vt pin a1b2c3 --off")
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory.")
+@click.option("--off", is_flag=True, help="Let it fade again.")
+def pin(call: Call, memory_id: str, off: bool) -> Exit:
+    """Keep a memory from fading, or let it fade."""
+    with call.open_vault() as vault:
+        return call.emit(memories.pin(vault, memory_id, off=off), _pinned, vault)
+
+
+class _SignedTags(VaultCommand):
+    """A command whose arguments may begin with a minus: `-draft` is a tag to take away, and no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, with another sign for the minus of tags."""
+        return super().parse_args(ctx, [re.sub(r"^-(?!-|h$|$)", _MINUS, one) for one in args])
+
+
+@command("tag", "vt tag a1b2c3 +work -draft", cls=_SignedTags)
+@click.argument("memory_id", type=MEMORY, metavar="ID", help="The memory, or a subject.")
+@click.argument("signed", nargs=-1, required=True, metavar="+TAG|-TAG...", help="Tags to add (+) and to take away (-).")
+@writes
+def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
+    """Give a memory tags, or take them from it."""
+    for one in signed:
+        if one[:1] not in ("+", _MINUS):
+            raise UsageError(f"`{one}` says neither + nor -", f"`+{one}` adds the tag, `-{one}` takes it away")
+    add, remove = ([one[1:] for one in signed if one[0] == sign] for sign in ("+", _MINUS))
+    with call.open_vault() as vault:
+        return call.emit(memories.tag(vault, memory_id, add, remove), _tagged, vault)
+
+
+@command("episode", "vt episode 'Moved the lab to the new rack' 'Two hours of downtime.' --tag homelab")
+@click.argument("title", help="What happened.")
+@click.argument("summary", type=TEXT, default="", help="More of it on one line; - for standard input.")
+@click.option("--type", default="", metavar="TYPE", help="A type for the entry.")
+@click.option("--tag", "-t", "tags", multiple=True, help="A tag.")
+@click.option("--memory", type=MEMORY, default="", help="The memory that it is about.")
+@writes
+def episode(call: Call, **given: Any) -> Exit:
+    """Add an entry to the day's log."""
+    with call.open_vault() as vault:
+        return call.emit(memories.episode(vault, **given), _logged, vault)
+
+
+def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
+    known = " (linked already, nothing was written)" if made.duplicate_of else ""
+    yield from saved_as(made.id, f"{made.type}: {made.from_title} -> {made.to_title}{known}", made.path, short, made)
+
+
+def _relinked(made: memories.Relinked, short: Short) -> Iterator[Block]:
+    said = f"{made.type}: {made.from_title} -> {made.to_title}"
+    yield from saved_as(made.id, said, made.path, short, made, ("changed", made.changed or "nothing"))
+
+
+def _unlinked(made: memories.Unlinked, short: Short) -> Iterator[Block]:
+    yield from saved_as(made.id, f"no longer {made.type}: {made.from_title} -> {made.to_title}", made.path, short, made)
+
+
+def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:
+    state = "pinned" if made.pinned else "not pinned"
+    yield from saved_as(made.id, f"{state}{'' if made.changed else ' before, and now'}: {made.title}", made.path, short, made)
+
+
+def _tagged(made: memories.Tagged, short: Short) -> Iterator[Block]:
+    changes = " ".join([*(f"+{tag}" for tag in made.added), *(f"-{tag}" for tag in made.removed)])
+    said = f"{made.title}: {changes or 'as it was'}"
+    yield from saved_as(made.id, said, made.path, short, made, ("tags", made.tags))
+
+
+def _logged(made: memories.Logged, short: Short) -> Iterator[Block]:
+    yield from saved_as("", f"{made.at}  {made.title}", "", short, made)
