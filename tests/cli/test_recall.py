@@ -74,3 +74,15 @@ def test_a_time_that_is_none_is_one_line(vault_folder: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "2026-11-20" in done.stderr
+
+
+def test_why_a_memory_is_not_there_is_told_in_words_and_in_json(vault_folder: Path) -> None:
+    with Vault.open(vault_folder) as vault:
+        made = vault.remember("The ferry leaves at noon.", ["Harbour"])
+    typed = ("recall", "why do Redis connections drop?", "--why-not", made.id[:8], "--no-count")
+    done = vt(*typed, cwd=vault_folder)
+    assert "Why not: The ferry leaves at noon" in done.stdout
+    assert any(line.split() == ["stage:", "not", "found"] for line in done.stdout.splitlines()), done.stdout
+    said = json.loads(vt(*typed, "--json", cwd=vault_folder).stdout)
+    assert said["why_not"]["stage"] == "not found"
+    assert said["why_not"]["id"] == made.id

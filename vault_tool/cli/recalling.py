@@ -12,7 +12,7 @@ from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs.recall.asked import Recalled
+from vault_tool.verbs.recall.asked import Fate, Recalled
 from vault_tool.verbs.recall.recall import Bundle, SubjectView, Understood
 from vault_tool.verbs.recall.recall import recall as recall_verb
 
@@ -28,6 +28,7 @@ _LONGEST = 2000
     "vt recall Redis",
     "vt recall 'connection timeouts' --kind solution --since 2026-01-01 --explain",
     "vt recall 'what did we say of the harbour?' --user u-7f3a",
+    "vt recall 'why do redis connections drop?' --why-not 5f0c2d --no-count",
 )
 @click.argument("query", type=TEXT, metavar="QUESTION", help="A question, or a subject's name; - for standard input.")
 @click.option("--limit", "-n", type=click.IntRange(1), default=10, show_default=True, help="Most results.")
@@ -47,6 +48,8 @@ _LONGEST = 2000
 @click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
 @click.option("--doubtful", is_flag=True, help="Also what is believed to be false.")
 @click.option("--explain", is_flag=True, help="Show every factor of each score.")
+@click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
+@click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
 @leans
 def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit:
     """Ask the memory a question, or for a subject.
@@ -81,6 +84,9 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
     yield from sourced(("id", "type", "title", "match", "from", "why"), rows, right=["match"], empty="nothing comes to mind")
     for one in found.results:
         yield from warnings_of(one, short)
+    if found.why_not is not None:
+        yield ""
+        yield from _fate(found.why_not, short)
     if any(one.factors for one in found.results):
         yield ""
         yield _factors(found.results, short)
@@ -118,6 +124,14 @@ def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, .
         source(one.origin, reviewed=one.reviewed),
         one_line(", ".join([*marks, *why]), _BRIEF),
     )
+
+
+def _fate(found: Fate, short: Short) -> Iterator[Block]:
+    """Why one memory is not among the results, or where it is."""
+    place = f"{found.place} of {found.of}" if found.place else ""
+    match = "" if found.match is None else f"{found.match:.2f}, of {found.least or 0:.2f} that it takes"
+    yield Heading(f"{'Where' if found.stage == 'answered' else 'Why not'}: {found.title or found.id}")
+    yield fields(("id", short(found.id)), ("stage", found.stage), ("reason", found.reason), ("place", place), ("match", match))
 
 
 def _factors(results: Sequence[Recalled], short: Short) -> Block:

@@ -235,7 +235,7 @@ WITHHELD: Mapping[str, str] = {
 RENAMED: Mapping[str, Mapping[str, str]] = {"recall": {"of_session": "session"}, "search": {"of_session": "session"}}
 """Arguments of tools that are called otherwise in the verb: `session` is everywhere whose conversation it is."""
 
-LEFT_OUT = frozenset({"vault", "progress", "user", "explain", "turn", "repo_id", "fix", "core"})
+LEFT_OUT = frozenset({"vault", "progress", "user", "explain", "why_not", "count", "turn", "repo_id", "fix", "core"})
 """Parameters that no tool takes: those of programs, of people, and of whoever starts the server."""
 
 SESSION = "Your conversation's id; keep to one."

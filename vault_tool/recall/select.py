@@ -63,6 +63,11 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
     return whole + [Kept(one.of) for one, _ in held[:room]]
 
 
+def is_copy(one: Text[_One], other: Text[_One], weights: Weights) -> bool:
+    """Whether one memory is folded into another that stands before it."""
+    return one.own == other.own and _is_alike(words_of(one.text), words_of(other.text), weights.fold)
+
+
 def alike(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of words that two texts have in common, of all they have (Jaccard 1901)."""
     common = len(one & other)

@@ -15,6 +15,12 @@ ProfileName = Literal["targeted", "ambient", "core"]
 Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]
 """What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains."""
 
+Stage = Literal[
+    "answered", "filtered", "not found", "not weighed", "disbelieved", "no match", "folded", "crowded out", "limit", "budget",
+    "unreadable",
+]  # fmt: skip
+"""Where a memory can fall out, in the order in which an answer is made."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
@@ -24,7 +30,8 @@ class Asked:
     classes of which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `since` and
     `until` bounds on when it was observed (as `require_moment` reads them), `budget` a bound on the answer in tokens,
     `hops` how far what is merely alike is followed (0 to 3), `exclude` ids that are not wanted again, `doubtful` whether what is
-    believed to be false is shown too, `problem` the id of a problem that the answer is to serve.
+    believed to be false is shown too, `problem` the id of a problem that the answer is to serve, `why_not` the id of a memory
+    of which it is asked what became of it.
     """
 
     query: str
@@ -48,6 +55,7 @@ class Asked:
     problem: str | None = None
     perspectives: tuple[str, ...] = ()
     explain: bool = False
+    why_not: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,30 @@ class Recalled(Headline):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fate:
+    """What became of one memory on its way to an answer: it was `answered`, or at which stage it fell out, and why.
+
+    `place` is where it stands, from 1: among the results, else among the `of` that it is compared with there. `match` is how
+    well it fits and `least` what the profile asks for; `factors` are those of its score, as far as it came.
+    """
+
+    id: str
+    title: str
+    type: str
+    stage: Stage
+    reason: str
+    place: int | None = None
+    of: int | None = None
+    match: float | None = None
+    least: float | None = None
+    factors: Mapping[str, float] | None = None
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """Where it fell out, and why."""
+        return filled({"id": short(self.id), "title": self.title, "stage": self.stage, "reason": self.reason})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has."""
 
@@ -113,4 +145,5 @@ class Answer:
     freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    why_not: Fate | None = None
     notice: str = EYES_FIRST

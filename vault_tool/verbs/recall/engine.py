@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import doubtful
@@ -22,11 +21,12 @@ from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import FAILED_TACTIC, bodies_of, solved_since
 from vault_tool.verbs.recall import chaining, lanes, weighing
-from vault_tool.verbs.recall.asked import Answer, Asked, Part, Recalled
+from vault_tool.verbs.recall.asked import Answer, Asked, Fate, Part, Recalled
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.filters import unknown
 from vault_tool.verbs.recall.lanes import Pool, Scope
 from vault_tool.verbs.recall.meaning import reasons
+from vault_tool.verbs.recall.weighing import Ranked, threshold
 
 __all__ = ["Answer", "Asked", "Recalled", "gather"]
 
@@ -35,20 +35,8 @@ _WEIGHED = 3
 _WEIGHED_LEAST = 40
 """Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that."""
 
-_PREFERENCE = "preference"
 _AFTER = 0.99
 _MODE = 200
-
-
-@dataclass(slots=True)
-class _Ranked:
-    """A candidate with the vault that it is of, why it came along if it did, and what is believed of it."""
-
-    one: Candidate
-    pool: Pool
-    link: Link | None
-    belief: Belief
-    weak: bool = True
 
 
 def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, freshness: Freshness | None = None) -> Answer:
@@ -69,21 +57,31 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
         return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
     with no_collection(), vault.index.held(), vault.vectors.held():
-        results, lacks = _answered(scopes, read, asked, used)
+        results, lacks, fate = _answered(scopes, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in scopes], asked))
-    return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints)
+    return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate)
 
 
 def _answered(
     scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
-) -> tuple[tuple[Recalled, ...], tuple[str, ...]]:
-    """The results, and what they fell short of. All that was weighed for them is let go of when this returns."""
+) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None]:
+    """The results, what they fell short of, and what became of the one that is asked for.
+
+    All that was weighed for them is let go of when this returns.
+    """
     pools, unread = _searched(scopes, read, asked, weights)
     _rank(pools, read, weights)
     ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
     changes = _ordered(ranked, _hidden_changes(pools), asked, weights)
-    chosen = _chosen(ranked, changes, asked, weights)
-    return tuple(_within(pools, chosen, changes, asked)), (*reasons(_lacks(pool) for pool in pools), *unread)
+    fitting = _fitting(ranked, changes, weights)
+    chosen = [(kept.of, kept.folded) for kept in select.pick(fitting, asked.limit, weights)]
+    results = tuple(_within(pools, chosen, changes, asked))
+    lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
+    if not asked.why_not:
+        return results, lacks, None
+    from vault_tool.verbs.recall.fates import fate  # few ask it
+
+    return results, lacks, fate(asked.why_not, pools, ranked, fitting, results, read, asked, weights)
 
 
 def _profile(asked: Asked) -> Weights:
@@ -136,7 +134,7 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> N
             one.match, one.certainty = match(one), certainty(one, others)
 
 
-def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
+def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[Ranked]:
     """The best of one vault with what comes along, scored."""
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
@@ -149,7 +147,7 @@ def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[_Ranked]:
     _settle_new(pool, links)
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
     believed = weighing.weigh(pool, some, asked, weights)
-    return [_Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
+    return [Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
 
 
 def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
@@ -164,7 +162,7 @@ def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
         one.factors["link"] = link.keeps
 
 
-def _ordered(ranked: Sequence[_Ranked], hidden: Sequence[Candidate], asked: Asked, weights: Weights) -> Mapping[Key, Candidate]:
+def _ordered(ranked: Sequence[Ranked], hidden: Sequence[Candidate], asked: Asked, weights: Weights) -> Mapping[Key, Candidate]:
     """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change.
 
     That may be one that a filter of kinds hides.
@@ -191,22 +189,21 @@ def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
     return [one for vault, one in hidden if not vault.standings.doubted(one.entry)]
 
 
-def _chosen(
-    ranked: Sequence[_Ranked], changes: Mapping[Key, Candidate], asked: Asked, weights: Weights
-) -> list[tuple[_Ranked, int]]:
-    """The best that match well enough, near copies folded, each with how many copies it stands for."""
-    fitting = [each for each in ranked if each.one.score > 0 and each.one.match >= _threshold(weights.least, each.one, weights)]
+def _fitting(ranked: Sequence[Ranked], changes: Mapping[Key, Candidate], weights: Weights) -> list[select.Text[Ranked]]:
+    """All that match well enough, best first, each with what copies of it are told by."""
+    fitting = [
+        each for each in ranked if each.one.score > 0 and each.one.match >= threshold(weights.least, each.one.entry, weights)
+    ]
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
     overtook = {key: one.key for key, one in changes.items()}
-    texts = (
+    return [
         select.Text(each, each.one.entry.preview, _source(each), (*_own(each.one.entry), overtook.get(each.one.key)))
         for each in fitting
-    )
-    return [(kept.of, kept.folded) for kept in select.pick(texts, asked.limit, weights)]
+    ]
 
 
-def _solutions_first(fitting: Sequence[_Ranked]) -> None:
+def _solutions_first(fitting: Sequence[Ranked]) -> None:
     """Put each failed tactic after the solutions of its problem: first what works, then what to beware of."""
     solved: dict[str, float] = {}
     for each in fitting:
@@ -225,7 +222,7 @@ def _own(entry: Entry) -> tuple[object, ...]:
     return entry.type, entry.text("problem"), entry.texts("steps"), entry.texts("preconditions"), entry.texts("postconditions")
 
 
-def _source(each: _Ranked) -> str:
+def _source(each: Ranked) -> str:
     """Where an unreviewed memory came from; empty for what a person wrote or reviewed."""
     entry = each.one.entry
     if each.belief.reviewed or entry.text("origin") in ("", "owner"):
@@ -233,13 +230,9 @@ def _source(each: _Ranked) -> str:
     return "\n".join((entry.text("origin"), entry.text("session"), entry.text("model")))
 
 
-def _threshold(base: float, one: Candidate, weights: Weights) -> float:
-    return max(0.0, base - weights.preference) if one.entry.type == _PREFERENCE else base
-
-
 def _within(
     pools: Sequence[Pool],
-    chosen: Sequence[tuple[_Ranked, int]],
+    chosen: Sequence[tuple[Ranked, int]],
     changes: Mapping[Key, Candidate],
     asked: Asked,
 ) -> list[Recalled]:
@@ -260,7 +253,7 @@ def _within(
     return select.within_budget(made, asked.budget, lean_tokens)
 
 
-def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Asked) -> Recalled:
+def _recalled(each: Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Asked) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
@@ -274,36 +267,29 @@ def _recalled(each: _Ranked, content: str, folded: int, change: Entry | None, so
         caution=_caution(entry), questioned=_questioned(belief), overtaken_by=change.id if change else None,
         solved_by=solution.id if solution else None,
         doubtful=doubtful(belief), stale=entry.stale, folded=folded,
-        factors={name: round(value, 4) for name, value in _factors(each).items()} if asked.explain else None,
+        factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
 
-def _is_weak(each: _Ranked, weights: Weights) -> bool:
+def _is_weak(each: Ranked, weights: Weights) -> bool:
     """Whether it is less sure than it should be; what came along by a link is as weak as what it came with."""
-    return each.one.certainty < _threshold(weights.weak, each.one, weights) * (each.link.keeps if each.link else 1.0)
+    return each.one.certainty < threshold(weights.weak, each.one.entry, weights) * (each.link.keeps if each.link else 1.0)
 
 
-def _role(each: _Ranked) -> Part:
+def _role(each: Ranked) -> Part:
     """What it is to the answer: what was found for itself is an answer, though an association leads to it too."""
     if each.link is None or (each.link.role in ("chain", "related") and each.one.why):
         return "answer"
     return each.link.role
 
 
-def _why(each: _Ranked) -> tuple[str, ...]:
+def _why(each: Ranked) -> tuple[str, ...]:
     one = each.one
     meant = f"meaning ({one.perspective})" if one.perspective not in (None, "general") else "meaning"
     said = [meant if why == "meaning" else why for why in one.why]
     if one.named:
         said.append("names its subject")
     return tuple(dict.fromkeys([*said, *([each.link.why] if each.link else [])]))
-
-
-def _factors(each: _Ranked) -> dict[str, float]:
-    one = each.one
-    measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
-    settled = {"rank": one.rank, "score": one.score, "match": one.match, "certainty": one.certainty}
-    return {**measured, **one.parts(), **one.factors, **settled}
 
 
 def _changes_of(pool: Pool, entries: Sequence[Entry], known: Mapping[Key, Entry]) -> dict[Key, Entry]:

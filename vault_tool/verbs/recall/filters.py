@@ -58,6 +58,29 @@ class Filters:
         """Whether a memory may answer."""
         return self.current(entry) and (self._anything or self.wants(entry))
 
+    def refusal(self, entry: Entry) -> str:
+        """Why a memory may not answer, in words; empty where it may."""
+        return next(self._refusals(entry), "")
+
+    def _refusals(self, entry: Entry) -> Iterator[str]:
+        asked = self._asked
+        if entry.record_class not in MEMORIES:
+            yield f"it is of class {entry.record_class}, and only observations and understandings answer"
+        if newer := self._superseded.get(entry.id):
+            yield f"it is superseded by {', '.join(newer)}, which answers in its place"
+        if entry.type in KEPT_TYPES and entry.type not in self._kinds:
+            yield f"every session reads its {entry.type} anyway; ask for that kind to have it as an answer"
+        if entry.expired(self._now):
+            yield "it has expired"
+        if entry.id in asked.exclude:
+            yield "this session was shown it before"
+        if not self._of_kind(entry):
+            yield f"it is of type {entry.type}, and only {', '.join(asked.kinds)} was asked for"
+        if not self._in_time(entry):
+            yield f"it was observed on {entry.observed[:10] or 'no day'}, outside of the time that was asked for"
+        if not self._fits(entry):
+            yield "its subjects, tags, project or session are not those that were asked for"
+
     def hides(self, entry: Entry, *, unseen: bool = False) -> bool:
         """Whether an observation may not answer only since it has another type, or was seen before, so that it can lead to
         what may; with `unseen`, one that was not.

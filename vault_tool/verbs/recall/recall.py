@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from vault_tool.belief.gates import withheld
+from vault_tool.errors import UsageError
 from vault_tool.index.graph import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
-from vault_tool.util.text import normal_name
+from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, beside, filled, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.recall.asked import Answer, Asked, ProfileName, Recalled
+from vault_tool.verbs.recall.asked import Answer, Asked, Fate, ProfileName, Recalled
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.weighing import beliefs
 
@@ -77,11 +78,13 @@ class Bundle:
     freshness: Freshness
     degraded: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    why_not: Fate | None = None
     notice: str = EYES_FIRST
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The results alone: the best answer and its support are among them, and what is weak says so."""
-        return lean_answer([one.lean(short) for one in self.results], self.degraded)
+        fate = {"why_not": self.why_not.lean(short)} if self.why_not else {}
+        return lean_answer([one.lean(short) for one in self.results], self.degraded, **fate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +172,8 @@ def recall(
     include_global: bool = True,
     doubtful: bool = False,
     explain: bool = False,
+    why_not: str = "",
+    count: bool = True,
 ) -> Bundle | SubjectView:
     """What the vault knows of a question, best first; of an exact subject name or alias, what is understood of it.
 
@@ -177,7 +182,8 @@ def recall(
     wrote it, `user` who asks: another's memories are not there for them,
     `hops` (0..3) how far what is merely alike is followed, beside the links that always are, `problem` the problem that it
     is to help with, `budget` a bound in tokens, `doubtful` shows what is believed to be false too, `explain` gives every
-    factor of every score.
+    factor of every score, `why_not` names a memory of which it is told at which stage it fell out. Without `count` the answer
+    is not counted as used, nor as seen by the session: for who looks at how it is made.
     """
     asked = Asked(
         query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
@@ -188,15 +194,22 @@ def recall(
     freshness = vault.fresh()
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.
+    if subject is not None and why_not:
+        hint = "put it as a question, or narrow it: `vt recall 'what of ...?' --why-not ID`"
+        raise UsageError(f"`{one_line(query, 40)}` is a subject, whose own page answers: nothing is ranked", hint)
     if subject is not None:
         view = _of_subject(vault, query, subject, asked, freshness)
-        _note_subject(vault, view)
+        if count:
+            _note_subject(vault, view)
         return view
     if problem:
         asked = replace(asked, problem=resolve.find(vault, problem, (RecordClass.OBSERVATION,)).id)
+    if why_not:
+        asked = replace(asked, why_not=resolve.find(resolve.home_of(vault, why_not), why_not).id)
     answer = gather(vault, asked, freshness=freshness)
     bundle = _bundle(answer)
-    _note(vault, answer, bundle)
+    if count:
+        _note(vault, answer, bundle)
     return bundle
 
 
@@ -223,6 +236,7 @@ def _bundle(answer: Answer) -> Bundle:
         freshness=answer.freshness,
         degraded=answer.degraded,
         warnings=answer.warnings,
+        why_not=answer.why_not,
     )
 
 

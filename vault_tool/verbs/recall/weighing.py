@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief, fold, untouched
 from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
@@ -19,9 +20,36 @@ from vault_tool.recall.weights import Weights
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of, is_protected
 from vault_tool.verbs.recall.asked import Asked
+from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.lanes import Pool
 
 _MANY = 900
+
+_PREFERENCE = "preference"
+
+
+@dataclass(slots=True)
+class Ranked:
+    """A candidate with the vault that it is of, why it came along if it did, and what is believed of it."""
+
+    one: Candidate
+    pool: Pool
+    link: Link | None
+    belief: Belief
+    weak: bool = True
+
+    @property
+    def factors(self) -> dict[str, float]:
+        """Everything that made its score, by name."""
+        one = self.one
+        measured = {"share of words": one.words, "words covered": one.covered or 0.0, "deviations of meaning": one.cosine or 0.0}
+        settled = {"rank": one.rank, "score": one.score, "match": one.match, "certainty": one.certainty}
+        return {name: round(value, 4) for name, value in {**measured, **one.parts(), **one.factors, **settled}.items()}
+
+
+def threshold(base: float, entry: Entry, weights: Weights) -> float:
+    """How well a memory must match, where others must by `base`: preferences are asked for less."""
+    return max(0.0, base - weights.preference) if entry.type == _PREFERENCE else base
 
 
 def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
