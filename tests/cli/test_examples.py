@@ -77,6 +77,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
                 ids[name] = vault.remember(f"What waits, and is {name} {LONG}.").id
         (root / "vault.toml").write_text(settings)
         _files(home, root)
+        with Vault.open(root, origin="owner") as vault:
+            source = vault.show(ids["problem"], source=True).source
+        assert source is not None
+        ids["hash"] = source.hash
+        (root / "note.md").write_text(source.text.replace("300 s", "five minutes"), encoding="utf-8")
     ids["commit"] = git(root, "log", "--format=%h", "-1")
     return home, ids
 
@@ -158,6 +163,7 @@ def _means(words: list[str], ids: dict[str, str]) -> list[str]:
         "9f3c1e2": ids["commit"],
         "4e0d9c1b22": ids["key"],
         "4d5e6f": ids["link"],
+        "0f3ac1": ids["hash"],
     }
     for name, value in meant.items():
         words = [word.replace(name, value) for word in words]

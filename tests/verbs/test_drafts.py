@@ -20,7 +20,7 @@ from tests.verbs.looking import (
     untouched,
 )
 from vault_tool import Vault
-from vault_tool.errors import NotFound, UsageError
+from vault_tool.errors import NotFound, StaleEdit, UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.drafts import Editor
 
@@ -307,3 +307,47 @@ def test_a_type_that_the_vault_does_not_know_is_remarked_upon(vault: Vault, root
     write(root, "vault/page.md", "A page.\n")
     assert ["`fcat`" in said for said in vault.adopt(["vault/page.md"], type="fcat").warnings] == [True]
     assert vault.new("fact", types(lambda text: text + "\nMore.\n")).warnings == ()
+
+
+class TestEditByText:
+    """A whole text in place of an editor: it is written where the file is still the one that it was made from."""
+
+    def test_a_text_takes_the_place_of_the_file_and_counts_as_reviewed(self, owner: Vault, root: Path) -> None:
+        made = owner.remember("The old words.", ["Redis"])
+        shown = owner.show(made.id, source=True)
+        assert shown.source is not None
+        done = owner.edit(made.id, text=shown.source.text.replace("old", "new"), was=shown.source.hash)
+        assert done.changed
+        assert_committed(done, root)
+        after = owner.show(made.id)
+        assert (after.content, after.reviewed) == ("The new words.", True)
+
+    def test_a_save_in_between_is_not_overwritten(self, owner: Vault, root: Path) -> None:
+        made = owner.remember("The old words.", ["Redis"])
+        shown = owner.show(made.id, source=True)
+        assert shown.source is not None
+        theirs = (root / made.path).read_text() + "\nSaved by vim.\n"
+        (root / made.path).write_text(theirs)
+        with untouched(root), pytest.raises(StaleEdit, match="saved by somebody else since"):
+            owner.edit(made.id, text=shown.source.text.replace("old", "new"), was=shown.source.hash)
+        assert (root / made.path).read_text() == theirs
+
+    @pytest.mark.parametrize(
+        "change",
+        [lambda text: text.replace("id: ", "id: 0"), lambda text: "no head at all", lambda text: text.replace("---", "--- [", 1)],
+    )
+    def test_a_text_that_is_no_note_is_refused_and_not_written(
+        self, owner: Vault, root: Path, change: Callable[[str], str]
+    ) -> None:
+        made = owner.remember("The old words.", ["Redis"])
+        shown = owner.show(made.id, source=True)
+        assert shown.source is not None
+        with untouched(root), pytest.raises(UsageError, match="nothing was written"):
+            owner.edit(made.id, text=change(shown.source.text), was=shown.source.hash)
+
+    def test_a_text_needs_the_hash_and_an_edit_needs_one_of_both(self, owner: Vault) -> None:
+        made = owner.remember("The old words.", ["Redis"])
+        with pytest.raises(UsageError, match="needs the hash"):
+            owner.edit(made.id, text="x")
+        with pytest.raises(UsageError, match="needs an editor, or the whole text"):
+            owner.edit(made.id)

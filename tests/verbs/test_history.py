@@ -303,3 +303,17 @@ def test_a_commit_of_very_many_files_lists_the_first(vault: Vault) -> None:
     [newest, *_] = vault.log().results
     assert (len(newest.ids), len(newest.paths)) == (LISTED, LISTED)
     assert newest.more == 6, "and the episode"
+
+
+def test_one_commit_is_shown_by_what_it_changed(vault: Vault) -> None:
+    first = vault.remember("The first words.")
+    vault.remember("Other words.")
+    shown = vault.diff(of=first.commit)
+    assert "+The first words." in shown.text
+    assert "Other words" not in shown.text
+    assert (shown.of, shown.pending) == (first.commit, ())
+    assert vault.diff(first.id, of="HEAD").text == ""
+    with pytest.raises(NotFound):
+        vault.diff(of="nothing-like-it")
+    with pytest.raises(UsageError, match="since a commit, or of one"):
+        vault.diff(of="HEAD", since="HEAD")

@@ -302,3 +302,21 @@ class TestWeakLinks:
         assert [r.title for r in vault.related(target.id).results] == ["Source"]
         source.unlink()
         assert vault.related(target.id).results == ()
+
+
+def test_a_timeline_tells_what_was_said_when_it_fades_and_who_was_shown_it(vault: Vault, clock: FixedClock) -> None:
+    made = vault.remember("Redis drops connections.", kind="fact")
+    clock.advance(timedelta(days=2))
+    vault.as_(session="s1").recall("why does Redis drop connections?")
+    vault.as_(session="s1").mark_useful(made.id, "it named the cause")
+    found = vault.show(made.id, timeline=True).timeline
+    assert found is not None
+    (step,) = found.steps
+    assert (step.reason, step.of, step.session) == ("it named the cause", "utility", "s1")
+    assert step.utility == vault.show(made.id).utility
+    assert [one.standing for one in found.fades][-1] == "archived"
+    assert all(later.at > one.at for later, one in zip(found.fades_if_used, found.fades, strict=False))
+    assert [(one.session, one.how) for one in found.shown] == [("s1", ("recall",))]
+    assert found.curve[0].at == "2026-11-20T10:00:00+00:00"
+    assert vault.as_(user="ann").show(made.id, timeline=True).timeline.shown == ()  # type: ignore[union-attr]
+    assert vault.show(made.id).timeline is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
@@ -228,15 +228,20 @@ def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:
     return found
 
 
-def _accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> tuple[int, str | None]:
-    count, last = 0, ""
+def accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> Iterator[tuple[str, int]]:
+    """When one memory was used, and how often then: a judgement as useful, a day's uses, and this machine's own."""
     for signal in ordered:
         if signal.kind is SignalKind.USEFUL:
-            count, last = count + 1, max(last, signal.at)
+            yield signal.at, 1
         elif signal.kind is SignalKind.USE and isfinite(signal.value) and signal.value >= 1:
-            count, last = count + int(min(signal.value, MOST_USES)), max(last, signal.at)
-    for use in uses:
-        count, last = count + 1, max(last, use.at)
+            yield signal.at, int(min(signal.value, MOST_USES))
+    yield from ((use.at, 1) for use in uses)
+
+
+def _accesses(ordered: Iterable[Signal], uses: Iterable[Use]) -> tuple[int, str | None]:
+    count, last = 0, ""
+    for at, times in accesses(ordered, uses):
+        count, last = count + times, max(last, at)
     return count, last or None
 
 

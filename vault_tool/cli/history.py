@@ -39,16 +39,17 @@ def history(call: Call, memory_id: str) -> Exit:
         return call.emit(verbs.history(vault, memory_id), _history, vault)
 
 
-@command("diff", "vt diff", "vt diff a1b2c3 --since HEAD~5")
+@command("diff", "vt diff", "vt diff a1b2c3 --since HEAD~5", "vt diff --of HEAD")
 @click.argument("memory_id", type=MEMORY, metavar="[ID]", default="", help="A memory; none for the whole vault.")
 @click.option("--since", metavar="COMMIT", help="All changes since this commit.")
-def diff(call: Call, memory_id: str, since: str | None) -> Exit:
+@click.option("--of", metavar="COMMIT", help="What this one commit changed.")
+def diff(call: Call, memory_id: str, since: str | None, of: str | None) -> Exit:
     """Show what changed and is not committed.
 
-    With --since, what changed since a commit.
+    With --since, what changed since a commit; with --of, what one commit changed.
     """
     with call.open_vault() as vault:
-        return call.emit(verbs.diff(vault, memory_id, since=since), _difference, vault)
+        return call.emit(verbs.diff(vault, memory_id, since=since, of=of), _difference, vault)
 
 
 @command("commit", "vt commit", "vt commit vault/subjects/redis.md --message 'Redis: say which version'")
@@ -96,7 +97,7 @@ def _history(found: verbs.History, short: Short) -> Iterator[Block]:
 
 
 def _difference(found: verbs.Difference, short: Short) -> Iterator[Block]:
-    if found.since is None:
+    if found.since is None and found.of is None:
         yield table(("state", "path"), [(one.state, one.path) for one in found.pending], empty="everything is committed")
     if found.text:
         yield Diff(found.text.rstrip("\n"))

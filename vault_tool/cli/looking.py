@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import click
 
 from vault_tool.belief.fold import Belief
+from vault_tool.belief.steps import Reached
 from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.cli.saved import consent_table, short_ids
 from vault_tool.errors import Exit
 from vault_tool.model.signals import REFUSALS
-from vault_tool.util.text import counted
+from vault_tool.util.text import counted, one_line
 from vault_tool.verbs import look
+from vault_tool.verbs.memory_timeline import Timeline
+
+_REASON = 200
 
 
 @command("get", "vt get a1b2c3", "vt get a1b2c3 --json")
@@ -26,13 +31,15 @@ def get(call: Call, memory_id: str) -> Exit:
         return call.emit(look.get(vault, memory_id), _memory, vault)
 
 
-@command("show", "vt show a1b2c3 --belief")
+@command("show", "vt show a1b2c3 --belief", "vt show a1b2c3 --timeline", "vt show a1b2c3 --source --json")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
-@click.option("--belief", is_flag=True, help="Also how truth and utility came about.")
-def show(call: Call, memory_id: str, belief: bool) -> Exit:
+@click.option("--belief", is_flag=True, help="Also what truth and utility rest on.")
+@click.option("--timeline", is_flag=True, help="Also each judgement with what it did, when it fades, and who was shown it.")
+@click.option("--source", is_flag=True, help="Also its whole file, and the hash that `vt edit --text` asks for.")
+def show(call: Call, **given: Any) -> Exit:
     """Look at a memory without counting it as used."""
     with call.open_vault() as vault:
-        return call.emit(look.show(vault, memory_id, belief=belief), _memory, vault)
+        return call.emit(look.show(vault, **given), _memory, vault)
 
 
 @command("related", "vt related a1b2c3", "vt related a1b2c3 --type SOLVES --type ATTEMPTED")
@@ -82,8 +89,33 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
         shown = ((one.mean, one.low, one.high) for one in memory.posterior.values())
         rows = [(_named(name, short), *map("{:.2f}".format, row)) for name, row in zip(memory.posterior, shown, strict=True)]
         yield table(("as a Beta posterior", "mean", "5 %", "95 %"), rows, right=["mean", "5 %", "95 %"])
+    if memory.timeline:
+        yield ""
+        yield from _timeline(memory.timeline)
+    if memory.source:
+        yield ""
+        yield fields(("hash", memory.source.hash))
+        yield Body(memory.source.text)
     yield ""
     yield memory.notice
+
+
+def _timeline(found: Timeline) -> Iterator[Block]:
+    rows = [
+        (one.at, one.kind.value, one.by, f"{one.of} {one.moved:+.3f}" if one.of else "", f"{one.truth:.2f}", f"{one.utility:.2f}",
+         one_line("; ".join(filter(None, (one.reason, one.limited))), _REASON))
+        for one in found.steps
+    ]  # fmt: skip
+    yield table(("when", "what", "by", "moved", "truth", "utility", "why"), rows, empty="nobody judged it yet")
+    if found.fades:
+        yield fields(("if nobody uses it", _fades(found.fades)), ("if used today", _fades(found.fades_if_used)))
+    if found.shown:
+        sessions = [(one.session, one.first, one.last, ", ".join(one.how)) for one in found.shown]
+        yield table(("shown to session", "first", "last", "by"), sessions)
+
+
+def _fades(found: Sequence[Reached]) -> str:
+    return ", ".join(f"{one.standing.value} from {one.at[:10]}" for one in found)
 
 
 def _named(value: str, short: Short) -> str:

@@ -85,16 +85,22 @@ def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Ex
         return call.emit(drafts.new(vault, type, in_editor, title=title, subject_names=subject_names), _written, vault)
 
 
-@command("edit", "vt edit a1b2c3")
+@command("edit", "vt edit a1b2c3", "vt edit a1b2c3 --text - --was 0f3ac1 < note.md")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="The note.")
+@click.option(
+    "--text", type=TEXT, default=None, help="Its whole new file, head and all, in place of the editor; - for standard input."
+)
+@click.option("--was", metavar="HASH", default="", help="The hash of the file that the text was made from: `vt show --source`.")
 @writes
-def edit(call: Call, memory_id: str) -> Exit:
+def edit(call: Call, memory_id: str, text: str | None, was: str) -> Exit:
     """Edit a note; it counts as reviewed.
 
-    It is checked and committed; one that cannot be read any more is kept as you left it, and not committed.
+    It is checked and committed; one that cannot be read any more is kept as you left it, and not committed. A text that is
+    given is refused where it cannot be read, and where the file was saved since.
     """
     with call.open_vault() as vault:
-        return call.emit(drafts.edit(vault, memory_id, in_editor), _written, vault)
+        editor = in_editor if text is None else None
+        return call.emit(drafts.edit(vault, memory_id, editor, text=text, was=was), _written, vault)
 
 
 @command("adopt", "vt adopt vault/inbox/idea.md --type insight")

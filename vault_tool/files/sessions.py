@@ -157,6 +157,20 @@ class Sessions:
             _keep(data, after)
         return after
 
+    def shown(self, identity: str, moment: datetime) -> list[tuple[str, Shown]]:
+        """The sessions that were shown a memory and are still known, by their ids, the latest first."""
+        found: list[tuple[str, Shown]] = []
+        with (
+            storage(f"{LOCAL}/{_FOLDER}", doing="read"),
+            suppress(FileNotFoundError),
+            opened(self.root, (LOCAL, _FOLDER)) as folder,
+        ):
+            for name in folder.names():
+                one = _parsed(folder.read(name)) if name.endswith(".json") else None
+                if one is not None and identity in one.shown and not _expired(one, moment):
+                    found.append((one.id, one.shown[identity]))
+        return sorted(found, key=lambda pair: pair[1].last, reverse=True)
+
     def forget(self, ids: Collection[str]) -> int:
         """Take memories out of what was shown to any session; returns how many had seen one."""
         if not (self.root / LOCAL / _FOLDER).is_dir():

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from vault_tool.errors import NotFound, UsageError, VaultError
+from vault_tool.errors import NotFound, StaleEdit, UsageError, VaultError
 from vault_tool.files import frontmatter, layout, reader, writer
 from vault_tool.files.additions import says, with_fields
 from vault_tool.files.frontmatter import Set
@@ -19,7 +19,7 @@ from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
-from vault_tool.util.text import one_line
+from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
@@ -86,24 +86,41 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
     return Written(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
-def edit(vault: Context, memory_id: str, editor: Editor) -> Written:
+def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: str | None = None, was: str = "") -> Written:
     """Let a person edit a note in its place, then check and commit it; it counts as reviewed by them.
 
-    A note that cannot be read afterwards is kept as they left it, named with its problems, and not committed.
+    A note that cannot be read afterwards is kept as they left it, named with its problems, and not committed. In place of an
+    `editor` goes the whole `text` of the file, with the hash of the text that it was made from (`was`, as `show` gives it by
+    `source`): one that cannot be read is refused, and so (StaleEdit) is one for a file that was saved since.
     """
+    if (editor is None) == (text is None):
+        raise UsageError("an edit needs an editor, or the whole text", "give one of them")
+    if text is not None and not was:
+        raise UsageError("a whole text needs the hash of the one that it was made from", "`vt show ID --source` gives both")
     vault.fresh()
     vault = resolve.for_its_keeper(vault)
     entry = resolve.find(vault, memory_id)
+    resolve.require_own(vault, entry)
     layout.inside(vault.root, entry.path)
-    before = reader.read(vault.root, entry.path)
-    editor(vault.root / entry.path)
+    before = _left(vault, entry.path)
+    if editor is not None:
+        editor(vault.root / entry.path)
     with writing(vault, "edit") as op:
-        after = _left(vault, entry.path)
+        now = _left(vault, entry.path)
+        if text is not None and content_hash(now) != was:
+            raise StaleEdit(f"{entry.path} was saved by somebody else since; nothing was written", "take up what it says now")
+        before, after = (before, now) if text is None else (now, text.encode("utf-8"))
         parsed = parse(entry.path, after, vault.settings.types)
         written: _Note = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
         if after == before:
             return Written(**written, changed=False)
-        if unfit := _unfit(vault, entry, after, parsed):
+        unfit = _unfit(vault, entry, after, parsed)
+        if text is not None:
+            if unfit:
+                first = unfit[0]
+                raise UsageError(f"{first.path}:{first.line}: {first.message}; nothing was written", first.hint or "mend it")
+            writer.replace(vault.root, entry.path, before, after)
+        elif unfit:
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
             return Written(**written, changed=True, problems=unfit, reason=reason, attention=True)
         if entry.pulled and vault.who.origin != "owner":

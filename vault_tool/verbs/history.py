@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vault_tool.errors import GitError, NotFound, Refused
+from vault_tool.errors import GitError, NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
 from vault_tool.index.graph import lineage
@@ -62,9 +62,10 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What the vault's files have that the last commit (or `since`) has not."""
+    """What the vault's files have that the last commit (or `since`) has not, or what the commit `of` changed."""
 
     since: str | None
+    of: str | None = None
     pending: tuple[git.Pending, ...]
     text: str
 
@@ -99,15 +100,20 @@ def history(vault: Context, memory_id: str) -> History:
     return History(id=entry.id, title=entry.title, results=tuple(_revision(vault, e) for e in chain), freshness=freshness)
 
 
-def diff(vault: Context, memory_id: str = "", *, since: str | None = None, color: bool = False) -> Difference:
-    """The uncommitted changes of the vault (or of one memory's file), or all changes since a commit."""
+def diff(
+    vault: Context, memory_id: str = "", *, since: str | None = None, of: str | None = None, color: bool = False
+) -> Difference:  # fmt: skip
+    """The uncommitted changes of the vault (or of one memory's file), all changes `since` a commit, or those `of` one."""
+    if since is not None and of is not None:
+        raise UsageError("changes are since a commit, or of one", "leave one of the two out")
     repo = _repo(vault)
     paths: Sequence[str] = _WHOLE
     if memory_id:
         vault.fresh()
         paths = [resolve.find(resolve.for_its_keeper(vault), memory_id).path]
-    pending = git.uncommitted(repo, paths)
-    return Difference(since=since, pending=tuple(pending), text=git.diff(repo, since=since, paths=paths, color=color))
+    pending = git.uncommitted(repo, paths) if of is None else ()
+    text = git.diff(repo, since=since, of=of, paths=paths, color=color)
+    return Difference(since=since, of=of, pending=tuple(pending), text=text)
 
 
 def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "") -> Gathered:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.posterior import Posterior, truth_posterior, utility_posterior
-from vault_tool.errors import NotFound, VaultError
+from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.catalog import Page
 from vault_tool.index.graph import names_of, references
@@ -19,13 +19,14 @@ from vault_tool.index.schema import link_name
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import body_hash
+from vault_tool.util.text import body_hash, content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence import Evidence, evidence_moved, evidence_of
 from vault_tool.vault.headline import Headline, headline_of, origin_of
 from vault_tool.vault.lean import Short, beside, filled, titled, whose
 from vault_tool.vault.standing import confidence_of
+from vault_tool.verbs.memory_timeline import Timeline, timeline_of
 
 if TYPE_CHECKING:
     from vault_tool.model.consent import ConsentRecord
@@ -51,6 +52,14 @@ class Relation:
     edge_id: str | None = None
     why: str = ""
     strength: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A note's whole file, head and all, and the hash by which an edit knows that it is still the same."""
+
+    text: str
+    hash: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +96,8 @@ class Memory(Headline):
     notice: str = EYES_FIRST
     belief: Belief | None = None
     posterior: Mapping[str, Posterior] | None = None
+    timeline: Timeline | None = None
+    source: Source | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The memory with what links it; scores and head are for who looks into it."""
@@ -132,12 +143,19 @@ def _shared(session: str) -> str:
     return shareable(session)
 
 
-def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
-    """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it."""
+def show(
+    vault: Context, memory_id: str, *, belief: bool = False, timeline: bool = False, source: bool = False
+) -> Memory:  # fmt: skip
+    """The same for a person who looks: not an access. With `belief`, the whole fold of its signals beside it.
+
+    `timeline` gives each signal with what it did, how the memory fades, and which sessions were shown it; `source` the text of
+    its file, as `edit` takes it.
+    """
     freshness = vault.fresh()
     home = resolve.home_of(resolve.for_its_keeper(vault), memory_id)
     if page := resolve.page(vault, memory_id, by_name=not resolve.candidates(home, memory_id.strip())):
-        return _page(vault, page, freshness)
+        found = _page(vault, page, freshness)
+        return replace(found, source=_source(vault, page.path)) if source else found
     vault = home
     entry = resolve.find(vault, memory_id)
     if vault.sight is not None and entry.record_class is RecordClass.CONSOLIDATION:
@@ -172,7 +190,20 @@ def show(vault: Context, memory_id: str, *, belief: bool = False) -> Memory:
         freshness=freshness,
         belief=judged if belief else None,
         posterior=_posterior(vault, entry, judged) if belief else None,
+        timeline=timeline_of(vault, entry, judged) if timeline else None,
+        source=_source(vault, entry.path) if source else None,
     )
+
+
+def _source(vault: Context, path: str) -> Source:
+    """A note's file; NotFound where it is gone, UsageError where it is no text."""
+    try:
+        data = reader.read(vault.root, path)
+        return Source(text=data.decode("utf-8"), hash=content_hash(data))
+    except FileNotFoundError as fault:
+        raise NotFound(f"the file {path} is gone", f"`git checkout -- {path}` brings it back") from fault
+    except UnicodeDecodeError as fault:
+        raise UsageError(f"{path} is not UTF-8 text: {fault.reason}", "save it as UTF-8") from fault
 
 
 def _consent(entry: Entry, signals: Sequence[Signal]) -> tuple[ConsentState | None, tuple[ConsentRecord, ...]]:

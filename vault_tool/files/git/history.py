@@ -74,18 +74,24 @@ def log(repo: Repo, *, paths: Iterable[str] = (), limit: int = 20, follow: bool 
     return [_entry(repo, text.split("\0")) for text in texts]
 
 
-def diff(repo: Repo, *, since: str | None = None, paths: Iterable[str] = (), color: bool = False) -> str:
+def diff(
+    repo: Repo, *, since: str | None = None, of: str | None = None, paths: Iterable[str] = (), color: bool = False
+) -> str:  # fmt: skip
     """How the files of the vault differ from HEAD, or from the commit `since`, as a patch; untracked files are not in it.
 
-    Raises `NotFound` when `since` names no commit.
+    With `of`, what that one commit changed. Raises `NotFound` when `since` or `of` names no commit.
     """
-    base = head(repo).commit if since is None else resolve(repo, since)
-    if base is None and since is not None:
-        raise NotFound(f"no commit is called '{since}'", "vt log lists the commits")
+    named = since if of is None else of
+    base = head(repo).commit if named is None else resolve(repo, named)
+    if base is None and named is not None:
+        raise NotFound(f"no commit is called '{named}'", "vt log lists the commits")
+    until = [base] if of is not None and base is not None else []
+    if until:
+        base = resolve(repo, f"{base}^")
     if base is None:
         base = output(repo.work_tree, "compare", "hash-object", "-t", "tree", "--stdin").decode().strip()
     shade = "--color=always" if color else "--no-color"
-    args = ("diff", *_QUIET, shade, "--find-renames", base, "--", *repo.places(paths))
+    args = ("diff", *_QUIET, shade, "--find-renames", base, *until, "--", *repo.places(paths))
     return output(repo.work_tree, "compare the files", *args, config=without_filters(repo)).decode(errors="replace")
 
 

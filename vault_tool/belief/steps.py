@@ -1,0 +1,134 @@
+"""How the belief in one memory came about, signal by signal, and how present it was, is and will be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import isfinite, log
+
+from vault_tool.belief.decay import PINNED, RATE, THRESHOLDS, Standing, entry_decay, standing, usage
+from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, in_order
+from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import TypeSpec
+from vault_tool.util.clock import parse_time, stamp
+
+_POINTS = 60
+"""So many points of a curve are computed for the past, and half as many for what is to come."""
+
+_ACCESSES = 100
+"""So many of the newest accesses are points of the curve too."""
+
+_AHEAD = timedelta(days=365)
+"""At most so far ahead it is said what will be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One signal and what it did: truth and utility (0..1) after it, and by how much it moved the one that it is about (`of`).
+
+    `by` is who said it, `limited` why it moved less than it asked for.
+    """
+
+    at: str
+    kind: SignalKind
+    by: str
+    session: str
+    reason: str
+    evidence: tuple[str, ...]
+    problem: str
+    of: str
+    moved: float
+    limited: str
+    truth: float
+    utility: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The decay score at a moment."""
+
+    at: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """From when on a memory is of a lower standing, if nobody uses it."""
+
+    standing: Standing
+    at: str
+
+
+def steps(signals: Iterable[Signal], *, start: float, protected: bool = False) -> tuple[Step, ...]:
+    """Every signal of one memory with what it did, the oldest first; the last one's values are those of `fold`."""
+    truth, utility = Meter(start, protected), Meter(UTILITY_START, protected)
+    return tuple(_step(signal, truth, utility) for signal in in_order(signals))
+
+
+def _step(signal: Signal, truth: Meter, utility: Meter) -> Step:
+    meter = truth if signal.kind is SignalKind.TRUTH else utility if signal.kind in _JUDGEMENTS else None
+    move = meter.push(signal) if meter is not None and isfinite(signal.value) else None
+    of = "" if move is None else "truth" if meter is truth else "utility"
+    return Step(
+        at=signal.at, kind=signal.kind, by=signal.author, session=signal.session, reason=signal.rationale,
+        evidence=signal.evidence, problem=signal.problem, of=of, moved=round(move.applied, 6) if move else 0.0,
+        limited=move.reason if move else "", truth=round(truth.value, 6), utility=round(utility.value, 6),
+    )  # fmt: skip
+
+
+_JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
+
+
+def decay_curve(entry: Entry, signals: Iterable[Signal], uses: Iterable[Use], spec: TypeSpec, now: datetime) -> tuple[Point, ...]:
+    """The decay score from the memory's creation to when it is archived, as of `now`; nothing for what does not fade."""
+    used = sorted((moment, count) for at, count in accesses(in_order(signals), uses) if (moment := parse_time(at)))
+    born = parse_time(entry.text("created")) or parse_time(entry.observed) or now
+    last = _archived(entry, _belief(used, now), spec, now)
+    if last is None:
+        return ()
+    moments = {now, *_evenly(min(born, now), now, _POINTS), *_evenly(now, last, _POINTS // 2)}
+    # Just before and at each access: there the curve leaps.
+    for at, _ in used[-_ACCESSES:]:
+        moments |= {at - timedelta(seconds=1), at} if born < at <= now else set()
+    return tuple(Point(stamp(at), round(entry_decay(entry, _belief(used, at), spec, at), 4)) for at in sorted(moments))
+
+
+def fading(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime, *, used: bool = False) -> tuple[Reached, ...]:
+    """When a memory falls to each lower standing, if nobody uses it from `now` on; with `used`, if it is used once more now."""
+    score = entry_decay(entry, belief, spec, now)
+    if score >= PINNED:
+        return ()
+    if used:
+        importance = entry.number("importance")
+        score = (spec.importance if importance is None else importance) * usage(belief.access_count + 1) * spec.weight
+    return tuple(_fallen(score, now))
+
+
+def _fallen(score: float, now: datetime) -> Iterator[Reached]:
+    for least, _ in THRESHOLDS:
+        if score >= least:
+            at = now + timedelta(days=log(score / least) / RATE)
+            # A score that is just the least is still of that standing.
+            yield Reached(standing(least * (1 - 1e-9)), stamp(at))
+
+
+def _archived(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> datetime | None:
+    """Until when the curve is drawn; None for what does not fade."""
+    score = entry_decay(entry, belief, spec, now)
+    if score >= PINNED:
+        return None
+    days = log(score / THRESHOLDS[-1][0]) / RATE if score > THRESHOLDS[-1][0] else 0.0
+    return now + min(timedelta(days=1.2 * days + 7), _AHEAD)
+
+
+def _belief(used: Sequence[tuple[datetime, int]], moment: datetime) -> Belief:
+    """What was known of a memory's use at a moment."""
+    until = [(at, count) for at, count in used if at <= moment]
+    return Belief(truth=0.0, access_count=sum(count for _, count in until), last_accessed=stamp(until[-1][0]) if until else None)
+
+
+def _evenly(first: datetime, last: datetime, count: int) -> Iterator[datetime]:
+    span: Callable[[int], timedelta] = lambda n: (last - first) * n / count  # noqa: E731  (a name for what follows)
+    return (first + span(n) for n in range(count + 1)) if last > first else iter((first,))

@@ -1,0 +1,61 @@
+"""How a memory came to stand as it does: what was said of it, how it fades, who was shown it."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from vault_tool.belief.fold import Belief
+from vault_tool.belief.steps import Point, Reached, Step, decay_curve, fading, steps
+from vault_tool.model.snapshot import Entry
+from vault_tool.vault import seen
+from vault_tool.vault.context import Context
+from vault_tool.vault.standing import confidence_of, is_protected
+
+MOST_STEPS = 200
+MOST_SESSIONS = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTo:
+    """A session of this machine that was shown the memory: when first and last, and by which verbs."""
+
+    session: str
+    first: str
+    last: str
+    how: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """What was said of a memory and what that did (`steps`, the newest of `step_count`, in order), and how present it is.
+
+    `start` is the truth that it was written with. `curve` is its decay score from its creation until it will be archived; `fades`
+    says when it falls to each lower standing if nobody uses it, and `fades_if_used` if it is used once more now; all three
+    are empty for what does not fade. `shown` are the sessions that were shown it, as far as this machine still knows them.
+    """
+
+    start: float
+    steps: tuple[Step, ...]
+    step_count: int
+    curve: tuple[Point, ...]
+    fades: tuple[Reached, ...]
+    fades_if_used: tuple[Reached, ...]
+    shown: tuple[ShownTo, ...]
+
+
+def timeline_of(vault: Context, entry: Entry, belief: Belief) -> Timeline:
+    """The timeline of one memory; of sessions only the vault's owner is told."""
+    signals = list(vault.index.catalog.signals(entry.id))
+    uses = [use for use in vault.local.uses() if use.target == entry.id]
+    spec, now = vault.settings.types.spec(entry.type), vault.clock.now()
+    start, protected = confidence_of(entry), is_protected(entry)
+    made = steps(signals, start=start, protected=protected)
+    shown: list[ShownTo] = []
+    with suppress(*seen.UNKEPT):
+        known = seen.store(vault).shown(entry.id, now)[:MOST_SESSIONS] if vault.sight is None else ()
+        shown = [ShownTo(session=session, first=one.first, last=one.last, how=one.how) for session, one in known]
+    return Timeline(
+        start=start, steps=made[-MOST_STEPS:], step_count=len(made), curve=decay_curve(entry, signals, uses, spec, now),
+        fades=fading(entry, belief, spec, now), fades_if_used=fading(entry, belief, spec, now, used=True), shown=tuple(shown),
+    )  # fmt: skip
