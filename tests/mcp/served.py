@@ -21,8 +21,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from vault_tool import Vault
-from vault_tool.mcp.server import OneThread, connection, noticing
+from vault_tool.mcp.server import connection, noticing
 from vault_tool.mcp.tools import Caller
+from vault_tool.vault.one_thread import OneThread
 
 ERAS = ("legacy", "auto")
 """How a client opens: with the handshake of old, or by asking what is spoken, which is the revision of today."""

@@ -18,9 +18,11 @@ from tests.cli.typed import vt
 from tests.mcp.served import ERAS, Serving, client_over_http, serving
 from vault_tool import Vault
 from vault_tool.files.local import Local
-from vault_tool.mcp.http import Door, application
-from vault_tool.mcp.server import OneThread, connection, noticing
+from vault_tool.mcp.http import application
+from vault_tool.mcp.listening import Door
+from vault_tool.mcp.server import connection, noticing
 from vault_tool.mcp.tools import Caller
+from vault_tool.vault.one_thread import OneThread
 
 CALL = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode()
 JSON = {"content_type": "application/json", "accept": "application/json, text/event-stream"}

@@ -18,10 +18,11 @@ from mcp.shared.exceptions import MCPError
 from tests.generate.hostile import PAYLOADS
 from tests.mcp.served import ERAS, client_of, client_of_process
 from vault_tool import Vault
-from vault_tool.mcp.server import Cancelled, OneThread, connection, noticing
+from vault_tool.mcp.server import Cancelled, connection, noticing
 from vault_tool.mcp.texts import PROMPTS
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.text import is_unicode
+from vault_tool.vault.one_thread import OneThread
 
 T = TypeVar("T")
 

@@ -15,8 +15,9 @@ import pytest
 
 from tests.mcp.served import Lines
 from vault_tool import Vault
-from vault_tool.mcp.server import OneThread, serve
+from vault_tool.mcp.server import serve
 from vault_tool.mcp.tools import Caller
+from vault_tool.vault.one_thread import OneThread
 
 INITIALIZE = {
     "jsonrpc": "2.0", "id": 1, "method": "initialize",

@@ -18,7 +18,7 @@ from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
 if TYPE_CHECKING:
     from socket import socket
 
-    from vault_tool.mcp.http import Door
+    from vault_tool.mcp.listening import Door
     from vault_tool.verbs.vault import Vault
 
 
@@ -74,21 +74,22 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     """
     import anyio  # with the SDK, three quarters of a second that only a server pays
 
-    from vault_tool.mcp import http
+    from vault_tool.mcp.http import PATH
+    from vault_tool.mcp.listening import Door, listening, require_safe
 
     cert, key = given["tls_cert"] or "", given["tls_key"] or ""
     if bool(cert) != bool(key):
         raise UsageError("TLS needs both a certificate and its key", "--tls-cert FILE --tls-key FILE")
-    http.require_safe(
+    require_safe(
         given["host"], names=given["names"], token=not given["no_token"], tls=bool(cert), without_tls=given["without_tls"]
     )
     caller = caller_of(call, project, model)
     with call.open_vault() as vault:
         local = vault.local
         token = "" if given["no_token"] else local.http_token(anew=given["new_token"])
-    found = http.listening(given["host"], given["port"])
-    door = http.Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
-    at = Serving(door.url, str(local.http_token_path) if token else None)
+    found = listening(given["host"], given["port"])
+    door = Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
+    at = Serving(door.url + PATH, str(local.http_token_path) if token else None)
     call.emit(at, _serving)
     anyio.run(lambda: _serve(call, caller, preset, door, found, cert, key))
     return Exit.DONE
@@ -103,8 +104,10 @@ class Serving:
 
 
 async def _serve(call: Call, caller: Caller, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
-    from vault_tool.mcp.http import application, serve_http
-    from vault_tool.mcp.server import OneThread, connection, noticing
+    from vault_tool.mcp.http import application
+    from vault_tool.mcp.listening import serve_http
+    from vault_tool.mcp.server import connection, noticing
+    from vault_tool.vault.one_thread import OneThread
 
     run = OneThread(opening(call, caller))
     try:

@@ -10,7 +10,6 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -30,6 +29,7 @@ from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
 from vault_tool.util.text import one_line
+from vault_tool.vault.one_thread import OneThread
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
@@ -51,41 +51,6 @@ class Run(Protocol):
 
     def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
         """What `use` returns; what it raises, and VaultError where there is no vault to open."""
-
-
-class OneThread:
-    """A vault that is opened by the first use, and the one thread in which all uses come one after the other.
-
-    It is opened again when its settings changed.
-    """
-
-    def __init__(self, opening: Callable[[], Vault]) -> None:
-        self._opening = opening
-        self._thread = ThreadPoolExecutor(1, "vault")
-        self._vault: Vault | None = None
-        self._settings: tuple[int, ...] = ()
-
-    def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
-        """See `Run`. A use that has not begun when its caller is cancelled never does."""
-        return asyncio.wrap_future(self._thread.submit(lambda: use(self._opened())))
-
-    async def close(self) -> None:
-        """Wait for the use under way, and close the vault."""
-        await asyncio.wrap_future(self._thread.submit(self._close))
-        self._thread.shutdown(cancel_futures=True)
-
-    def _opened(self) -> Vault:
-        if self._vault is not None and self._settings != _stamp(self._vault):
-            self._close()
-        if self._vault is None:
-            self._vault = self._opening()
-            self._settings = _stamp(self._vault)
-        return self._vault
-
-    def _close(self) -> None:
-        if self._vault is not None:
-            self._vault.close()
-            self._vault = None
 
 
 class Cancelled(BaseException):
@@ -227,7 +192,7 @@ async def serve_stdio(opening: Callable[[], Vault], *, preset: str = "lean", cal
             await run.close()
 
 
-async def _leave(run: OneThread) -> None:
+async def _leave(run: OneThread[Vault]) -> None:
     """End this process once what is under way is done, or has had its time; the thread that reads would wait for its client."""
     with suppress(TimeoutError):
         await asyncio.wait_for(run.close(), PATIENCE)
@@ -311,12 +276,3 @@ def _message(line: bytes) -> SessionMessage | Exception:
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError as fault:
         return fault
-
-
-def _stamp(vault: Vault) -> tuple[int, ...]:
-    """What changes when somebody changes the vault's settings."""
-    try:
-        found = vault.settings_path.stat()
-    except OSError:
-        return ()
-    return found.st_size, found.st_mtime_ns, found.st_ino

@@ -1,0 +1,153 @@
+"""Where a server listens and under which names it is asked for, and the serving itself: nothing of what is served."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+
+from vault_tool.errors import Busy, Refused, UsageError
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+MOST_CONNECTIONS = 128
+SLOWEST = 30.0
+"""Seconds in which a request must have come in whole."""
+
+PATIENCE = 5.0
+"""Seconds that a question for readiness waits for a vault that is at work."""
+
+_TAKEN = (errno.EADDRINUSE, errno.EACCES)
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where is listened, under which names it is asked for, and what must be shown: no `token` is needed where it is empty."""
+
+    host: str
+    port: int
+    token: str
+    names: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
+    tls: bool = False
+    slowest: float = SLOWEST
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The exact values that a Host header may have."""
+        near = (*LOOPBACK, self.host) if self.host in LOOPBACK else (self.host,)
+        return tuple(dict.fromkeys((*(f"{_bracketed(one)}:{self.port}" for one in near), *self.names)))
+
+    @property
+    def allowed_origins(self) -> tuple[str, ...]:
+        """The exact values that an Origin header may have: this server itself, and those that were named."""
+        scheme = "https" if self.tls else "http"
+        return (*(f"{scheme}://{host}" for host in self.hosts), *self.origins)
+
+    @property
+    def url(self) -> str:
+        """Where it is found."""
+        return f"{'https' if self.tls else 'http'}://{_bracketed(self.host)}:{self.port}"
+
+
+def require_safe(host: str, *, names: Collection[str], token: bool, tls: bool, without_tls: bool) -> None:
+    """Refused for what would let others than this machine's user read the memory, and UsageError for what cannot be reached."""
+    if host in LOOPBACK:
+        return
+    if not token:
+        raise Refused(f"{host} can be reached from elsewhere, and so needs the token", "leave --no-token away")
+    if not tls and not without_tls:
+        hint = "--tls-cert and --tls-key, or --without-tls behind a proxy that encrypts"
+        raise Refused(f"{host} can be reached from elsewhere, where the token would be sent in the clear", hint)
+    if host in ("0.0.0.0", "::") and not names:
+        raise UsageError(
+            f"{host} is every address of this machine, and no name", "say what it is called: --name vault.example.org"
+        )
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that listens there; Busy where something else does, UsageError for an address that is not this machine's."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family)
+    try:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind((host, port))
+        found.listen(MOST_CONNECTIONS)
+    except OSError as fault:
+        found.close()
+        if isinstance(fault, socket.gaierror) or fault.errno not in _TAKEN:
+            raise UsageError(
+                f"{host}:{port} cannot be listened on: {fault.strerror}", "an address of this machine, and a port"
+            ) from fault
+        raise Busy(f"something else listens on {host}:{port}", "choose another with --port; 0 takes any that is free") from fault
+    return found
+
+
+async def serve_http(app: App, found: socket.socket, *, cert: str = "", key: str = "") -> None:
+    """Serve until this process is told to end."""
+    config = uvicorn.Config(
+        app,
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        timeout_keep_alive=int(SLOWEST),
+        timeout_graceful_shutdown=int(PATIENCE),
+        ws="none",
+        ssl_certfile=cert or None,
+        ssl_keyfile=key or None,
+    )
+    await _Server(config).serve(sockets=[found])
+
+
+class _Server(uvicorn.Server):
+    """One for which to be told to end is no failure: the signal is not raised again when all is closed."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take the signals that end a process for as long as this lasts."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {one: signal.signal(one, self.handle_exit) for one in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+
+def headers_of(scope: Scope, name: bytes) -> list[str]:
+    """All values of a header, by its name in small letters."""
+    return [value.decode("latin-1") for one, value in scope["headers"] if one.lower() == name]
+
+
+def foreign(scope: Scope, door: Door) -> str | None:
+    """Why a request is none of ours: asked under another name (rebinding), or from a page of another site; None where it is."""
+    hosts = headers_of(scope, b"host")
+    if len(hosts) != 1 or hosts[0].lower() not in door.hosts:
+        return "this server does not go by that name"
+    origins = headers_of(scope, b"origin")
+    if any(one not in door.allowed_origins for one in origins) or len(origins) > 1:
+        return "pages of other sites are not served"
+    if not origins and any(one not in ("same-origin", "none") for one in headers_of(scope, b"sec-fetch-site")):
+        return "pages of other sites are not served"
+    return None
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,61 @@
+"""An open vault and the one thread in which it is asked, for servers whose requests come many at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from vault_tool.vault.context import Context  # with every index: loaded by the first use
+
+T = TypeVar("T")
+Opened = TypeVar("Opened", bound="Context")
+
+
+class OneThread(Generic[Opened]):
+    """A vault that is opened by the first use, and the one thread in which all uses come one after the other.
+
+    It is opened again when its settings changed.
+    """
+
+    def __init__(self, opening: Callable[[], Opened]) -> None:
+        self._opening = opening
+        self._thread = ThreadPoolExecutor(1, "vault")
+        self._vault: Opened | None = None
+        self._settings: tuple[int, ...] = ()
+
+    def __call__(self, use: Callable[[Opened], T], /) -> Awaitable[T]:
+        """`use(vault)`, done in that thread, with what it raises.
+
+        A use that has not begun when its caller is cancelled never does.
+        """
+        return asyncio.wrap_future(self._thread.submit(lambda: use(self._opened())))
+
+    async def close(self) -> None:
+        """Wait for the use under way, and close the vault."""
+        await asyncio.wrap_future(self._thread.submit(self._close))
+        self._thread.shutdown(cancel_futures=True)
+
+    def _opened(self) -> Opened:
+        if self._vault is not None and self._settings != _stamp(self._vault):
+            self._close()
+        if self._vault is None:
+            self._vault = self._opening()
+            self._settings = _stamp(self._vault)
+        return self._vault
+
+    def _close(self) -> None:
+        if self._vault is not None:
+            self._vault.close()
+            self._vault = None
+
+
+def _stamp(vault: Context) -> tuple[int, ...]:
+    """What changes when somebody changes the vault's settings."""
+    try:
+        found = vault.settings_path.stat()
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ino
