@@ -97,6 +97,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("reflect", "pages", "Score, make both pages, say what moved."),
     ),
     "Serve": (
+        Listed("web", "web", "Open the page for people in a browser."),
         Listed("mcp", "serving", "Serve an agent's client over stdio (MCP)."),
         Listed("serve", "serving", "Serve agents' clients over HTTP."),
     ),
@@ -129,6 +130,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
         ("vote upvote like", ("mark-useful",)),
         ("settings set", ("config",)),
         ("revert restore", ("undo",)),
+        ("ui page browser gui", ("web",)),
         ("version", ("--version",)),
     )
     for word in words.split()

@@ -41,6 +41,7 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KEPT_JOURNALS = 100
 _HTTP_TOKEN_FILE = "http-token"
 _HTTP_TOKEN_BYTES = 32
+_PAGE_SERVER_FILE = "page-server.json"
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
 
@@ -243,6 +244,22 @@ class Local:
             found = secrets.token_urlsafe(_HTTP_TOKEN_BYTES)
             self._write(_HTTP_TOKEN_FILE, f"{found}\n".encode())
         return found.strip()
+
+    def page_server(self) -> dict[str, Any]:
+        """Where a process serves this vault's pages to a browser; empty for none, or where others could read it."""
+        return _json(self._read(_PAGE_SERVER_FILE)) or {} if self._is_private(_PAGE_SERVER_FILE) else {}
+
+    def serve_pages(self, said: Mapping[str, Any] | None) -> None:
+        """Write that down for this user alone; None: it is over."""
+        if said is not None:
+            self._write(_PAGE_SERVER_FILE, json.dumps(said).encode(), durable=False)
+            return
+        with self._folder() as folder:
+            folder.discard(_PAGE_SERVER_FILE)
+
+    def keep_private(self, name: str, data: bytes) -> None:
+        """Write a file for this user alone, which is nothing that anybody needs again."""
+        self._write(name, data, durable=False)
 
     @property
     def http_token_path(self) -> Path:

@@ -98,6 +98,11 @@ def listening(host: str, port: int) -> socket.socket:
 
 async def serve_http(app: App, found: socket.socket, *, cert: str = "", key: str = "") -> None:
     """Serve until this process is told to end."""
+    await http_server(app, cert=cert, key=key).serve(sockets=[found])
+
+
+def http_server(app: App, *, cert: str = "", key: str = "") -> uvicorn.Server:
+    """A server of `app` with our bounds; it ends when the process is told to, or when its `should_exit` is set."""
     config = uvicorn.Config(
         app,
         lifespan="on",
@@ -111,7 +116,7 @@ async def serve_http(app: App, found: socket.socket, *, cert: str = "", key: str
         ssl_certfile=cert or None,
         ssl_keyfile=key or None,
     )
-    await _Server(config).serve(sockets=[found])
+    return _Server(config)
 
 
 class _Server(uvicorn.Server):

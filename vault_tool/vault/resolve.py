@@ -84,6 +84,11 @@ def workspace_id(vault: Context) -> str:
     return next((entry.id for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "")
 
 
+def vault_name(vault: Context) -> str:
+    """What the vault is called: its workspace's title, or its folder's name."""
+    return next((entry.title for entry in vault.index.catalog.of_class(RecordClass.WORKSPACE)), "") or vault.root.name
+
+
 def subject(vault: Context, name: str) -> Entry | None:
     """The subject that answers to a name or alias, or None; two that do are refused by name."""
     found = _subjects(vault, name)

@@ -27,7 +27,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.collecting import no_collection
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import screening
+from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.vector_upkeep import not_embedded
@@ -131,13 +131,12 @@ def status(vault: Context) -> Status:
     tracked = _git_status(vault)
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
-    workspace = next(iter(catalog.of_class(RecordClass.WORKSPACE)), None)
     said = (*_advice(freshness, tracked, problems), *_unknown_authors(vault))
     held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     return Status(
         root=str(vault.root),
-        name=workspace.title if workspace else vault.root.name,
+        name=resolve.vault_name(vault),
         counts=by_class,
         pages=counts.pages,
         generation=catalog.generation(),

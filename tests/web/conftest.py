@@ -1,0 +1,155 @@
+"""What tests of the page share: a vault served on loopback, a client that came in by the link, and a real browser."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx
+import pytest
+
+from vault_tool import Vault
+from vault_tool.mcp.listening import Door, http_server, listening
+from vault_tool.web.app import application
+from vault_tool.web.door import Entrance
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM = Path("/usr/bin/chromium")
+WIDTHS = (1280, 390)
+
+
+@dataclass
+class Served:
+    """A vault whose pages are served, and how they are asked for."""
+
+    root: Path
+    port: int
+    entrance: Entrance
+    secret: str
+    client: httpx.Client = field(init=False)
+
+    @property
+    def url(self) -> str:
+        """The address, without a path."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def link(self) -> str:
+        """A start link that nobody used."""
+        return f"{self.url}/#t={self.entrance.new_code()}"
+
+    def come_in(self) -> httpx.Client:
+        """A client with the cookie of a browser that came in; what it sends says that our own page sent it."""
+        client = httpx.Client(
+            base_url=self.url, headers={"accept": "text/html", "origin": self.url}, follow_redirects=True, trust_env=False
+        )
+        assert client.post("/start", data={"code": self.entrance.new_code()}).status_code == 200
+        return client
+
+    def get(self, path: str, status: int = 200, **query: str) -> str:
+        """A page's text; its status must be the one wanted."""
+        found = self.client.get(path, params=query or None)
+        assert found.status_code == status, (path, found.status_code, found.text[-2000:])
+        return found.text
+
+    def post(self, path: str, data: dict[str, Any] | None = None, status: int = 200) -> str:
+        """The text of the page that a form leads to."""
+        found = self.client.post(path, data=data or {})
+        assert found.status_code == status, (path, found.status_code, found.text[-2000:])
+        return found.text
+
+    def vault(self, **options: Any) -> Vault:
+        """The vault, opened by the test beside the server, as its owner."""
+        return Vault.open(self.root, origin="owner", **options)
+
+
+@contextmanager
+def serving_pages(root: Path) -> Iterator[Served]:
+    """Serve the vault at `root` from a thread until this ends."""
+    found = listening("127.0.0.1", 0)
+    served = Served(root, found.getsockname()[1], Entrance(), "the secret of `vt web`")
+    app = application(
+        root, partial(Vault.open, root, origin="owner"), Door("127.0.0.1", served.port, ""), served.entrance, served.secret
+    )
+    server = http_server(app)
+    thread = threading.Thread(target=anyio.run, args=(partial(server.serve, sockets=[found]),), daemon=True)
+    thread.start()
+    try:
+        with closing(served.come_in()) as served.client:
+            yield served
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A vault in a repository."""
+    Vault.init(tmp_path / "lab", name="Lab")
+    return tmp_path / "lab"
+
+
+@pytest.fixture
+def served(root: Path) -> Iterator[Served]:
+    """That vault, served."""
+    with serving_pages(root) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """A browser without a window; skipped where none is installed."""
+    if not CHROMIUM.exists():
+        pytest.skip(f"no browser at {CHROMIUM}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watched:
+    """A browser's page, and what it complained of: errors of the console, reports of the content policy, foreign requests."""
+
+    page: Page
+    complaints: list[str] = field(default_factory=list)
+
+    def require_quiet(self) -> None:
+        """Nothing was complained of."""
+        assert self.complaints == []
+
+
+@contextmanager
+def browsing(browser: Browser, served: Served, *, width: int = 1280, **options: Any) -> Iterator[Watched]:
+    """A page that came in by a link; whatever is not loopback is blocked, and counted."""
+    context: BrowserContext = browser.new_context(viewport={"width": width, "height": 900}, **options)
+    context.set_default_timeout(30_000)
+    watched = Watched(context.new_page())
+    page = watched.page
+
+    def on_request(route: Any) -> None:
+        if route.request.url.startswith(("http://127.0.0.1:", "http://localhost:", "data:", "blob:")):
+            route.continue_()
+        else:
+            watched.complaints.append(f"asked for {route.request.url}")
+            route.abort()
+
+    context.route("**/*", on_request)
+    page.on("console", lambda said: watched.complaints.append(said.text) if said.type in ("error", "warning") else None)
+    page.on("pageerror", lambda fault: watched.complaints.append(str(fault)))
+    page.goto(served.link)
+    page.wait_for_url(f"{served.url}/")
+    try:
+        yield watched
+    finally:
+        context.close()

@@ -1,0 +1,140 @@
+"""The command that opens the page for people."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import webbrowser
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vault_tool.cli.blocks import Block, fields
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.errors import Busy, Exit, UsageError
+
+if TYPE_CHECKING:
+    from vault_tool.files.local import Local
+    from vault_tool.verbs.vault import Vault
+
+_PORT = 8378
+_HOST = "127.0.0.1"
+_PATIENCE = 3.0
+"""Seconds that another `vt web` gets to answer."""
+
+_OPENING = "page-start.html"
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """Where the page is: the link opens it once, within an hour. `running` says that another process serves it already."""
+
+    url: str
+    running: bool
+
+
+@command("web", "vt web", "vt web --no-open --json", "vt web --port 9000")
+@click.option("--port", type=click.IntRange(0, 65535), help=f"Where to listen; else {_PORT}, or any that is free.")
+@click.option("--no-open", is_flag=True, help="Only show the link; do not open a browser.")
+def web(call: Call, port: int | None, no_open: bool) -> Exit:
+    """Open the page for people in a browser.
+
+    It shows the memory, answers questions of it, and does what the commands do, as its owner. It listens on this
+    machine alone; the link opens it once. Where it runs already, this shows a new link.
+    """
+    if call.user:
+        raise UsageError("the page is for whoever keeps the whole vault", "leave --user away; `People` is a page of it")
+    if call.origin not in ("", "owner"):
+        raise UsageError(f"the page is its owner's, and not for an {call.origin}", "leave --origin away")
+    with call.open_vault() as vault:
+        local, root = vault.local, vault.root
+    if code := _code_of_running(local, port):
+        at = WebPage(_link(*code), running=True)
+        call.emit(at, _shown)
+        _open(local, root, at.url, no_open)
+        return Exit.DONE
+    import anyio  # with the server, a third of a second that only a server pays
+
+    from vault_tool.mcp.listening import Door, listening
+    from vault_tool.web.app import application, serve
+    from vault_tool.web.door import Entrance
+
+    try:
+        found = listening(_HOST, _PORT if port is None else port)
+    except Busy:
+        if port is not None:
+            raise
+        found = listening(_HOST, 0)
+    door = Door(_HOST, found.getsockname()[1], "")
+    entrance, secret = Entrance(), secrets.token_urlsafe(32)
+    app = application(root, lambda: _opened(call, root), door, entrance, secret)
+    local.serve_pages({"port": door.port, "pid": os.getpid(), "secret": secret})
+    try:
+        at = WebPage(_link(door.port, entrance.new_code()), running=False)
+        call.emit(at, _shown)
+        _open(local, root, at.url, no_open)
+        anyio.run(serve, app, found)
+    finally:
+        local.serve_pages(None)
+        with suppress(OSError):
+            _opening_file(root).unlink()
+    return Exit.DONE
+
+
+def _opened(call: Call, root: Path) -> Vault:
+    from vault_tool.verbs.vault import Vault  # every verb: loaded by the first page
+
+    return Vault.open(root, origin="owner", session=call.session or None)
+
+
+def _link(port: int, code: str) -> str:
+    return f"http://{_HOST}:{port}/#t={code}"
+
+
+def _code_of_running(local: Local, port: int | None) -> tuple[int, str] | None:
+    """Port and code of the process that serves this vault's pages already; None where there is none, or at another port."""
+    said = local.page_server()
+    at, secret = said.get("port"), said.get("secret")
+    if not isinstance(at, int) or not isinstance(secret, str) or port not in (None, 0, at):
+        return None
+    line = HTTPConnection(_HOST, at, timeout=_PATIENCE)
+    try:
+        line.request("POST", "/start/new", headers={"Authorization": f"Bearer {secret}", "Content-Length": "0"})
+        answer = line.getresponse()
+        found = json.loads(answer.read(10_000)) if answer.status == 200 else {}
+    except (OSError, HTTPException, ValueError):
+        return None  # it ended without saying so, and something else may listen there
+    finally:
+        line.close()
+    code = found.get("code") if isinstance(found, dict) else None
+    return (at, code) if isinstance(code, str) else None
+
+
+def _open(local: Local, root: Path, url: str, no_open: bool) -> None:
+    """Open a browser by way of a file for this user alone: an address in a command line can be read by everybody here."""
+    if no_open:
+        return
+    local.keep_private(_OPENING, _redirect(url).encode())
+    with suppress(webbrowser.Error, OSError):
+        webbrowser.open(_opening_file(root).as_uri())
+
+
+def _opening_file(root: Path) -> Path:
+    from vault_tool.files.layout import LOCAL  # loaded with the vault
+
+    return root / LOCAL / _OPENING
+
+
+def _redirect(url: str) -> str:
+    return f'<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url={url}"><a href="{url}">Go on</a>\n'
+
+
+def _shown(at: WebPage, short: Short) -> Iterator[Block]:
+    yield fields(("page", at.url), ("opens", "once, within an hour; `vt web` shows a new link"))
+    yield "it is served already" if at.running else "Ctrl-C ends it"

@@ -1,0 +1,95 @@
+"""The pages as one ASGI application, and the serving of it on loopback."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import BaseRoute, Mount
+from starlette.staticfiles import StaticFiles
+
+from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
+from vault_tool.mcp.listening import App, Door, serve_http
+from vault_tool.vault.one_thread import OneThread
+from vault_tool.web import live
+from vault_tool.web.asking import Flashes
+from vault_tool.web.door import Entrance, guarded
+from vault_tool.web.rendering import FOLDER, page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from socket import socket
+
+    from vault_tool.verbs.vault import Vault
+
+PORT = 8378
+PAGES = ("today", "operations")
+"""The modules of `pages/`, each with its `ROUTES`."""
+
+_STATUS: dict[type[VaultError], int] = {NotFound: 404, UsageError: 400, Busy: 503, StorageError: 500, Refused: 403}
+_log = logging.getLogger(__name__)
+
+
+def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: Entrance, secret: str) -> App:
+    """The pages of the vault at `root` behind their door; `opening` opens it as its owner, on the one thread that asks it."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            app.state.live.end()
+            await app.state.run.close()
+
+    app = Starlette(
+        routes=[*_routes(), Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")],
+        exception_handlers={VaultError: _failed, HTTPException: _missing, Exception: _broken},
+        lifespan=lifespan,
+    )
+    app.state.run = OneThread(opening)
+    app.state.live = live.Live(root, app.state.run)
+    app.state.flashes = Flashes()
+    return guarded(app, door, entrance, secret)
+
+
+async def serve(app: App, found: socket) -> None:
+    """Serve until this process is told to end."""
+    await serve_http(app, found)
+
+
+def _routes() -> list[BaseRoute]:
+    found: list[BaseRoute] = [*live.ROUTES]
+    for name in PAGES:
+        found += import_module(f"vault_tool.web.pages.{name}").ROUTES
+    return found
+
+
+async def _failed(request: Request, fault: Exception) -> Response:
+    """A verb's own sentence, with what to do next, as a page."""
+    assert isinstance(fault, VaultError)
+    status = next((_STATUS[kind] for kind in type(fault).__mro__ if kind in _STATUS), 409)
+    return _problem(request, status, fault.message, fault.hint)
+
+
+async def _missing(request: Request, fault: Exception) -> Response:
+    assert isinstance(fault, HTTPException)
+    said = "There is no such page." if fault.status_code == 404 else fault.detail
+    return _problem(request, fault.status_code, said, "the list above has those that there are")
+
+
+async def _broken(request: Request, fault: Exception) -> Response:
+    _log.error("a page failed: %s", request.url.path, exc_info=fault)
+    return _problem(request, 500, "This page failed, and nothing was changed by it.", "the terminal of `vt web` says why")
+
+
+def _problem(request: Request, status: int, said: str, hint: str) -> Response:
+    values: dict[str, Any] = {"title": "That did not work", "said": said, "hint": hint}
+    return HTMLResponse(page(request, "problem.html", **values), status)

@@ -1,0 +1,133 @@
+"""How a page asks the vault and changes it: on the vault's one thread, by verbs alone, as the person whose vault it is."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import parse_qsl, quote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from vault_tool.errors import UsageError
+
+if TYPE_CHECKING:
+    from vault_tool.vault.one_thread import OneThread
+    from vault_tool.verbs.vault import Vault
+
+MOST_BYTES = 12 * 2**20
+"""Of one form: a little more than the longest note, percent-encoded texts of other scripts are longer than they are."""
+
+_MOST_FIELDS = 5000
+_MOST_FLASHES = 100
+_DONE = "done"
+
+T = TypeVar("T")
+
+
+class Form(Mapping[str, str]):
+    """What a form sent: a name's last value, and all of them by `all`."""
+
+    def __init__(self, pairs: list[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name, []).append(value)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name][-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a name, in the form's order: of check boxes, say."""
+        return list(self._values.get(name, ()))
+
+    def text(self, name: str) -> str:
+        """A text as it was typed: forms send every line end as CRLF."""
+        return self.get(name, "").replace("\r\n", "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Flash:
+    """What the page before did: shown once, on the page that follows it. `undo` is the commit that one press takes back."""
+
+    said: str
+    commit: str = ""
+    undo: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class Flashes:
+    """What is still to be shown, by a token: an address alone can put no words on a page."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, Flash] = OrderedDict()
+
+    def add(self, flash: Flash) -> str:
+        """Keep it; returns its token."""
+        token = secrets.token_urlsafe(9)
+        self._waiting[token] = flash
+        while len(self._waiting) > _MOST_FLASHES:
+            self._waiting.popitem(last=False)
+        return token
+
+    def of(self, request: Request) -> Flash | None:
+        """What a request's address names; it stays, for a page may be loaded again."""
+        return self._waiting.get(request.query_params.get(_DONE, ""))
+
+
+async def form_of(request: Request) -> Form:
+    """What a page's form sent; raises UsageError for what is too long, or no form."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise UsageError(f"a form may hold {MOST_BYTES // 2**20} MiB", "put long texts into the note's file")
+    try:
+        pairs = parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+    except (UnicodeDecodeError, ValueError) as fault:
+        raise UsageError("that is no form of a page", "go back, load the page again, and send it again") from fault
+    return Form(pairs)
+
+
+async def ask(request: Request, use: Callable[[Vault], T]) -> T:
+    """What `use` finds in the vault; the verbs take in first what changed on disk. Raises VaultError, which becomes a page."""
+    run: OneThread[Vault] = request.app.state.run
+    return await run(use)
+
+
+async def act(request: Request, use: Callable[[Vault], T]) -> T:
+    """Like `ask`, for what changes something: whoever has a page open is shown it at once."""
+    try:
+        return await ask(request, use)
+    finally:
+        request.app.state.live.look()
+
+
+def done_with(request: Request, said: str, *, back: str, result: Any = None, undo: bool = True) -> Response:
+    """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press."""
+    commit = getattr(result, "commit", None) or ""
+    warnings = tuple(str(one) for one in getattr(result, "warnings", ()) or ())
+    token = request.app.state.flashes.add(Flash(said, commit, commit if undo else "", warnings))
+    path, hash_, part = local_path(back).partition("#")
+    joint = "&" if "?" in path else "?"
+    return RedirectResponse(f"{path}{joint}{_DONE}={token}{hash_}{part}", 303)
+
+
+def local_path(to: str) -> str:
+    """`to` where it is a path of this server, percent-encoded; else the first page. No form sends anybody elsewhere."""
+    if not to.startswith("/") or to.startswith(("//", "/\\")) or any(one in to for one in "\\\r\n\t"):
+        return "/"
+    return quote(to, safe="/?&=#%:@!$'()*+,;~-._")
+
+
+def back_to(request: Request, form: Mapping[str, str], otherwise: str) -> str:
+    """The page that a form was on, by its field `back`."""
+    return local_path(form["back"]) if form.get("back") else otherwise

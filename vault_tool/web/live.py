@@ -1,0 +1,146 @@
+"""What changed in the vault, sent to whoever has a page open: by server-sent events, from the system's own notices of files."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+
+from vault_tool.errors import VaultError
+from vault_tool.watch.hearing import CannotHear, Hearing
+from vault_tool.watch.inbox import Inbox
+
+if TYPE_CHECKING:
+    from vault_tool.vault.one_thread import OneThread
+    from vault_tool.verbs.vault import Vault
+
+QUIET, LONGEST = 0.1, 0.4
+"""Seconds without another change, and at most, before pages are sent the change: an editor saves in several steps."""
+
+EVERY = 2.0
+"""Seconds between comparisons where the system does not notify of changes."""
+
+BEAT = 15.0
+"""Seconds after which a line is sent although nothing changed: a connection that is gone is noticed by that."""
+
+MOST_LISTENERS = 60
+
+_log = logging.getLogger(__name__)
+
+
+class Live:
+    """Whoever has a page open, and the task that compares the vault while there is anybody. `run` asks the vault."""
+
+    def __init__(self, root: Path, run: OneThread[Vault]) -> None:
+        self._root = root
+        self._run = run
+        self._listeners: set[asyncio.Queue[str]] = set()
+        self._task: asyncio.Task[None] | None = None
+        self._asked = asyncio.Event()
+        self._ended = False
+
+    def look(self) -> None:
+        """Compare now: this server itself just changed something."""
+        self._asked.set()
+
+    async def events(self) -> AsyncIterator[bytes]:
+        """What the vault's number is now, and again after each change, until the listener goes or the server ends."""
+        heard: asyncio.Queue[str] = asyncio.Queue(1)
+        self._listeners.add(heard)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._watch())
+        try:
+            yield b"retry: 1000\n\n"
+            yield _event(await self._seq(""))
+            while not self._ended:
+                try:
+                    seq = await asyncio.wait_for(heard.get(), BEAT)
+                except TimeoutError:
+                    yield b": here\n\n"
+                    continue
+                yield _event(seq)
+        finally:
+            self._listeners.discard(heard)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more pages are told of changes."""
+        return len(self._listeners) >= MOST_LISTENERS
+
+    def end(self) -> None:
+        """Let every listener go: the server ends."""
+        self._ended = True
+        for one in self._listeners:
+            with suppress(asyncio.QueueFull):
+                one.put_nowait("")
+
+    async def _watch(self) -> None:
+        """Compare after each notice, for as long as somebody listens."""
+        inbox = Inbox()
+        hearing, deaf = Hearing(self._root, inbox), False
+        try:
+            await asyncio.to_thread(hearing.start)
+        except CannotHear as fault:
+            _log.info("changes are looked for every %s s: %s", EVERY, fault)
+            deaf = True
+        try:
+            before = await self._seq("")
+            while self._listeners and not self._ended:
+                await self._next(inbox, deaf=deaf)
+                now = await self._seq(before)
+                if now != before:
+                    before = now
+                    for one in self._listeners:
+                        with suppress(asyncio.QueueFull):  # it will hear of both at once
+                            one.put_nowait(now)
+        finally:
+            await asyncio.to_thread(hearing.stop)
+
+    async def _next(self, inbox: Inbox, *, deaf: bool) -> None:
+        """Wait for a change to have settled, for `look`, or for `EVERY` seconds where the system is silent."""
+        waited = 0.0
+        while self._listeners and not self._ended and not self._asked.is_set():
+            due = inbox.due(QUIET, LONGEST)
+            if due <= 0 or (deaf and waited >= EVERY):
+                break
+            pause = min(due, QUIET)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._asked.wait(), pause)
+            waited += pause
+        self._asked.clear()
+        inbox.take()
+
+    async def _seq(self, otherwise: str) -> str:
+        """What changes with every change of the vault, once what is on disk is taken in."""
+
+        def use(vault: Vault) -> str:
+            vault.fresh()
+            return vault.whole_index.catalog.seq()
+
+        try:
+            return await self._run(use)
+        except (VaultError, OSError) as fault:
+            _log.warning("changes could not be looked for: %s", fault)
+            return otherwise
+
+
+def _event(seq: str) -> bytes:
+    return f"event: seq\ndata: {seq}\n\n".encode() if seq else b": ended\n\n"
+
+
+async def live(request: Request) -> Response:
+    """The stream of changes that a page listens to."""
+    found: Live = request.app.state.live
+    if found.full:
+        return Response(status_code=204)  # the browser does not ask again
+    return StreamingResponse(found.events(), media_type="text/event-stream")
+
+
+ROUTES = [Route("/live", live)]

@@ -1,0 +1,40 @@
+"""What every page leads to: a commit and what it changed, taking it back, and the page that a name means."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from vault_tool.model.types import RecordClass
+from vault_tool.web.asking import act, ask, back_to, done_with, form_of
+from vault_tool.web.rendering import memory_path, render, subject_path
+
+
+async def commit(request: Request) -> Response:
+    """One commit: what it says of itself, and its differences."""
+    named = request.path_params["commit"]
+    found = await ask(request, lambda vault: vault.diff(of=named))
+    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=found)
+
+
+async def undo(request: Request) -> Response:
+    """Take one operation back."""
+    form = await form_of(request)
+    done = await act(request, lambda vault: vault.undo(form.get("target", "")))
+    return done_with(request, f"Taken back: {done.subject}", back=back_to(request, form, "/"), result=done)
+
+
+async def find(request: Request) -> Response:
+    """The page of what a name means: an id, a title, a file name, an alias, a subject."""
+    name = request.query_params.get("name", "")
+    found = await ask(request, lambda vault: vault.show(name))
+    to = subject_path(found.id) if found.kind == RecordClass.SUBJECT.value else memory_path(found.id)
+    return RedirectResponse(to, 303)
+
+
+ROUTES = [
+    Route("/commit/{commit}", commit),
+    Route("/undo", undo, methods=["POST"]),
+    Route("/find", find),
+]

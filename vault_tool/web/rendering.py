@@ -1,0 +1,227 @@
+"""Pages out of values: the templates, and how notes' text is shown so that it can neither run nor pass for the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markupsafe import Markup, escape
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from vault_tool.generate.escape import visible
+from vault_tool.model.ids import SHOWN_PREFIX
+from vault_tool.util.clock import parse_time
+from vault_tool.util.text import link_label, link_target
+from vault_tool.vault import resolve
+from vault_tool.web.asking import ask
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+FOLDER = Path(__file__).parent
+NAV = (
+    ("Today", "/", "t"),
+    ("Ask", "/ask", "a"),
+    ("Subjects", "/subjects", "s"),
+    ("Map", "/map", "m"),
+    ("Review", "/review", "r"),
+    ("Consolidate", "/consolidate", "c"),
+    ("People", "/people", "p"),
+    ("Time", "/time", "d"),
+    ("Health", "/health", "h"),
+)
+"""The pages that every page leads to: name, path, and the key that `g` and it go there."""
+
+_LINK = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
+_SCHEMES = ("http:", "https:", "mailto:")
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """Something about the vault as a whole that every page says: a sentence, and the page that tells more."""
+
+    said: str
+    more: str = "/health"
+
+
+async def render(request: Request, template: str, code: int = 200, /, **values: Any) -> HTMLResponse:
+    """The page that a template makes of `values`, with what all pages show: the vault's name, its banners, what was just done."""
+    standing = await ask(request, _standing)
+    flash = request.app.state.flashes.of(request)
+    return HTMLResponse(page(request, template, **standing, flash=flash, **values), code)
+
+
+def page(request: Request, template: str, /, **values: Any) -> str:
+    """A template's text, with no question to the vault: where the vault itself cannot be asked."""
+    where = {"nav": NAV, "path": request.url.path, "here": _here(request)}
+    shared = {"vault_name": "", "seq": "", "banners": (), "flash": None, **where}
+    return _environment().get_template(template).render({**shared, **values})
+
+
+def _standing(vault: Vault) -> dict[str, Any]:
+    freshness = vault.fresh()
+    found = []
+    if freshness.withheld:
+        found.append(Banner(f"Removals were not applied: {freshness.withheld}"))
+    if freshness.unreadable:
+        found.append(Banner(f"Files that cannot be read: {freshness.unreadable}. What they say now is on no page."))
+    if freshness.behind:
+        found.append(Banner(f"The indexes are behind by {freshness.behind} files."))
+    if freshness.stale:
+        found.append(Banner(f"Not up to date: {', '.join(freshness.stale)}."))
+    if freshness.problems:
+        found.append(Banner(f"Problems in the files: {freshness.problems}."))
+    return {"vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(found)}
+
+
+def _here(request: Request) -> str:
+    """The page that is shown, for forms that come back to it."""
+    query = "&".join(one for one in request.url.query.split("&") if one and not one.startswith("done="))
+    return f"{request.url.path}?{query}" if query else request.url.path
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=shown,
+    )
+    found.filters.update(
+        markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
+        one=one_of,
+    )  # fmt: skip
+    return found
+
+
+def shown(value: Any) -> Any:
+    """What a template prints of a value: nothing of None, and no character that cannot be seen, or that turns the line."""
+    if value is None:
+        return ""
+    return visible(value) if type(value) is str else value
+
+
+def markdown(text: str) -> Markup:
+    """A note's text as HTML: what is HTML in it is shown as text, links lead to web addresses or to this page's own, and nothing
+    is loaded from anywhere.
+    """
+    return Markup(_markdown().render(visible(text)))
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    found = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    found.validateLink = _is_web_link  # type: ignore[method-assign]
+    found.inline.ruler.before("link", "wikilink", _wikilink)
+    found.add_render_rule("image", _image)
+    found.add_render_rule("link_open", _link_open)
+    for rule in ("heading_open", "heading_close"):
+        found.add_render_rule(rule, _lower_heading)
+    return found
+
+
+def _is_web_link(url: str) -> bool:
+    return url.strip().lower().startswith(_SCHEMES)
+
+
+def _wikilink(state: Any, silent: bool) -> bool:
+    found = _LINK.match(state.src, state.pos)
+    if found is None:
+        return False
+    if not silent:
+        inner = found.group(1)
+        opened = state.push("link_open", "a", 1)
+        opened.attrs = {"href": f"/find?name={quote(link_target(inner), safe='')}", "class": "note"}
+        state.push("text", "", 0).content = link_label(inner)
+        state.push("link_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    """An image is said, and not loaded: a remote one would tell who reads, and when."""
+    token = tokens[index]
+    source = str(token.attrs.get("src", ""))
+    label = token.content or "image"
+    link = f' <a href="{escapeHtml(source)}" rel="noreferrer noopener">{escapeHtml(source)}</a>' if _is_web_link(source) else ""
+    return f'<span class="image">[image: {escapeHtml(label)}]{link}</span>'
+
+
+def _link_open(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    token = tokens[index]
+    if not str(token.attrs.get("href", "")).startswith("/find?"):
+        token.attrSet("rel", "noreferrer noopener")
+        token.attrSet("class", "outside")
+    return self.renderToken(tokens, index, options, env)
+
+
+def _lower_heading(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    """A note's headings stand below the page's own."""
+    token = tokens[index]
+    token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    return self.renderToken(tokens, index, options, env)
+
+
+def ago(stamp: str, now: str = "") -> str:
+    """How long ago a time was, in one unit: `3 days ago`; the time itself where it cannot be read."""
+    at, present = parse_time(stamp or ""), parse_time(now or "")
+    if at is None:
+        return stamp or ""
+    seconds = ((present or datetime.now(at.tzinfo)) - at).total_seconds()
+    for size, unit in ((31557600, "year"), (2629800, "month"), (86400, "day"), (3600, "hour"), (60, "minute")):
+        if abs(seconds) >= size:
+            count = int(abs(seconds) // size)
+            many = f"{count} {unit}{'s' if count > 1 else ''}"
+            return f"{many} ago" if seconds > 0 else f"in {many}"
+    return "just now"
+
+
+def day(stamp: str) -> str:
+    """The day and minute of a time as records write it."""
+    return (stamp or "")[:16].replace("T", " ")
+
+
+def short(identity: str) -> str:
+    """The first characters of an id or a commit, for the eye."""
+    return identity[:SHOWN_PREFIX] if identity else ""
+
+
+def percent(value: float | None) -> str:
+    """A share as whole percent."""
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def url(path: str, **query: Any) -> str:
+    """A path with its query; what is empty is left out."""
+    pairs = [f"{quote(name)}={quote(str(value), safe='')}" for name, value in query.items() if value not in ("", None, False, ())]
+    return f"{path}?{'&'.join(pairs)}" if pairs else path
+
+
+def memory_path(identity: str) -> str:
+    """The page of a memory, a subject or an imported page, by its id."""
+    return f"/memory/{quote(identity, safe='')}"
+
+
+def subject_path(name: str) -> str:
+    """The page of a subject, by its name or id."""
+    return f"/subject/{quote(name, safe='')}"
+
+
+def one_of(count: int, what: str, many: str = "") -> Markup:
+    """A count with its noun: `1 note`, `3 notes`."""
+    return escape(f"{count:,} {what if count == 1 else many or what + 's'}".replace(",", "\u202f"))

@@ -1,0 +1,89 @@
+// What pages do beyond HTML: keys, and showing what changed on disk. Everything here spares a press; nothing needs it.
+"use strict";
+
+const typing = (target) => target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]");
+const items = () => [...document.querySelectorAll("[data-item]")].filter((one) => one.checkVisibility());
+let going = false;
+
+function choose(step) {
+  const all = items();
+  if (!all.length) return;
+  const at = all.findIndex((one) => one.classList.contains("chosen"));
+  const next = all[Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + step))];
+  all.forEach((one) => one.classList.toggle("chosen", one === next));
+  next.scrollIntoView({ block: "nearest" });
+  const first = next.querySelector("a[href], button, input, summary");
+  if (first) first.focus({ preventScroll: true });
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape" && typing(event.target)) { event.target.blur(); return; }
+  if (typing(event.target)) return;
+  if (going) {
+    going = false;
+    const link = document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
+    if (link) { event.preventDefault(); link.click(); }
+    return;
+  }
+  const chosen = document.querySelector("[data-item].chosen");
+  if (event.key === "g") { going = true; setTimeout(() => { going = false; }, 1500); return; }
+  if (event.key === "/") { event.preventDefault(); (document.querySelector("main [type=search]") || document.getElementById("find")).focus(); return; }
+  if (event.key === "?") { event.preventDefault(); document.getElementById("keys").showModal(); return; }
+  if (event.key === "j" || event.key === "k") { event.preventDefault(); choose(event.key === "j" ? 1 : -1); return; }
+  if (event.key === "x" && chosen) { const box = chosen.querySelector("input[type=checkbox]"); if (box) { event.preventDefault(); box.click(); } return; }
+  const within = chosen || document;
+  const button = within.querySelector(`[data-key="${CSS.escape(event.key)}"]`) || document.querySelector(`:not([data-item] *)[data-key="${CSS.escape(event.key)}"]`);
+  if (button && !button.closest("dialog:not([open])")) { event.preventDefault(); button.click(); }
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-keys]")) document.getElementById("keys").showModal();
+  if (event.target.closest("[data-show-changes]")) location.reload();
+  const all = event.target.closest("[data-tick-all]");
+  if (all) document.querySelectorAll(`input[type=checkbox][name="${CSS.escape(all.dataset.tickAll)}"]`).forEach((box) => { box.checked = all.checked; });
+});
+
+function dirty() {
+  return [...document.querySelectorAll("main input, main textarea, main select")].some((one) =>
+    one.type === "checkbox" || one.type === "radio" ? one.checked !== one.defaultChecked
+      : one.tagName === "SELECT" ? [...one.options].some((option) => option.selected !== option.defaultSelected && [...one.options].some((o) => o.defaultSelected))
+      : one.value !== one.defaultValue);
+}
+
+async function showChanges() {
+  const main = document.getElementById("main");
+  if (main.dataset.live === "off") return;
+  if (dirty()) { document.getElementById("changed").hidden = false; return; }
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } });
+  if (!answer.ok) return;
+  const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+  if (!found || dirty()) { document.getElementById("changed").hidden = false; return; }
+  const open = [...main.querySelectorAll("details")].map((one) => one.open);
+  const chosen = items().findIndex((one) => one.classList.contains("chosen"));
+  main.replaceChildren(...found.childNodes);
+  main.querySelectorAll("details").forEach((one, at) => { if (open[at]) one.open = true; });
+  if (chosen >= 0 && items()[chosen]) items()[chosen].classList.add("chosen");
+  if (window.htmx) htmx.process(main);
+  main.dispatchEvent(new CustomEvent("vault:shown", { bubbles: true }));
+}
+
+// A browser keeps six connections to one server, so only a page that is seen listens.
+if (window.EventSource) {
+  let source = null, waiting = 0, shown = document.body.dataset.seq;
+  const heard = (event) => {
+    if (event.data === shown) return;
+    shown = event.data;
+    clearTimeout(waiting);
+    waiting = setTimeout(showChanges, 30);
+  };
+  const listen = () => {
+    if (source) { source.close(); source = null; }
+    if (document.visibilityState !== "visible") return;
+    source = new EventSource("/live");
+    source.addEventListener("seq", heard);
+  };
+  document.addEventListener("visibilitychange", listen);
+  addEventListener("pagehide", () => { if (source) source.close(); });
+  listen();
+}
