@@ -85,6 +85,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("import", "importing", "Take in notes of other tools."),
     ),
     "History": (
+        Listed("activity", "activity", "Show what happened, by day and by session."),
         Listed("log", "history", "Show the commits of the vault or of a memory."),
         Listed("history", "history", "Show the revisions of a memory, newest first."),
         Listed("diff", "history", "Show what changed and is not committed."),

@@ -157,18 +157,19 @@ class Sessions:
             _keep(data, after)
         return after
 
+    def all(self, moment: datetime) -> list[AgentSession]:
+        """Every session that is still known."""
+        with storage(f"{LOCAL}/{_FOLDER}", doing="read"):
+            try:
+                with opened(self.root, (LOCAL, _FOLDER)) as folder:
+                    found = [_parsed(folder.read(name)) for name in folder.names() if name.endswith(".json")]
+            except FileNotFoundError:
+                return []
+        return [one for one in found if one is not None and not _expired(one, moment)]
+
     def shown(self, identity: str, moment: datetime) -> list[tuple[str, Shown]]:
         """The sessions that were shown a memory and are still known, by their ids, the latest first."""
-        found: list[tuple[str, Shown]] = []
-        with (
-            storage(f"{LOCAL}/{_FOLDER}", doing="read"),
-            suppress(FileNotFoundError),
-            opened(self.root, (LOCAL, _FOLDER)) as folder,
-        ):
-            for name in folder.names():
-                one = _parsed(folder.read(name)) if name.endswith(".json") else None
-                if one is not None and identity in one.shown and not _expired(one, moment):
-                    found.append((one.id, one.shown[identity]))
+        found = [(one.id, one.shown[identity]) for one in self.all(moment) if identity in one.shown]
         return sorted(found, key=lambda pair: pair[1].last, reverse=True)
 
     def forget(self, ids: Collection[str]) -> int:

@@ -36,7 +36,7 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
 TEXTS = ("Sequence[str]",)
 
 OF_THE_WHOLE = frozenset({
-    "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
+    "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
     "drain", "edit", "embed", "end_consolidation", "export_user", "forget", "forget_user", "get_consolidation_report",
     "get_pending_consolidation", "import_cognitive_memory", "import_markdown", "link_beats", "log", "merge_subjects", "new",
     "purge", "reflect", "reflection", "reindex", "review", "schedule", "status", "undo", "update_subject_summary",

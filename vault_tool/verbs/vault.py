@@ -5,6 +5,7 @@ from __future__ import annotations
 from vault_tool.vault import seen
 from vault_tool.vault.checked import checked_parameters
 from vault_tool.vault.context import Context
+from vault_tool.verbs import activity as happened
 from vault_tool.verbs import (
     consents,
     drafts,
@@ -121,6 +122,7 @@ class Vault(Context):
     schedule = pages.schedule
     reflection = pages.reflection
     reflect = pages.reflect
+    activity = happened.activity
     log = past.log
     history = past.history
     diff = past.diff

@@ -1,0 +1,192 @@
+"""`activity`: what happened on each day, and in which sessions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from heapq import nlargest
+
+from vault_tool.errors import UsageError
+from vault_tool.files import layout
+from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.text import one_line
+from vault_tool.vault import resolve, seen
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.evidence import log_of
+from vault_tool.vault.parameters import require_limit
+
+MOST_SESSIONS = 50
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DayCount:
+    """One day (UTC): how many memories were written, entries logged, judgements given, and uses counted."""
+
+    day: str
+    written: int
+    logged: int
+    judged: int
+    used: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionLine:
+    """One session: when it first and last did something, and how many memories it wrote, was shown and judged.
+
+    What it was shown is known on the machine where it ran, for as long as that keeps it.
+    """
+
+    session: str
+    first: str
+    last: str
+    written: int
+    shown: int
+    judged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenThen:
+    """A memory that was written on a day."""
+
+    id: str
+    type: str
+    title: str
+    at: str
+    session: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedThen:
+    """A judgement, consent or review that was given on a day, and of which memory; `title` is empty where that is gone."""
+
+    id: str
+    title: str
+    at: str
+    mark: str
+    reason: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What happened. Of all days: `days` (those of the last `days` with anything, the newest first) and `sessions`, the newest
+    first. Of one `day`: its `logged` entries in order, and what was `written` and `judged`, at most `limit` of each.
+    """
+
+    day: str = ""
+    days: tuple[DayCount, ...] = ()
+    sessions: tuple[SessionLine, ...] = ()
+    logged: tuple[EpisodeEntry, ...] = ()
+    written: tuple[WrittenThen, ...] = ()
+    judged: tuple[JudgedThen, ...] = ()
+    freshness: Freshness
+
+
+def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200) -> Activity:
+    """What happened on each of the last `days` (UTC) and in the latest sessions, or in full on one `day` (`2026-11-20`)."""
+    require_limit(limit)
+    if day and not _DAY.fullmatch(day.strip()):
+        raise UsageError(f"`{one_line(day, 40)}` is no day", "write it as 2026-11-20")
+    if days < 1:
+        raise UsageError("days are counted from 1", "--days 30")
+    freshness = vault.fresh()
+    vault = vault.with_withheld()
+    if day:
+        return _of_day(vault, day.strip(), limit, freshness)
+    since = (vault.clock.now() - timedelta(days=days - 1)).date().isoformat()
+    return Activity(days=_days(vault, since), sessions=_sessions(vault), freshness=freshness)
+
+
+def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activity:
+    catalog = vault.index.catalog
+    written = [
+        one for one in catalog.snapshot().entries if one.record_class in resolve.MEMORIES and one.text("created")[:10] == day
+    ]
+    judged = [one for one in catalog.signals() if one.at[:10] == day and one.kind is not SignalKind.USE][:limit]
+    titles = {one.target: next(iter(catalog.get(one.target)), None) for one in judged}
+    return Activity(
+        day=day,
+        logged=tuple(entry for _, entry in log_of(vault, day)[:limit]),
+        written=tuple(
+            WrittenThen(
+                id=one.id, type=one.type, title=one.title, at=one.text("created"), session=one.text("session"), origin=one.origin
+            )
+            for one in sorted(written, key=lambda one: (one.text("created"), one.id))[:limit]
+        ),
+        judged=tuple(_judged(one, getattr(titles[one.target], "title", "")) for one in judged),
+        freshness=freshness,
+    )
+
+
+def _memories(vault: Context) -> Iterator[Entry]:
+    return (one for one in vault.index.catalog.snapshot().entries if one.record_class in resolve.MEMORIES)
+
+
+def _judged(signal: Signal, title: str) -> JudgedThen:
+    mark = f"{signal.kind.value}: {signal.consent}" if signal.consent else signal.kind.value
+    return JudgedThen(
+        id=signal.target, title=title, at=signal.at, mark=mark, reason=one_line(signal.rationale, 300), session=signal.session
+    )
+
+
+def _days(vault: Context, since: str) -> tuple[DayCount, ...]:
+    catalog = vault.index.catalog
+    written = Counter(created[:10] for one in _memories(vault) if (created := one.text("created")))
+    judged: Counter[str] = Counter()
+    used: Counter[str] = Counter()
+    for signal in catalog.signals():
+        if signal.kind is SignalKind.USE:
+            used[signal.at[:10]] += round(signal.value)
+        else:
+            judged[signal.at[:10]] += 1
+    used.update(use.at[:10] for use in vault.local.uses())
+    logged = _logged(vault, since)
+    found = sorted({one for counts in (written, judged, used, logged) for one in counts if one >= since}, reverse=True)
+    return tuple(DayCount(day=one, written=written[one], logged=logged[one], judged=judged[one], used=used[one]) for one in found)
+
+
+def _logged(vault: Context, since: str) -> Counter[str]:
+    days = {layout.journal_date(path) for path in vault.whole_index.catalog.of_kind("episode")}
+    return Counter({day: len(log_of(vault, day)) for day in days if day >= since})
+
+
+def _sessions(vault: Context) -> tuple[SessionLine, ...]:
+    """The latest sessions of all that wrote or judged anything, or that this machine still knows."""
+    moments: dict[str, list[str]] = {}
+    written: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    for entry in _memories(vault):
+        if session := entry.text("session"):
+            written[session] += 1
+            _note(moments, session, entry.text("created"))
+    for signal in vault.index.catalog.signals():
+        if signal.session and signal.kind is not SignalKind.USE:
+            judged[signal.session] += 1
+            _note(moments, signal.session, signal.at)
+    shown: Mapping[str, int] = {}
+    with suppress(*seen.UNKEPT):
+        known = seen.store(vault).all(vault.clock.now())
+        shown = {one.id: len(one.shown) for one in known}
+        for one in known:
+            _note(moments, one.id, one.began, one.touched)
+    newest = nlargest(MOST_SESSIONS, moments.items(), key=lambda one: (one[1][1], one[0]))
+    return tuple(
+        SessionLine(
+            session=session, first=first, last=last, written=written[session], shown=shown.get(session, 0), judged=judged[session]
+        )
+        for session, (first, last) in newest
+    )
+
+
+def _note(moments: dict[str, list[str]], session: str, *times: str) -> None:
+    """Widen what is known of when a session was."""
+    for at in filter(None, times):
+        first, last = moments.setdefault(session, [at, at])
+        moments[session] = [min(first, at), max(last, at)]
