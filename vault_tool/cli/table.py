@@ -79,6 +79,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("adopt", "setup", "Make records of pages."),
         Listed("review", "reviewing", "Look at what waits for you, and decide."),
         Listed("consent", "reviewing", "Record if a person wants a memory kept."),
+        Listed("people", "people", "List whom memories are about."),
         Listed("forget", "reviewing", "Erase a memory, and refuse its return."),
         Listed("export", "reviewing", "Write out all that is about one person."),
         Listed("commit", "history", "Commit hand edits."),

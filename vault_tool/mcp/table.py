@@ -215,6 +215,7 @@ LEAN = ("orient", "bring_to_mind", "recall", "remember", "update_understanding",
 WITHHELD: Mapping[str, str] = {
     **dict.fromkeys(("forget", "forget_user", "purge"), "what is erased is for a person to say"),
     **dict.fromkeys(("consent", "list_consents"), "whom a memory is about answers for it, not who wrote it"),
+    "people": "whom memories are about is for whoever keeps them all",
     "export_user": "what is given out about somebody is for a person to say",
     "undo": "what is taken back is for a person to say",
     "review": "what waits for a person is not an agent's to accept",

@@ -39,7 +39,7 @@ OF_THE_WHOLE = frozenset({
     "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
     "drain", "edit", "embed", "end_consolidation", "export_user", "forget", "forget_user", "get_consolidation_report",
     "get_pending_consolidation", "import_cognitive_memory", "import_markdown", "link_beats", "log", "merge_subjects", "new",
-    "purge", "reflect", "reflection", "reindex", "review", "schedule", "status", "undo", "update_subject_summary",
+    "people", "purge", "reflect", "reflection", "reindex", "review", "schedule", "status", "undo", "update_subject_summary",
 })  # fmt: skip
 """The verbs that are about the whole vault, and so for whoever keeps it: not asked for one user."""
 

@@ -16,6 +16,7 @@ from vault_tool.verbs import (
     memories,
     observations,
     pages,
+    people,
     purging,
     remember,
     reviewing,
@@ -84,6 +85,7 @@ class Vault(Context):
     list_consents = consents.list_consents
     forget = forgetting.forget
     purge = purging.purge
+    people = people.people
     export_user = rights.export_user
     forget_user = rights.forget_user
     turn = taking.turn

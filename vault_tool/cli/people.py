@@ -1,0 +1,43 @@
+"""The command that lists whom memories are about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from vault_tool.cli.blocks import Block, table
+from vault_tool.cli.options import Call, Short, command
+from vault_tool.errors import Exit
+from vault_tool.util.text import one_line
+from vault_tool.verbs import people as verbs
+
+_TITLE = 60
+
+
+@command("people", "vt people", "vt people --json")
+@click.argument("name", default="", metavar="[USER]", help="One of them; none for all.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=100, show_default=True, help="Most memories of one.")
+def people(call: Call, name: str, limit: int) -> Exit:
+    """List whom memories are about.
+
+    How many memories there are of each user, how many wait for review, and how many turns this machine keeps; of one, their
+    memories with the consent to each. `vt export`, `vt consent` and `vt forget --all-of` do what they ask for.
+    """
+    with call.open_vault() as vault:
+        return call.emit(verbs.people(vault, name, limit=limit), _people, vault)
+
+
+def _people(found: verbs.People, short: Short) -> Iterator[Block]:
+    rows = [(one.user, str(one.memories), str(one.waiting), str(one.turns)) for one in found.results]
+    yield table(
+        ("user", "memories", "waiting", "turns"), rows, right=["memories", "waiting", "turns"], empty="no memory is about a user"
+    )
+    if found.total:
+        memories = [
+            (short(one.id), one.created[:10], one.type, one.consent or "not asked", one_line(one.title, _TITLE))
+            for one in found.memories
+        ]
+        yield table(("memory", "written", "type", "consent", "title"), memories)
+        if len(found.memories) < found.total:
+            yield f"{len(found.memories)} of {found.total}: --limit shows more"
