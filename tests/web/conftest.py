@@ -90,6 +90,43 @@ def serving_pages(root: Path) -> Iterator[Served]:
         thread.join()
 
 
+def tell(root: Path) -> dict[str, str]:
+    """A vault in a repository in which a lab, its pumps, Ann and Ben are remembered; the ids of memories by a short name."""
+    Vault.init(root, name="Lab")
+    with Vault.open(root, origin="agent", session="monday", model="m1") as vault:
+        ids = {
+            "hum": vault.remember("The heat pump of the lab hums at night.", ["Heat pump", "Lab"], tags=["noise"]).id,
+            "problem": vault.remember("The heat pump stops at -10 degrees.", ["Heat pump"], kind="problem").id,
+        }
+        ids["tried"] = vault.remember(
+            "Turning the fan up did not help.", ["Heat pump"], kind="failed_tactic", problem=ids["problem"]
+        ).id
+        ids["solved"] = vault.remember(
+            "A heater in the drain keeps it running.", ["Heat pump"], kind="solution", problem=ids["problem"]
+        ).id
+        ids["old"] = vault.remember("The lab opens at eight.", ["Lab"]).id
+        ids["new"] = vault.remember("The lab opens at nine since May.", ["Lab"], kind="change", change_targets=[ids["old"]]).id
+        first = vault.create_understanding(["Heat pump"], "The heat pump is loud, and stops in the cold.", "Loud and frail")
+        ids["first"] = first.id
+        ids["understood"] = vault.update_understanding(
+            first.id, "The heat pump is loud; since the drain is heated it runs in the cold.", "Loud but steady"
+        ).new_understanding_id
+        vault.episode("We listened at the pump")
+    with Vault.open(root, origin="owner", session="tuesday") as vault:
+        vault.mark_useful(ids["solved"], "it ran all winter")
+        vault.mark_questionable(ids["hum"], "nobody heard it since")
+        ann = vault.as_(user="ann")
+        ids["ann"] = ann.remember("Ann fears the ferry.", ["Ann"]).id
+        vault.consent(ids["ann"], "given", as_user="ann")
+        ids["waiting"] = vault.as_(origin="agent", user="ann").remember("Perhaps Ann likes tea.", ["Ann"], ask=True).id
+        vault.as_(user="ben").remember("Ben paints the crane.", ["Ben"])
+        taken = [{"content": "Ann will come by train."}]
+        ids["turn"] = vault.turn("tuesday", "ann", "", "I take the train then", extractMemory=True, candidates=taken).turn_id
+        vault.drain()
+        vault.recall("heat pump")
+    return ids
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A vault in a repository."""

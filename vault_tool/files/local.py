@@ -41,6 +41,7 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KEPT_JOURNALS = 100
 _HTTP_TOKEN_FILE = "http-token"
 _HTTP_TOKEN_BYTES = 32
+_LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
@@ -256,6 +257,14 @@ class Local:
             return
         with self._folder() as folder:
             folder.discard(_PAGE_SERVER_FILE)
+
+    def last_look(self) -> str:
+        """What a person saw last of the history on the page: a commit; empty where they never said."""
+        return (self._read(_LOOK_FILE) or b"").decode("utf-8", "replace").strip()
+
+    def looked(self, at: str) -> None:
+        """Remember that they saw everything up to a commit."""
+        self._write(_LOOK_FILE, f"{at}\n".encode("utf-8", "replace"), durable=False)
 
     def keep_private(self, name: str, data: bytes) -> None:
         """Write a file for this user alone, which is nothing that anybody needs again."""

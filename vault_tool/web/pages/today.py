@@ -1,21 +1,68 @@
-"""The first page: what a session is given, what changed, what waits, and what is wrong."""
+"""The first page: what a session is given, what changed, what waits, what needs attention, and what is wrong."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vault_tool.errors import GitError
-from vault_tool.web.asking import ask
+from vault_tool.errors import GitError, UsageError
+from vault_tool.util.text import tokens
+from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
-_OPERATIONS = 15
+_OPERATIONS = 30
+_MOST = 8
+"""Lines of each list; the page that a list is of has them all."""
+
+_SECTION = re.compile(r"^## (.+?)(?: \(.*\))?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something that would be worth doing: the sentence, and the button that does it (its name in `STEPS`) or the page for it."""
+
+    said: str
+    do: str = ""
+    button: str = ""
+    page: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section of what a session is given, and about how many tokens it takes."""
+
+    name: str
+    tokens: int
+
+
+STEPS: Mapping[str, tuple[str, Callable[[Vault], Any]]] = MappingProxyType(
+    {
+        "commit": ("Hand edits are committed", lambda vault: vault.commit()),
+        "drain": ("The turns that waited are written", lambda vault: vault.drain()),
+        "fix": ("What could be mended is", lambda vault: vault.doctor(fix=True)),
+        "reflect": ("CORE.md and REFLECTION.md are up to date", lambda vault: vault.reflect()),
+        "embed": ("The missing vectors are made", lambda vault: vault.embed()),
+        "reindex": ("The indexes are compared with the files", lambda vault: vault.reindex()),
+    }
+)
+"""What a button of this page or of Health does, with what is said when it is done."""
+
+
+def editor_link(root: Any, path: str, line: int) -> str:
+    """The address by which an editor of this machine opens a file of the vault at a line."""
+    return f"vscode://file{quote(f'{root}/{path}')}:{max(1, line)}"
 
 
 async def today(request: Request) -> Response:
@@ -23,12 +70,89 @@ async def today(request: Request) -> Response:
     return await render(request, "today.html", title="Today", **await ask(request, _found))
 
 
+async def seen(request: Request) -> Response:
+    """Remember that everything up to now was seen."""
+    form = await form_of(request)
+
+    def note(vault: Vault) -> None:
+        vault.local.looked(form.get("commit", "") or vault.now())
+
+    await act(request, note)
+    return done_with(request, "From now on only what is newer is listed as new.", back="/")
+
+
+async def do(request: Request) -> Response:
+    """Do one of `STEPS`."""
+    form = await form_of(request)
+    name = request.path_params["step"]
+    if name not in STEPS:
+        raise UsageError(f"there is no step `{name[:40]}`", f"there are {', '.join(STEPS)}")
+    said, run = STEPS[name]
+    done = await act(request, run)
+    return done_with(request, said, back=back_to(request, form, "/"), result=done, undo=name in ("commit", "fix"))
+
+
 def _found(vault: Vault) -> dict[str, Any]:
+    status = vault.status()
+    looked = vault.local.last_look()
+    operations, more = _since(vault, looked)
+    core = vault.core(preview=True)
+    sections = tuple(_sections(core.text))
+    report = vault.get_consolidation_report(limit=_MOST)
+    problems = vault.doctor().problems if status.problems else ()
+    return {
+        "status": status, "operations": operations, "more": more, "looked": looked, "core": core.text, "sections": sections,
+        "core_parts": [(one.name, one.tokens) for one in sections], "steps": tuple(_steps(status, report)),
+        "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_link,
+    }  # fmt: skip
+
+
+def _since(vault: Vault, looked: str) -> tuple[tuple[Any, ...], bool]:
+    """The newest operations, down to the commit that was seen last; and whether that lies further back."""
     try:
-        operations = vault.log(_OPERATIONS).results
+        found = vault.log(_OPERATIONS).results
     except GitError:
-        operations = ()  # a vault without history
-    return {"status": vault.status(), "operations": operations}
+        return (), False  # a vault without history
+    for at, one in enumerate(found):
+        if one.commit == looked:
+            return found[:at], False
+    return found, len(found) == _OPERATIONS
 
 
-ROUTES = [Route("/", today)]
+def _sections(text: str) -> Iterator[Section]:
+    """The parts of what a session is given, with what each costs."""
+    starts = [(found.start(), found.group(1)) for found in _SECTION.finditer(text)]
+    bounds = [*starts, (len(text), "")]
+    if starts and starts[0][0] > 0:
+        yield Section("Head", tokens(text[: starts[0][0]]))
+    for (start, name), (end, _) in pairwise(bounds):
+        yield Section(name, tokens(text[start:end]))
+
+
+def _steps(status: Any, report: Any) -> Iterator[Step]:
+    """What needs attention, each with what settles it."""
+    if status.git.obstacle:
+        yield Step(status.git.obstacle, page="/health")
+    for path in status.git.conflicted:
+        yield Step(f"{path} is in conflict: edit it, then commit it", "commit", "Commit hand edits")
+    if status.git.uncommitted and not status.git.conflicted:
+        yield Step(f"{status.git.uncommitted} changed files are not committed", "commit", "Commit them")
+    if status.turns:
+        yield Step(f"{status.turns} accepted turns are not written yet", "drain", "Write them")
+    if sum(status.problems.values()):
+        yield Step(f"{sum(status.problems.values())} problems in the files", "fix", "Mend what can be mended")
+    if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
+        yield Step(f"{status.embeddings.vectors.behind} notes have no vectors yet", "embed", "Make them")
+    if report.contested_understandings:
+        yield Step(f"{report.counts['contested_understandings']} understandings contradict each other", page="/consolidate")
+    if report.questionable_items:
+        yield Step(f"{report.counts['questionable_items']} memories are doubted", page="/consolidate")
+    if report.pending_consolidation_count:
+        yield Step(f"{report.pending_consolidation_count} observations wait to be consolidated", page="/consolidate")
+
+
+ROUTES = [
+    Route("/", today),
+    Route("/seen", seen, methods=["POST"]),
+    Route("/do/{step}", do, methods=["POST"]),
+]

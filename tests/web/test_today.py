@@ -1,0 +1,120 @@
+"""The first page, Health, Time and People: what they say of a story's vault, and what their forms do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.git_repos import git
+from tests.web.conftest import Served, serving_pages, tell
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[tuple[Served, dict[str, str]]]:
+    ids = tell(tmp_path / "lab")
+    with serving_pages(tmp_path / "lab") as found:
+        yield found, ids
+
+
+def _undo_of(text: str) -> str:
+    """The commit that the button of the last thing done takes back."""
+    found = re.search(r'id="flash".*?name="target" value="([0-9a-f]+)"', text, re.DOTALL)
+    assert found, text[:3000]
+    return found.group(1)
+
+
+def test_today_says_what_changed_what_waits_and_what_a_session_is_given(told: tuple[Served, dict[str, str]]) -> None:
+    served, _ = told
+    text = unescape(served.get("/"))
+    assert "1 memory to decide on" in text
+    assert "remember: A heater in the drain keeps it running" in text
+    assert re.search(r"About \d+ tokens", text) and "<svg" in text
+    newest = re.search(r'name="commit" value="([0-9a-f]+)"', text)
+    assert newest
+    seen = served.post("/seen", {"commit": newest.group(1)})
+    assert "Nothing since you last looked." in seen
+    with served.vault() as vault:
+        vault.remember("The crane is vermilion.")
+    after = served.get("/")
+    assert "New since you last looked" in after and "The crane is vermilion" in after and "remember: A heater in the drain" not in after
+
+
+def test_a_hand_edit_is_committed_and_taken_back_by_a_press(told: tuple[Served, dict[str, str]]) -> None:
+    served, ids = told
+    with served.vault() as vault:
+        path = served.root / vault.show(ids["hum"]).path
+    text = path.read_text("utf-8")
+    path.write_text(text.replace("hums at night", "hums all day"), "utf-8")
+    assert "1 changed files are not committed" in served.get("/")
+    done = served.post("/do/commit")
+    assert "Hand edits are committed" in done and "not committed" not in done
+    target = _undo_of(done)
+    assert git(served.root, "rev-parse", "HEAD").strip().startswith(target[:7])
+    back = served.post("/undo", {"target": target, "back": "/health"})
+    assert "Taken back" in back and path.read_text("utf-8") == text
+
+
+def test_an_operation_that_cannot_be_taken_back_says_why(told: tuple[Served, dict[str, str]]) -> None:
+    served, _ = told
+    assert 'role="alert"' in served.post("/undo", {"target": "0000000"}, 404)
+
+
+def test_problems_stand_with_file_and_line_and_on_every_page(told: tuple[Served, dict[str, str]]) -> None:
+    served, ids = told
+    with served.vault() as vault:
+        path = served.root / vault.show(ids["hum"]).path
+    path.write_bytes(path.read_bytes().replace(b"---\n", b"---\ntitle: [a\n", 1))
+    for page in ("/", "/health"):
+        text = served.get(page)
+        assert path.relative_to(served.root).as_posix() in text and "vscode://file" in text, page
+    assert 'class="banner"' in served.get("/people")
+
+
+def test_a_day_and_a_session_in_full(told: tuple[Served, dict[str, str]]) -> None:
+    served, ids = told
+    with served.vault() as vault:
+        today = vault.now()[:10]
+    text = unescape(served.get(f"/time/{today}"))
+    assert "We listened at the pump" in text and "it ran all winter" in text and ids["solved"] in text
+    assert f'href="/time/{today}"' in served.get("/time")
+    session = unescape(served.get("/session", name="tuesday"))
+    assert "it ran all winter" in session and ids["ann"] in session and "Was shown" in session
+
+
+def test_a_person_withdraws_and_is_told_of_no_more(told: tuple[Served, dict[str, str]]) -> None:
+    served, ids = told
+    text = unescape(served.get("/person", name="ann"))
+    assert "Ann fears the ferry" in text and "Perhaps Ann likes tea" in text and "I take the train then" in text
+    assert "Ben" not in text
+    done = served.post(
+        "/consent", {"id": ids["ann"], "state": "withdrawn", "as_user": "ann", "reason": "mine", "back": "/person?name=ann"}
+    )
+    assert "told to nobody from now on" in done and "withdrawn by ann: mine" in unescape(done)
+    with served.vault() as vault:
+        assert ids["ann"] not in {one.id for one in vault.search("ferry").results}
+
+
+def test_all_of_a_person_is_exported_and_erased_with_a_receipt(told: tuple[Served, dict[str, str]], tmp_path: Path) -> None:
+    served, ids = told
+    assert "no whole path" in served.post("/export", {"user": "ann", "folder": "there"}, 400)
+    assert "Written to" in served.post("/export", {"user": "ann", "folder": str(tmp_path / "out")})
+    assert (tmp_path / "out" / "records.json").is_file()
+    asked = served.post("/erase", {"user": "ann"})
+    assert "Type their name again" in asked and "cannot be undone" in asked
+    assert "nothing was erased" in served.post("/erase", {"user": "ann", "again": "anne"})
+    done = served.post("/erase", {"user": "ann", "again": "ann"})
+    assert "Receipt" in done and "_local/purges/" in done
+    assert ">ann<" not in served.get("/people") and ">ben<" in served.get("/people")
+    served.get(f"/find?name={ids['ann']}", 404)
+
+
+def test_a_turn_says_what_its_gate_did_and_what_came_of_it(told: tuple[Served, dict[str, str]]) -> None:
+    served, ids = told
+    text = unescape(served.get(f"/turn/{ids['turn']}"))
+    assert "I take the train then" in text and "Ann will come by train." in text and "written" in text
+    assert "in_world_answer" in text and "low" in text
+    assert "Change" in served.get(f"/turn/{ids['turn']}", replay="1") or "Then" in served.get(f"/turn/{ids['turn']}", replay="1")
