@@ -23,6 +23,14 @@ PAGES = (
     "/people",
     "/person?name=ann",
     "/turn/{turn}?replay=1",
+    "/ask",
+    "/ask?q=heat+pump",
+    "/ask?q=what+of+the+pump+in+the+cold&why_not={old}",
+    "/memory/{hum}",
+    "/memory/{understood}",
+    "/memory/{ann}",
+    "/memory/{hum}/edit",
+    "/memory/{hum}/forget",
 )
 """Every page, as an address in the vault of this module: names in braces are those of `tell`, and the day."""
 

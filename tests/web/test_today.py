@@ -40,7 +40,11 @@ def test_today_says_what_changed_what_waits_and_what_a_session_is_given(told: tu
     with served.vault() as vault:
         vault.remember("The crane is vermilion.")
     after = served.get("/")
-    assert "New since you last looked" in after and "The crane is vermilion" in after and "remember: A heater in the drain" not in after
+    assert (
+        "New since you last looked" in after
+        and "The crane is vermilion" in after
+        and "remember: A heater in the drain" not in after
+    )
 
 
 def test_a_hand_edit_is_committed_and_taken_back_by_a_press(told: tuple[Served, dict[str, str]]) -> None:
@@ -49,7 +53,7 @@ def test_a_hand_edit_is_committed_and_taken_back_by_a_press(told: tuple[Served, 
         path = served.root / vault.show(ids["hum"]).path
     text = path.read_text("utf-8")
     path.write_text(text.replace("hums at night", "hums all day"), "utf-8")
-    assert "1 changed files are not committed" in served.get("/")
+    assert "1 changed file is not committed" in served.get("/")
     done = served.post("/do/commit")
     assert "Hand edits are committed" in done and "not committed" not in done
     target = _undo_of(done)

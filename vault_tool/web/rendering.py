@@ -104,7 +104,7 @@ def _environment() -> Environment:
     )
     found.filters.update(
         markdown=markdown, ago=ago, day=day, short=short, percent=percent, url=url, memory=memory_path, subject=subject_path,
-        one=one_of,
+        one=one_of, exactly=exactly,
     )  # fmt: skip
     return found
 
@@ -114,6 +114,11 @@ def shown(value: Any) -> Any:
     if value is None:
         return ""
     return visible(value) if type(value) is str else value
+
+
+def exactly(text: str) -> Markup:
+    """A text as it is, for a field that sends it back: what cannot be seen must not be lost by an edit."""
+    return escape(text)
 
 
 def markdown(text: str) -> Markup:
@@ -206,7 +211,7 @@ def percent(value: float | None) -> str:
     return "" if value is None else f"{100 * value:.0f} %"
 
 
-def url(path: str, **query: Any) -> str:
+def url(path: str, /, **query: Any) -> str:
     """A path with its query; what is empty is left out."""
     pairs = [f"{quote(name)}={quote(str(value), safe='')}" for name, value in query.items() if value not in ("", None, False, ())]
     return f"{path}?{'&'.join(pairs)}" if pairs else path

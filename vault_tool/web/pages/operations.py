@@ -8,14 +8,15 @@ from starlette.routing import Route
 
 from vault_tool.model.types import RecordClass
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
-from vault_tool.web.rendering import memory_path, render, subject_path
+from vault_tool.web.rendering import memory_path, render, subject_path, url
 
 
 async def commit(request: Request) -> Response:
     """One commit: what it says of itself, and its differences."""
     named = request.path_params["commit"]
-    found = await ask(request, lambda vault: vault.diff(of=named))
-    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=found)
+    of = request.query_params.get("of", "")
+    found = await ask(request, lambda vault: vault.diff(of, of=named))
+    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=found, of=of)
 
 
 async def undo(request: Request) -> Response:
@@ -30,6 +31,7 @@ async def find(request: Request) -> Response:
     name = request.query_params.get("name", "")
     found = await ask(request, lambda vault: vault.show(name))
     to = subject_path(found.id) if found.kind == RecordClass.SUBJECT.value else memory_path(found.id)
+    to = to if found.id else url("/page", path=found.path)
     return RedirectResponse(to, 303)
 
 

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
-from vault_tool.util.text import tokens
+from vault_tool.util.text import counted, tokens
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import render
 
@@ -135,20 +135,22 @@ def _steps(status: Any, report: Any) -> Iterator[Step]:
         yield Step(status.git.obstacle, page="/health")
     for path in status.git.conflicted:
         yield Step(f"{path} is in conflict: edit it, then commit it", "commit", "Commit hand edits")
+    counts = report.counts
     if status.git.uncommitted and not status.git.conflicted:
-        yield Step(f"{status.git.uncommitted} changed files are not committed", "commit", "Commit them")
+        changed = counted(status.git.uncommitted, "changed file is", "changed files are")
+        yield Step(f"{changed} not committed", "commit", "Commit them")
     if status.turns:
-        yield Step(f"{status.turns} accepted turns are not written yet", "drain", "Write them")
+        yield Step(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
     if sum(status.problems.values()):
-        yield Step(f"{sum(status.problems.values())} problems in the files", "fix", "Mend what can be mended")
+        yield Step(f"{counted(sum(status.problems.values()), 'problem')} in the files", "fix", "Mend what can be mended")
     if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
-        yield Step(f"{status.embeddings.vectors.behind} notes have no vectors yet", "embed", "Make them")
+        yield Step(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Make them")
     if report.contested_understandings:
-        yield Step(f"{report.counts['contested_understandings']} understandings contradict each other", page="/consolidate")
+        yield Step(f"{counted(counts['contested_understandings'], 'contradiction')} of understandings", page="/consolidate")
     if report.questionable_items:
-        yield Step(f"{report.counts['questionable_items']} memories are doubted", page="/consolidate")
+        yield Step(f"{counted(counts['questionable_items'], 'memory is', 'memories are')} doubted", page="/consolidate")
     if report.pending_consolidation_count:
-        yield Step(f"{report.pending_consolidation_count} observations wait to be consolidated", page="/consolidate")
+        yield Step(f"{counted(report.pending_consolidation_count, 'observation')} to be consolidated", page="/consolidate")
 
 
 ROUTES = [

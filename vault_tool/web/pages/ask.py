@@ -1,0 +1,114 @@
+"""Ask: a question to the memory, and how each answer came about: its match, why it was found, the factors of its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from vault_tool.errors import VaultError
+from vault_tool.web.asking import ask
+from vault_tool.web.rendering import render
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+_LIMIT, _MOST = 10, 50
+
+_SUMMANDS = ("words", "meaning", "neighbours", "named", "called", "links", "session")
+"""The factors that add up to a result's rank; the others multiply it, and are told as they are."""
+
+_MULTIPLIERS = ("truth gate", "utility", "prior", "covered", "link")
+
+_CHAINED = {"solution": "solved by", "caution": "what failed", "problem": "the problem", "update": "changed by"}
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A result that belongs to another: what it is to it, and both."""
+
+    what: str
+    to: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A problem with what solved it and what failed, or a change with what it overtook."""
+
+    root: Any
+    links: tuple[Link, ...]
+
+
+async def answer(request: Request) -> Response:
+    """The page: the box alone, or with the answer to what is in the address."""
+    query = request.query_params
+    said, filters = query.get("q", "").strip(), _filters(query)
+    values: dict[str, Any] = {"q": said, "query": query, "found": None, "fault": None, "chains": (), "limit": _limit(query)}
+    if said:
+        try:
+            found = await ask(request, lambda vault: _recalled(vault, said, filters, query.get("why_not", "").strip()))
+        except VaultError as fault:
+            values["fault"] = fault  # a filter half typed is no reason to take the page away
+        else:
+            values |= {"found": found, "chains": tuple(_chains(getattr(found, "results", ())))}
+    return await render(
+        request, "ask.html", title=said or "Ask", summands=_summands, multipliers=_multipliers, chained=_CHAINED, **values
+    )
+
+
+def _recalled(vault: Vault, said: str, filters: Mapping[str, Any], why_not: str) -> Any:
+    """The answer, without counting it as used: a person looks at how it is made."""
+    return vault.recall(said, explain=True, count=False, why_not=why_not, **filters)
+
+
+def _limit(query: Mapping[str, str]) -> int:
+    given = query.get("limit", "")
+    return min(_MOST, max(1, int(given))) if given.isascii() and given.isdigit() and len(given) < 5 else _LIMIT
+
+
+def _filters(query: Mapping[str, str]) -> dict[str, Any]:
+    """The filters that the address names."""
+    lists = {"kinds": "kind", "subject_names": "subject", "tags": "tag", "not_tags": "not_tag"}
+    found: dict[str, Any] = {
+        name: [one.strip() for one in query.get(field, "").split(",") if one.strip()] for name, field in lists.items()
+    }
+    for name in ("project", "since", "until", "session", "user"):
+        if value := query.get(name, "").strip():
+            found[name] = value
+    profile = query.get("profile", "")
+    return {
+        **found, "limit": _limit(query), "doubtful": bool(query.get("doubtful")), **({"profile": profile} if profile else {}),
+    }  # fmt: skip
+
+
+def _summands(factors: Mapping[str, float] | None) -> list[tuple[str, float]]:
+    """What adds up to a rank, without what adds nothing."""
+    found = [(name, round((factors or {}).get(name, 0.0), 2)) for name in _SUMMANDS]
+    return [(name, value) for name, value in found if value > 0]
+
+
+def _multipliers(factors: Mapping[str, float] | None) -> list[tuple[str, float]]:
+    """What a rank is multiplied by, where that is not 1."""
+    found = [(name, round((factors or {}).get(name, 1.0), 2)) for name in _MULTIPLIERS]
+    return [(name, value) for name, value in found if value != 1]
+
+
+def _chains(results: Sequence[Any]) -> Iterator[Chain]:
+    """What belongs together among the results, drawn as trees: problems first, then changes."""
+    by_id = {one.id: one for one in results}
+    for one in results:
+        if one.type == "problem":
+            about = [other for other in results if one.id in (other.problem, other.of) and other.role in ("solution", "caution")]
+            if about:
+                yield Chain(one, tuple(Link(_CHAINED[other.role], other) for other in about))
+    for one in results:
+        older = [other for other in results if other.overtaken_by == one.id or (one.role == "update" and one.of == other.id)]
+        if older:
+            yield Chain(one, tuple(Link("overtook", by_id[other.id]) for other in older))
+
+
+ROUTES = [Route("/ask", answer)]

@@ -1,0 +1,235 @@
+"""A memory: its text, what is believed of it and why, how it fades, what it is linked to, its history; and what can be done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher, unified_diff
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from vault_tool.errors import GitError, NotFound, StaleEdit, UsageError
+from vault_tool.model.types import RecordClass
+from vault_tool.web.asking import Form, act, ask, done_with, form_of
+from vault_tool.web.pages.today import editor_link
+from vault_tool.web.plots import Line, Mark, plot
+from vault_tool.web.rendering import memory_path, render, subject_path
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+_COMMITS = 30
+_END = re.compile(r"\r\n|\r|\n")
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+"""What no form of a browser carries as it is."""
+
+_HIDDEN_HEAD = ("id", "type", "title", "subjects", "tags", "created", "origin", "steps", "preconditions", "postconditions")
+
+
+async def memory(request: Request) -> Response:
+    """The page."""
+    named = request.path_params["id"]
+    found = await ask(request, lambda vault: _found(vault, named))
+    if found["memory"].kind == RecordClass.SUBJECT.value:
+        return RedirectResponse(subject_path(found["memory"].id), 303)
+    return await render(request, "memory.html", title=found["memory"].title, editor=editor_link, **found)
+
+
+async def page(request: Request) -> Response:
+    """A file that is no record, by its path."""
+    path = request.query_params.get("path", "")
+    found = await ask(request, lambda vault: vault.show(path))
+    if found.id:
+        return RedirectResponse(memory_path(found.id), 303)
+    root = await ask(request, lambda vault: vault.root)
+    return await render(request, "page.html", title=found.title, memory=found, editor=editor_link, root=root)
+
+
+async def edit(request: Request) -> Response:
+    """The text of its file, to be changed; what it is sent with the hash that it had then."""
+    named = request.path_params["id"]
+    shown = await ask(request, lambda vault: vault.show(named, source=True))
+    assert shown.source is not None
+    if _UNFIT.search(shown.source.text):
+        raise UsageError("its file holds characters that a browser does not keep", f"edit {shown.path} in an editor")
+    if request.method != "POST":
+        return await render(request, "edit.html", title=f"Edit {shown.title}", memory=shown, text=shown.source.text, theirs=None)
+    form = await form_of(request)
+    was = form.get("was", "")
+    text = with_line_ends(form.text("text"), shown.source.text)
+    try:
+        done = await act(request, lambda vault: vault.edit(named, text=text, was=was))
+    except StaleEdit:
+        now = await ask(request, lambda vault: vault.show(named, source=True))
+        assert now.source is not None
+        between = "".join(
+            unified_diff(
+                now.source.text.splitlines(keepends=True), text.splitlines(keepends=True), "the file as it is now", "your text"
+            )
+        )
+        return await render(
+            request, "edit.html", 409, title=f"Edit {now.title}", memory=now, text=text, theirs=now.source.text, between=between
+        )
+    except UsageError as fault:
+        # What was typed stays with whoever typed it.
+        return await render(
+            request, "edit.html", 400, title=f"Edit {shown.title}", memory=shown, text=text, theirs=None, fault=fault, was=was
+        )
+    said = f"{done.title}: saved" if done.changed else f"{done.title}: nothing was changed"
+    return done_with(request, said, back=memory_path(done.id or named), result=done, undo=done.changed)
+
+
+async def forget(request: Request) -> Response:
+    """Erase it for good, once its id is typed again."""
+    named = request.path_params["id"]
+    form = await form_of(request) if request.method == "POST" else Form([])
+    shown = await ask(request, lambda vault: vault.forget(named, dry_run=True))
+    again = form.get("again", "").strip().lower()
+    if again != shown.id:
+        return await render(request, "forget.html", title=f"Forget {shown.title}", shown=shown, wrong=bool(again))
+    done = await act(request, lambda vault: vault.forget(named))
+    said = (
+        f"Forgotten: {len(done.removed)} files and {len(done.links_removed)} links are gone, and its id is refused from now on."
+    )
+    return done_with(request, said, back="/", result=done, undo=False)
+
+
+def _found(vault: Vault, named: str) -> dict[str, Any]:
+    try:
+        shown = vault.show(named, belief=True, timeline=True)
+    except NotFound:
+        shown = vault.show(unquote(named), belief=True, timeline=True)
+    if shown.kind in (RecordClass.SUBJECT.value, "page"):
+        return {"memory": shown}
+    chain = vault.history(shown.id).results if shown.kind == RecordClass.UNDERSTANDING.value else ()
+    try:
+        commits = vault.log(_COMMITS, memory_id=shown.id).results
+    except GitError:
+        commits = ()
+    ids = {*shown.superseded_by, *([shown.solved_by] if shown.solved_by else [])}
+    names = {one: vault.show(one).title for one in ids}
+    return {
+        "memory": shown, "chain": tuple(reversed(chain)), "commits": commits, "names": names, "root": vault.root,
+        "head": [(name, value) for name, value in shown.head.items() if name not in _HIDDEN_HEAD and value not in (None, "", [])],
+        "belief_plot": _belief_plot(shown, vault.now()), "decay_plot": _decay_plot(shown, vault.now()),
+        "edge_types": [spec.name for spec in vault.settings.types.of_class(RecordClass.EDGE)],
+    }  # fmt: skip
+
+
+def _belief_plot(shown: Any, now: str) -> Any:
+    """Truth and utility as each signal moved them."""
+    timeline = shown.timeline
+    if timeline is None or not timeline.steps:
+        return ""
+    first = shown.created or timeline.steps[0].at
+    truth = [(first, timeline.start), *((one.at, one.truth) for one in timeline.steps), (now, timeline.steps[-1].truth)]
+    utility = [(first, 0.5), *((one.at, one.utility) for one in timeline.steps), (now, timeline.steps[-1].utility)]
+    if timeline.step_count > len(timeline.steps):
+        truth, utility = truth[1:], utility[1:]
+    marks = [Mark(one.at, f"{one.at[:16]} {one.kind.value} by {one.by}: {one.reason}") for one in timeline.steps]
+    lines = (Line("truth", truth, 0, steps=True), Line("utility", utility, 1, steps=True))
+    return plot("Truth and utility over time", lines, now=now, marks=marks)
+
+
+def _decay_plot(shown: Any, now: str) -> Any:
+    """How present it was, is, and will be if nobody uses it."""
+    curve = shown.timeline.curve if shown.timeline else ()
+    most = max((one.score for one in curve), default=0.0) or 1.0
+    points = [(one.at, one.score / max(1.0, most)) for one in curve]
+    return plot("How present it is, past and to come", [Line("decay score", points, 2)], now=now) if points else ""
+
+
+def with_line_ends(text: str, before: str) -> str:
+    """`text` as a form sent it (every end a line feed) with the ends that its lines had; new lines get the usual one."""
+    old, ends = _END.split(before), _END.findall(before)
+    usual = max(sorted(set(ends)), key=ends.count) if ends else "\n"
+    if set(ends) <= {"\n"}:
+        return text
+    new = text.split("\n")
+    found = [usual] * (len(new) - 1)
+    matcher = SequenceMatcher(None, old, new, autojunk=False) if len(set(ends)) > 1 else None
+    for block in matcher.get_matching_blocks() if matcher else ():
+        for step in range(block.size):
+            if block.a + step < len(ends) and block.b + step < len(found):
+                found[block.b + step] = ends[block.a + step]
+    return "".join(line + end for line, end in zip(new, [*found, ""], strict=True))
+
+
+def _doing(said: str, use: Callable[[Vault, str, Form], Any], *, undo: bool = True) -> Callable[[Request], Any]:
+    """A form of the page: what is said when it is done, and the verb that does it."""
+
+    async def done(request: Request) -> Response:
+        form = await form_of(request)
+        named = request.path_params["id"]
+        result = await act(request, lambda vault: use(vault, named, form))
+        return done_with(request, said, back=memory_path(_to(result, named)), result=result, undo=undo)
+
+    return done
+
+
+def _to(result: Any, named: str) -> str:
+    """The memory whose page follows: a new one where a form made one."""
+    return str(getattr(result, "new_understanding_id", "") or (result.id if getattr(result, "is_new", False) else named))
+
+
+def _words(text: str) -> Sequence[str]:
+    return [one for one in re.split(r"[,\s]+", text) if one]
+
+
+def _supersede(vault: Vault, named: str, form: Form) -> Any:
+    """A new understanding in place of one; of an observation a change, which overtakes it."""
+    shown = vault.show(named)
+    content = form.text("content").strip()
+    if not content:
+        raise UsageError("what takes its place is empty", "write what is so now")
+    if shown.kind == RecordClass.UNDERSTANDING.value:
+        return vault.update_understanding(
+            shown.id, content, form.get("summary", "").strip() or content.split("\n", 1)[0][:120], reason=form.get("reason", "")
+        )
+    return vault.as_(user=str(shown.head.get("user") or "")).remember(
+        content, list(shown.subjects), kind="change", change_targets=[shown.id], rationale=form.get("reason", "")
+    )
+
+
+def _tag(vault: Vault, named: str, form: Form) -> Any:
+    return vault.tag(named, add=_words(form.get("add", "")), remove=form.all("remove"))
+
+
+def _link(vault: Vault, named: str, form: Form) -> Any:
+    return vault.link(named, form.get("type", ""), form.get("to", "").strip(), why=form.text("why"))
+
+
+ROUTES = [
+    Route("/memory/{id}", memory),
+    Route("/page", page),
+    Route("/memory/{id}/edit", edit, methods=["GET", "POST"]),
+    Route("/memory/{id}/forget", forget, methods=["GET", "POST"]),
+    Route(
+        "/memory/{id}/useful",
+        _doing("Marked as useful", lambda vault, named, form: vault.mark_useful(named, form.get("reason", ""))),
+        methods=["POST"],
+    ),
+    Route(
+        "/memory/{id}/questionable",
+        _doing("Marked as questionable", lambda vault, named, form: vault.mark_questionable(named, form.get("reason", ""))),
+        methods=["POST"],
+    ),
+    Route("/memory/{id}/pin", _doing("Pinned: it does not fade", lambda vault, named, form: vault.pin(named)), methods=["POST"]),
+    Route(
+        "/memory/{id}/unpin",
+        _doing("No longer pinned", lambda vault, named, form: vault.pin(named, off=True)),
+        methods=["POST"],
+    ),
+    Route("/memory/{id}/tag", _doing("Tags changed", _tag), methods=["POST"]),
+    Route("/memory/{id}/link", _doing("Linked", _link), methods=["POST"]),
+    Route(
+        "/memory/{id}/unlink",
+        _doing("The link is gone", lambda vault, named, form: vault.unlink(form.get("edge", ""))),
+        methods=["POST"],
+    ),
+    Route("/memory/{id}/supersede", _doing("What takes its place is written", _supersede), methods=["POST"]),
+]
