@@ -43,8 +43,6 @@ def test_why_not_says_at_which_stage_it_fell_out(told: Told) -> None:
     assert "Why not" in text and "filtered" in text
     assert 'role="alert"' in served.get("/ask", q="pump", why_not="ffffffff")
 
-    )
-
 
 def test_filters_narrow_and_a_bad_one_is_said_in_the_page(told: Told) -> None:
     served, ids = told
