@@ -186,6 +186,7 @@ def browsing(browser: Browser, served: Served, *, width: int = 1280, **options: 
     page.on("pageerror", lambda fault: watched.complaints.append(str(fault)))
     page.goto(served.link)
     page.wait_for_url(f"{served.url}/")
+    page.wait_for_load_state()  # its keys work from then on
     try:
         yield watched
     finally:

@@ -94,6 +94,26 @@ def end_consolidation(call: Call, pass_id: str) -> Exit:
         return call.emit(consolidating.end_consolidation(vault, pass_id), _ended, vault)
 
 
+@command("list-passes", "vt list-passes", "vt list-passes --limit 3 --json")
+@click.option("--limit", "-n", type=click.IntRange(1), default=20, show_default=True, help="Most of them.")
+def list_passes(call: Call, limit: int) -> Exit:
+    """List the passes, newest first.
+
+    `vt show` of one shows its ledger: what was new, written, passed over and left.
+    """
+    with call.open_vault() as vault:
+        return call.emit(consolidating.list_passes(vault, limit=limit), _passes, vault)
+
+
+def _passes(found: consolidating.PassList, short: Short) -> Iterator[Block]:
+    rows = [
+        (str(one.generation), short(one.id), one.created[:16], "ended" if one.ended else "open", one.session)
+        for one in found.results
+    ]
+    empty = "there was none yet: `vt consolidate` begins one"
+    yield table(("pass", "id", "begun", "state", "session"), rows, right=["pass"], empty=empty)
+
+
 @command("get-pending-consolidation", "vt get-pending-consolidation", "vt get-pending-consolidation --limit 5 --json")
 @click.option("--limit", "-n", type=click.IntRange(1), default=consolidating.LISTED, show_default=True, help="Most of each kind.")
 def get_pending_consolidation(call: Call, limit: int) -> Exit:

@@ -12,6 +12,7 @@ from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of, saved_as, short_ids
 from vault_tool.errors import Exit
+from vault_tool.util.text import one_line
 from vault_tool.verbs import observations, subjects, syntheses
 from vault_tool.verbs.recall import searching_observations
 
@@ -64,6 +65,27 @@ def search_observations(call: Call, words: tuple[str, ...], subject_names: tuple
     with call.open_vault() as vault:
         found = searching_observations.search_observations(vault, subject_names, " ".join(words), mode=mode, limit=limit)
         return call.emit(found, _matches, vault)
+
+
+@command("list-observations", "vt list-observations Redis", "vt list-observations Redis --limit 5 --json")
+@click.argument("name", type=SUBJECT, metavar="SUBJECT", help="The subject, by name, alias or id.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most of them.")
+def list_observations(call: Call, name: str, limit: int) -> Exit:
+    """List the evidence on a subject, newest first.
+
+    With how many observations of it there are in each month.
+    """
+    with call.open_vault() as vault:
+        return call.emit(syntheses.list_observations(vault, name, limit=limit), _listed, vault)
+
+
+def _listed(found: syntheses.SubjectObservations, short: Short) -> Iterator[Block]:
+    rows = [(one.observed_at[:10], short(one.id), one.type, one_line(one.title, 70)) for one in found.results]
+    yield table(("observed", "id", "type", "title"), rows, empty=f"nothing was observed of {found.subject} yet")
+    if found.months:
+        yield "by month: " + ", ".join(f"{month} {count}" for month, count in found.months)
+    if len(found.results) < found.total:
+        yield f"{len(found.results)} of {found.total}: --limit shows more"
 
 
 @command("get-understandings", "vt get-understandings Redis", "vt get-understandings James Audrey --json")

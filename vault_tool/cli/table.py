@@ -57,11 +57,13 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("begin-consolidation", "consolidating", "Begin a pass, or take up the open one."),
         Listed("end-consolidation", "consolidating", "Complete the ledger of a pass, make CORE.md."),
         Listed("get-pending-consolidation", "consolidating", "Show what a pass would settle now."),
+        Listed("list-passes", "consolidating", "List the passes, newest first."),
         Listed("get-consolidation-report", "consolidating", "Show what maintenance would pay, best first."),
     ),
     "Look": (
         Listed("recall", "recalling", "Ask the memory a question, or for a subject."),
         Listed("search", "searching", "Find memories, subjects and pages."),
+        Listed("list-observations", "observing", "List the evidence on a subject, newest first."),
         Listed("search-observations", "observing", "Search within the evidence on subjects."),
         Listed("get", "looking", "Read one memory whole; it counts as used."),
         Listed("show", "looking", "Look at a memory without counting it as used."),

@@ -219,7 +219,10 @@ WITHHELD: Mapping[str, str] = {
     "export_user": "what is given out about somebody is for a person to say",
     "undo": "what is taken back is for a person to say",
     "review": "what waits for a person is not an agent's to accept",
-    **dict.fromkeys(("activity", "new", "edit", "show"), "for a person, who has an editor and looks without using"),
+    **dict.fromkeys(
+        ("activity", "list_observations", "list_passes", "new", "edit", "show"),
+        "for a person, who has an editor and looks without using",
+    ),
     **dict.fromkeys(
         ("adopt", "commit", "diff", "reindex", "embed", "decay", "core", "schedule", "reflection", "reflect", "snapshot"),
         "upkeep, which the owner, a timer or the watcher does; the pages are resources",

@@ -135,12 +135,25 @@ def review(
         )
 
 
-def edit_waiting(vault: Context, named: str, editor: Editor) -> Waiting:
-    """Let a person edit a waiting memory in its place; it goes on waiting, and what they left is what can be accepted."""
+def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, text: str = "", was: str = "") -> Waiting:
+    """Let a person edit a waiting memory in its place; it goes on waiting, and what they left is what can be accepted.
+
+    In place of an `editor` goes the whole `text` below its head, with the one that it was made from (`was`): StaleEdit where
+    its file says something else by now.
+    """
     _require_owner(vault)
     vault.fresh()
-    note = _find(_notes(vault, Inbox(vault.root)), named)
-    editor(vault.root / note.path)
+    inbox = Inbox(vault.root)
+    note = _find(_notes(vault, inbox), named)
+    if editor is not None:
+        editor(vault.root / note.path)
+    else:
+        if not text.strip():
+            raise UsageError("a memory without text says nothing", "write it, or refuse it")
+        if note.parsed.body.strip("\n") != was.strip("\n"):
+            raise StaleEdit(f"{note.path} was saved by somebody else since; nothing was written", "look at what it says now")
+        below = frontmatter.split(note.data).body_start
+        inbox.put(note.id, note.name, note.data[:below] + f"{text.strip()}\n".encode(), note.about)
     left = next((one for one in _notes(vault, Inbox(vault.root)) if one.name == note.name), None)
     if left is None:
         raise NotFound(f"{note.path} is gone", "its memory was not accepted")

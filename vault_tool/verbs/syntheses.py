@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
+from vault_tool.index.graph import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.headline import origin_of
+from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 
@@ -54,6 +58,46 @@ class UnderstandingHistory:
     results: tuple[HeldUnderstanding, ...]
     freshness: Freshness
     notice: str = EYES_FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedObservation:
+    """One observation of a subject, without its text."""
+
+    id: str
+    type: str
+    title: str
+    observed_at: str
+    session: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectObservations:
+    """The answer of `list_observations`, the newest first, of `total` that there are; `months` counts all of them, in order."""
+
+    subject: str
+    results: tuple[ListedObservation, ...]
+    total: int
+    months: tuple[tuple[str, int], ...]
+    freshness: Freshness
+
+
+def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> SubjectObservations:
+    """The observations on a subject (by name, alias or id) in time: the newest first, at most `limit`, and how many a month."""
+    require_limit(limit)
+    freshness = vault.fresh()
+    entry = resolve.existing_subject(vault, subject_name)
+    found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
+    newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)
+    results = tuple(
+        ListedObservation(
+            id=e.id, type=e.type, title=e.title, observed_at=e.observed, session=e.text("session"), origin=origin_of(vault, e)
+        )
+        for e in newest[:limit]
+    )
+    months = tuple(sorted(Counter(one.observed[:7] for one in found).items()))
+    return SubjectObservations(subject=entry.title, results=results, total=len(found), months=months, freshness=freshness)
 
 
 def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understandings:

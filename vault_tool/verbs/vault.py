@@ -66,6 +66,7 @@ class Vault(Context):
     search_observations = searching_observations.search_observations
     get_stats = statistics.get_stats
     tags = statistics.tags
+    list_observations = syntheses.list_observations
     get_understandings = syntheses.get_understandings
     get_understanding_history = syntheses.get_understanding_history
     create_understanding = understandings.create_understanding
@@ -77,6 +78,7 @@ class Vault(Context):
     merge_subjects = merging.merge_subjects
     begin_consolidation = consolidating.begin_consolidation
     end_consolidation = consolidating.end_consolidation
+    list_passes = consolidating.list_passes
     get_pending_consolidation = consolidating.get_pending_consolidation
     get_consolidation_report = report.get_consolidation_report
     consolidate = packets.consolidate

@@ -83,25 +83,30 @@ class Live:
 
     async def _watch(self) -> None:
         """Compare after each notice, for as long as somebody listens."""
-        inbox = Inbox()
-        hearing, deaf = Hearing(self._root, inbox), False
-        try:
-            await asyncio.to_thread(hearing.start)
-        except CannotHear as fault:
-            _log.info("changes are looked for every %s s: %s", EVERY, fault)
-            deaf = True
-        try:
-            before = await self._seq("")
-            while self._listeners and not self._ended:
-                await self._next(inbox, deaf=deaf)
-                now = await self._seq(before)
-                if now != before:
-                    before = now
-                    for one in self._listeners:
-                        with suppress(asyncio.QueueFull):  # it will hear of both at once
-                            one.put_nowait(now)
-        finally:
-            await asyncio.to_thread(hearing.stop)
+        while self._listeners and not self._ended:
+            inbox = Inbox()
+            hearing, deaf = Hearing(self._root, inbox), False
+            try:
+                await asyncio.to_thread(hearing.start)
+            except CannotHear as fault:
+                _log.info("changes are looked for every %s s: %s", EVERY, fault)
+                deaf = True
+            try:
+                sent = ""
+                while self._listeners and not self._ended:
+                    # First as well: what changed between a listener's own look and this one is news to it.
+                    if (now := await self._seq(sent)) != sent:
+                        sent = now
+                        self._send(now)
+                    await self._next(inbox, deaf=deaf)
+            finally:
+                await asyncio.to_thread(hearing.stop)
+
+    def _send(self, seq: str) -> None:
+        for one in self._listeners:
+            if one.full():
+                one.get_nowait()  # it will hear of both at once
+            one.put_nowait(seq)
 
     async def _next(self, inbox: Inbox, *, deaf: bool) -> None:
         """Wait for a change to have settled, for `look`, or for `EVERY` seconds where the system is silent."""

@@ -12,6 +12,10 @@ from vault_tool.util.clock import parse_time
 _WIDE, _HIGH, _LEFT, _BELOW = 640, 150, 28, 18
 
 _GRID = Markup('<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/><text x="0" y="{:.1f}">{:.1f}</text>')
+_BAR = Markup(
+    '<rect class="c0" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"><title>{}: {}</title></rect>'
+    '<text x="{:.1f}" y="64">{}</text>'
+)
 _POLYLINE = Markup('<polyline class="l{}" points="{}"><title>{}</title></polyline>')
 _CIRCLE = Markup('<circle class="mark" cx="{:.1f}" cy="{}" r="4"><title>{}</title></circle>')
 
@@ -67,6 +71,19 @@ def plot(title: str, lines: Sequence[Line], *, now: str = "", marks: Sequence[Ma
         for line in lines
     )
     return Markup("").join([*parts, Markup('<ul class="legend">'), *legend, Markup("</ul>")])
+
+
+def bars(title: str, counts: Sequence[tuple[str, int]]) -> Markup:
+    """Counts side by side, each with its name below where there is room; nothing for none."""
+    if not counts:
+        return Markup("")
+    most, step = max(count for _, count in counts) or 1, (_WIDE - 8) / len(counts)
+    parts = [Markup('<svg class="plot" viewBox="0 0 {} 70" role="img" aria-label="{}">').format(_WIDE, title)]
+    for number, (name, count) in enumerate(counts):
+        tall = 46 * count / most
+        shown = name if number % max(1, len(counts) // 8) == 0 else ""
+        parts.append(_BAR.format(4 + number * step, 50 - tall, max(1.0, step - 2), tall, name, count, 4 + number * step, shown))
+    return Markup("").join([*parts, Markup("</svg>")])
 
 
 def _corners(points: Sequence[tuple[float, float]], *, steps: bool) -> Iterator[tuple[float, float]]:

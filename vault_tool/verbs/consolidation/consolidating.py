@@ -126,6 +126,42 @@ class Pending:
     notice: str = EYES_FIRST
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassLine:
+    """One pass: `ended` says that its ledger is complete."""
+
+    id: str
+    generation: int
+    created: str
+    session: str
+    ended: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassList:
+    """The passes, the newest first, of `total` that there are."""
+
+    results: tuple[PassLine, ...]
+    total: int
+    freshness: Freshness
+
+
+def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
+    """The consolidation passes, the newest first; each one's ledger is its text."""
+    require_limit(limit)
+    freshness = vault.fresh()
+    known = passes(vault)
+    newest = sorted(known.all, key=lambda one: (one.generation or 0, one.by_created, one.id), reverse=True)
+    results = tuple(
+        PassLine(
+            id=one.id, generation=one.generation or 0, created=one.text("created"), session=one.text("session"),
+            ended=ledger.read(body_of(vault, one)).ended,
+        )
+        for one in newest[:limit]
+    )  # fmt: skip
+    return PassList(results=results, total=len(newest), freshness=freshness)
+
+
 def pending_count(vault: Context) -> int:
     """How many observations are placed nowhere: no `related_to`, in no active understanding's `sources`."""
     return unlinked_count(vault.index.catalog)

@@ -18,7 +18,7 @@ function choose(step) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape" && typing(event.target)) { event.target.blur(); return; }
+  if (event.key === "Escape" && typing(event.target)) { event.preventDefault(); event.target.blur(); return; }
   if (typing(event.target)) return;
   if (going) {
     going = false;
@@ -61,7 +61,9 @@ async function showChanges() {
   if (!found || dirty()) { document.getElementById("changed").hidden = false; return; }
   const open = [...main.querySelectorAll("details")].map((one) => one.open);
   const chosen = items().findIndex((one) => one.classList.contains("chosen"));
+  const focused = main.contains(document.activeElement) ? document.activeElement.id : "";
   main.replaceChildren(...found.childNodes);
+  if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
   main.querySelectorAll("details").forEach((one, at) => { if (open[at]) one.open = true; });
   if (chosen >= 0 && items()[chosen]) items()[chosen].classList.add("chosen");
   if (window.htmx) htmx.process(main);

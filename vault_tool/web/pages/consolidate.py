@@ -1,0 +1,96 @@
+"""Consolidate: a pass as a walk from packet to packet, the report of what maintenance would pay, and the ledger of every pass."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from vault_tool.errors import UsageError
+from vault_tool.verbs.consolidation.packets import next_packet
+from vault_tool.web.asking import act, ask, done_with, form_of
+from vault_tool.web.rendering import memory_path, render
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+_MOST = 10
+_PASSES = 50
+
+
+async def consolidate(request: Request) -> Response:
+    """What is to be done: the open pass or what one would settle, the report by value, the passes so far."""
+
+    def use(vault: Vault) -> dict[str, Any]:
+        return {
+            "pending": vault.get_pending_consolidation(limit=_MOST), "report": vault.get_consolidation_report(limit=_MOST),
+            "passes": vault.list_passes(limit=_PASSES),
+        }  # fmt: skip
+
+    return await render(request, "consolidate.html", title="Consolidate", **await ask(request, use))
+
+
+async def begin(request: Request) -> Response:
+    """Begin a pass, or take up the open one."""
+    done = await act(request, lambda vault: vault.begin_consolidation())
+    if done.id is None:
+        return done_with(request, "Nothing is new since the last pass", back="/consolidate")
+    said = f"Pass {done.generation}: {done.new_count} new" if done.began else f"Pass {done.generation} is taken up again"
+    return done_with(request, said, back="/consolidate/packet", result=done, undo=done.began)
+
+
+async def packet(request: Request) -> Response:
+    """One packet of the walk: its evidence, what is understood now, and the place for what is to be."""
+    label = request.query_params.get("label", "")
+    step = await ask(request, lambda vault: next_packet(vault, packet=label))
+    return await render(request, "packet.html", title="A packet", step=step, packet=step.packet)
+
+
+async def write(request: Request) -> Response:
+    """Write the understanding of a packet, from the sources that are ticked."""
+    form = await form_of(request)
+    content, line = form.text("content").strip(), form.get("summary", "").strip()
+    if not content:
+        raise UsageError("what is understood is empty", "write it, or pass the packet over")
+    line = line or content.split("\n", 1)[0][:120]
+    names, current, sources = form.all("subject"), form.get("current", ""), form.all("source")
+
+    def use(vault: Vault) -> Any:
+        one, why = form.get("pass_id", ""), form.get("reason", "")
+        if current:
+            return vault.update_understanding(current, content, line, reason=why, source_observation_ids=sources, pass_id=one)
+        return vault.create_understanding(names, content, line, source_observation_ids=sources, pass_id=one)
+
+    done = await act(request, use)
+    return done_with(request, f"Written: {line}", back="/consolidate/packet", result=done)
+
+
+async def skip(request: Request) -> Response:
+    """Pass over a packet, or all trivial ones."""
+    form = await form_of(request)
+    label = form.get("label", "")
+    if form.get("trivial"):
+        await act(request, lambda vault: vault.consolidate(skip_trivial=True))
+        return done_with(request, "All that share too little are passed over", back="/consolidate/packet")
+    await act(request, lambda vault: vault.consolidate(skip=[label]))
+    return done_with(request, f"Passed over: {label}", back="/consolidate/packet")
+
+
+async def end(request: Request) -> Response:
+    """Complete the ledger of the pass."""
+    done = await act(request, lambda vault: vault.end_consolidation())
+    counts = f"{len(done.written)} written, {len(done.skipped)} passed over, {len(done.left)} left"
+    said = f"Pass {done.generation} has ended: {counts}"
+    return done_with(request, said, back=memory_path(done.id), result=done, undo=False)
+
+
+ROUTES = [
+    Route("/consolidate", consolidate),
+    Route("/consolidate/begin", begin, methods=["POST"]),
+    Route("/consolidate/packet", packet),
+    Route("/consolidate/write", write, methods=["POST"]),
+    Route("/consolidate/skip", skip, methods=["POST"]),
+    Route("/consolidate/end", end, methods=["POST"]),
+]

@@ -1,0 +1,219 @@
+"""Subjects: a list by coverage, staleness or activity; and one with what is understood of it, its evidence, its neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from vault_tool.util.text import normal_name
+from vault_tool.web.asking import act, ask, done_with, form_of
+from vault_tool.web.plots import bars
+from vault_tool.web.rendering import render, subject_path, url
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+_PAGE = 50
+_OBSERVATIONS = 40
+_NEIGHBOURS = 14
+_PAIRS = 20
+
+_LINE = Markup(
+    '<a href="{}"><line class="{}" x1="{:.0f}" y1="{:.0f}" x2="{:.0f}" y2="{:.0f}" stroke-width="{:.1f}"/>'
+    "<title>{}: {} memories{}</title></a>"
+)
+_LABEL = Markup(
+    '<a href="{}"><circle cx="{:.0f}" cy="{:.0f}" r="6"/><text x="{:.0f}" y="{:.0f}" text-anchor="middle">{}</text></a>'
+)
+_MIDDLE = Markup(
+    '<circle class="middle" cx="{}" cy="{}" r="9"/><text class="strong" x="{}" y="{}" text-anchor="middle">{}</text>'
+)
+
+_ORDERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = MappingProxyType(
+    {
+        "name": ("by name", lambda one: normal_name(one.name)),
+        "activity": ("by their last observation", lambda one: _backwards(one.last_observation_at or "")),
+        "size": ("by what is known", lambda one: -one.observation_count),
+        "coverage": (
+            "what is not understood first",
+            lambda one: (one.single_subject_understanding is not None, -one.observation_count),
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A neighbour in the picture: where it stands, how thick its line is, and whether the relation is understood."""
+
+    name: str
+    x: float
+    y: float
+    wide: float
+    size: int
+    understood: str
+
+
+async def subjects(request: Request) -> Response:
+    """The list, sorted and narrowed by what the address says, a page of it."""
+    query = request.query_params
+    order = query.get("order", "") if query.get("order", "") in _ORDERS else "name"
+    like, start = normal_name(query.get("like", "")), _number(query.get("from", ""))
+
+    def use(vault: Vault) -> tuple[list[Any], Any, Mapping[str, int]]:
+        cards = [
+            one for one in vault.get_subjects().results if not like or like in normal_name(f"{one.name} {' '.join(one.aliases)}")
+        ]
+        stale = {one.id: one.new_observation_count for one in vault.get_consolidation_report(limit=None).stale_understandings}
+        return sorted(cards, key=_ORDERS[order][1]), vault.find_similar_subjects(limit=_PAIRS), stale
+
+    found, similar, stale = await ask(request, use)
+    if order == "coverage":
+        found.sort(key=lambda one: (*_ORDERS[order][1](one)[:1], -_staleness(one, stale), -one.observation_count))
+    return await render(
+        request, "subjects.html", title="Subjects", found=found[start : start + _PAGE], total=len(found), similar=similar,
+        order=order, orders=[(name, label) for name, (label, _) in _ORDERS.items()], like=query.get("like", ""),
+        stale={one.id: _staleness(one, stale) for one in found[start : start + _PAGE]},
+        before=url("/subjects", order=order, like=query.get("like", ""), **{"from": max(0, start - _PAGE)}) if start else "",
+        after=url("/subjects", order=order, like=query.get("like", ""), **{"from": start + _PAGE})
+        if start + _PAGE < len(found)
+        else "",
+    )  # fmt: skip
+
+
+async def subject(request: Request) -> Response:
+    """One subject."""
+    named = request.path_params["name"]
+
+    def use(vault: Vault) -> dict[str, Any]:
+        (card,) = vault.get_subjects([named]).results
+        around = vault.open_around(card.name, limit=_NEIGHBOURS)
+        newest = vault.list_observations(card.name, limit=_OBSERVATIONS)
+        similar = vault.find_similar_subjects(card.name, limit=5)
+        return {
+            "card": card, "around": around, "understandings": vault.get_understandings([card.name]).results,
+            "observations": newest, "similar": similar, "picture": _picture(card.name, around.neighbors),
+            "times": bars("Observations by month", newest.months),
+        }  # fmt: skip
+
+    found = await ask(request, use)
+    return await render(request, "subject.html", title=found["card"].name, **found)
+
+
+async def intersection(request: Request) -> Response:
+    """What two subjects share."""
+    query = request.query_params
+    one, other = query.get("a", ""), query.get("b", "")
+    found = await ask(request, lambda vault: vault.open_intersection(one, other, limit=_OBSERVATIONS))
+    title = f"{found.subject_a.name} and {found.subject_b.name}"
+    return await render(request, "intersection.html", title=title, found=found)
+
+
+async def alias(request: Request) -> Response:
+    """Give it more names."""
+    form = await form_of(request)
+    named = request.path_params["name"]
+    names = [one.strip() for one in form.get("aliases", "").split(",") if one.strip()]
+    done = await act(request, lambda vault: vault.add_alias(named, names))
+    return done_with(request, f"{done.name} answers to {', '.join(done.aliases)}", back=subject_path(done.id), result=done)
+
+
+async def summary(request: Request) -> Response:
+    """Give it another line."""
+    form = await form_of(request)
+    named = request.path_params["name"]
+    done = await act(request, lambda vault: vault.update_subject_summary(named, form.get("summary", "")))
+    said = f"{done.name}: {done.summary}" if done.changed else "It said so already"
+    return done_with(request, said, back=subject_path(done.id), result=done, undo=done.changed)
+
+
+async def understand(request: Request) -> Response:
+    """Write what it comes to, anew or in place of what was understood."""
+    form = await form_of(request)
+    named = request.path_params["name"]
+    content = form.text("content").strip()
+    line = form.get("summary", "").strip() or content.split("\n", 1)[0][:120]
+
+    def use(vault: Vault) -> Any:
+        (card,) = vault.get_subjects([named]).results
+        if card.single_subject_understanding is not None:
+            return vault.update_understanding(card.single_subject_understanding.id, content, line)
+        return vault.create_understanding([card.name], content, line)
+
+    done = await act(request, use)
+    return done_with(request, "What is understood of it is written", back=subject_path(named), result=done)
+
+
+async def merge(request: Request) -> Response:
+    """Make two subjects one."""
+    form = await form_of(request)
+    keep, gone = form.get("keep", ""), form.get("gone", "")
+    done = await act(request, lambda vault: vault.merge_subjects(keep, gone, reason=form.get("reason", "")))
+    said = f"{done.duplicate} is {done.primary.name} now: {done.observations_retagged} observations are tagged with it"
+    return done_with(request, said, back=subject_path(done.primary.id or done.primary.name), result=done)
+
+
+def _backwards(text: str) -> tuple[int, ...]:
+    """A key by which texts come in the opposite order."""
+    return (*(-ord(one) for one in text), 1)
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+
+
+def _staleness(card: Any, stale: Mapping[str, int]) -> int:
+    """How many observations came since it was understood."""
+    return stale.get(card.single_subject_understanding.id, 0) if card.single_subject_understanding else 0
+
+
+def _picture(name: str, neighbours: Sequence[Any]) -> Markup:
+    """The subject amid those that it shares memories with: lines as thick as what they share, dark where it is understood."""
+    if not neighbours:
+        return Markup("")
+    wide, high = 640, 360
+    most = max(one.intersection_size for one in neighbours)
+    nodes = []
+    for number, one in enumerate(neighbours):
+        angle = 2 * math.pi * number / len(neighbours) - math.pi / 2
+        x, y = wide / 2 + 0.38 * wide * math.cos(angle), high / 2 + 0.42 * high * math.sin(angle)
+        understood = one.intersection_understanding.summary if one.intersection_understanding else ""
+        nodes.append(Node(one.subject.name, x, y, 1 + 5 * one.intersection_size / most, one.intersection_size, understood))
+    lines = Markup("").join(
+        _LINE.format(
+            url("/intersection", a=name, b=one.name), "known" if one.understood else "open", wide / 2, high / 2, one.x, one.y,
+            one.wide, one.name, one.size, f"; {one.understood}" if one.understood else "",
+        )
+        for one in nodes
+    )  # fmt: skip
+    labels = Markup("").join(
+        _LABEL.format(subject_path(one.name), one.x, one.y, one.x, one.y + 20, _cut(one.name)) for one in nodes
+    )
+    middle = _MIDDLE.format(wide // 2, high // 2, wide // 2, high // 2 + 24, _cut(name))
+    label = f"{name} and the subjects that it shares memories with; the list below says the same"
+    return Markup('<svg class="network" viewBox="0 0 {} {}" role="group" aria-label="{}">{}{}{}</svg>').format(
+        wide, high, label, lines, labels, middle
+    )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= 22 else f"{name[:21]}…"
+
+
+ROUTES = [
+    Route("/subjects", subjects),
+    Route("/intersection", intersection),
+    Route("/subject/{name}", subject),
+    Route("/subject/{name}/alias", alias, methods=["POST"]),
+    Route("/subject/{name}/summary", summary, methods=["POST"]),
+    Route("/subject/{name}/understand", understand, methods=["POST"]),
+    Route("/merge", merge, methods=["POST"]),
+]
