@@ -119,6 +119,29 @@ def test_commands_and_what_the_client_says_itself_bring_nothing_to_mind(prompt: 
     assert hook(root, PROMPT, prompt=prompt) == ""
 
 
+@pytest.mark.parametrize(
+    ("environ", "told"),
+    [
+        ({"VAULT_USER": "ann"}, {}),
+        ({"VAULT_USER": "ann"}, {"user_id": "bob"}),
+        ({}, {"user_email": "ann"}),
+        ({}, {"user_id": "ann"}),
+    ],
+)
+def test_whose_conversation_it_is_decides_whose_memories_come(environ: dict[str, str], told: dict[str, Any], root: Path) -> None:
+    for user in ("ann", "bob"):
+        with Vault.open(root, user=user) as vault:
+            vault.remember(f"For {user} redis drops idle connections at noon.", ["Redis"], kind="problem")
+    pages = []
+    for number, (env, more) in enumerate((({}, {}), (environ, told))):
+        data = {"session_id": f"u{number}", "cwd": str(root), **more}
+        pages.append(answered(START, "claude-code", json.dumps(data).encode(), env))
+        found = answered(PROMPT, "claude-code", json.dumps({**data, "prompt": ASKED}).encode(), env).decode()
+        assert IDLE in found and "For bob" not in found
+        assert ("For ann" in found) is bool(number)
+    assert pages[0] and pages[0] == pages[1] and b"For ann" not in pages[0], "the page is everybody's"
+
+
 def test_a_path_is_no_command_and_words_beside_a_reminder_count(root: Path) -> None:
     assert hook(root, PROMPT, prompt="/etc/redis.conf: redis drops idle connections")
     said = f"<ide_opened_file>kitchen.py</ide_opened_file>{ASKED}<system-reminder>kitchen painted blue</system-reminder>"

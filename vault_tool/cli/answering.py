@@ -18,10 +18,11 @@ from vault_tool.errors import UsageError
 from vault_tool.files import presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.presence import Owner
+from vault_tool.hooks.answers import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import Server
-from vault_tool.vault.context import Context, Who, global_root
+from vault_tool.vault.context import Context, Who, find, global_root
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
 
@@ -99,6 +100,17 @@ class Answers:
         with self._turn:
             return {"answer": op(self._current().lent(_who(_environ(request))), request.get("request"))}
 
+    def hook(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What an event of an agent's client brings into its conversation, as `vt hook` gives it."""
+        names = ("event", "prompt", "source", "session", "user", "folder", "vault")
+        asked = {name: str(request[name]) for name in names}
+        with self._turn:
+            vault = self._current()
+            if find(asked["vault"] or None, vault.environ, Path(asked["folder"])).resolve() != vault.root:
+                raise UsageError("another vault is meant")
+            who = Who("agent", asked["session"], user=asked["user"])
+            return {"text": answer(vault.lent(who), asked["event"], asked["prompt"], asked["source"])}
+
     def _outside(self) -> tuple[tuple[int, ...], ...]:
         """What an open vault took from files that are no notes: where it changes, the vault is opened anew."""
         root, shared = self._vault.root, global_root(self._vault.environ)
@@ -110,7 +122,7 @@ class Answers:
 def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[Server]:
     """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
     answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh)
-    requests = {"command": answers.command, "op": answers.op}
+    requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
     def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
         with suppress(OSError):

@@ -26,5 +26,5 @@ def hook(call: Call, event: str, client: str) -> Exit:
     meant = event_of(event, client)
     if not meant:
         raise UsageError(f"there is no event `{event}`", f"choose from {', '.join(EVENTS)}")
-    output.write(answered(meant, client, standard_input(), os.environ, call.vault).decode())
+    output.write(answered(meant, client, standard_input(), os.environ, call.vault, call.user).decode())
     return Exit.DONE

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from vault_tool.errors import VaultError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, visible
-from vault_tool.hooks.clients import COMPACTION, PROMPT, START
+from vault_tool.hooks.clients import COMPACTION, PROMPT
 from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
@@ -36,7 +34,6 @@ PROMPT_TOKENS = 800
 
 LIMIT = 6
 _LONGEST_NOTE = 250
-_LONGEST_PROMPT = 20_000
 _TOLD = 3
 _WRITTEN = 10
 _SAME_MOMENT = timedelta(minutes=1)
@@ -51,42 +48,22 @@ LABEL = (
     "what is seen now wins over them. Each line of a note begins with `| `.\n"
 )
 
-_COMMAND = re.compile(r"[/!#$@][\w:.-]*(?=\s|$)")
-_HARNESS_BLOCK = re.compile(r"<([a-z][a-z0-9]{0,20}[-_][\w-]{0,40})>.*?(?:</\1>|\Z)", re.S)
-_HARNESS_BEGINNINGS = (
-    "[Request interrupted", "Caveat: The messages below", "This session is being continued from a previous conversation",
-    "Stop hook feedback",
-)  # fmt: skip
+
+def answer_here(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
+    """The text for an event, by this process: `asked` names event, prompt, source, session, user, folder and vault."""
+    root = find(asked["vault"] or None, environ, Path(asked["folder"]))
+    with Context.open(root, origin="agent", session=asked["session"], user=asked["user"], environ=environ) as vault:
+        return answer(vault, asked["event"], asked["prompt"], asked["source"])
 
 
-def answer(event: str, told: Mapping[str, Any], session: str, folder: str, vault: str, environ: Mapping[str, str]) -> str:
+def answer(vault: Context, event: str, prompt: str, source: str) -> str:
     """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise."""
-    if event == START and told.get("source") == "resume":
-        return ""  # the client replays what was given before
-    said = _said(told) if event == PROMPT else ""
-    if event == PROMPT and not said:
+    if event == COMPACTION:
+        _compacts(vault)
         return ""
-    here = Path(folder) if folder else Path.cwd()
-    root = find(vault or None, environ, here)
-    with Context.open(root, origin="agent", session=session, environ=environ) as opened:
-        if event == COMPACTION:
-            _compacts(opened)
-            return ""
-        if event == PROMPT:
-            return _reminders(opened, said) if _first(opened, f"prompt {said}") else ""
-        source = str(told.get("source") or "startup")
-        if not _first(opened, f"start {source}", _SAME_MOMENT):
-            return ""
-        return _start(opened, compacted=source == "compact")
-
-
-def _said(told: Mapping[str, Any]) -> str:
-    """What a person said; empty for a command of the client, and for what the client itself says."""
-    prompt = told.get("prompt")
-    text = prompt.strip() if isinstance(prompt, str) else ""
-    if _COMMAND.match(text) or text.startswith(_HARNESS_BEGINNINGS):
-        return ""
-    return _HARNESS_BLOCK.sub(" ", text[:_LONGEST_PROMPT]).strip()
+    if event == PROMPT:
+        return _reminders(vault, prompt) if _first(vault, f"prompt {prompt}") else ""
+    return _start(vault, compacted=source == "compact") if _first(vault, f"start {source}", _SAME_MOMENT) else ""
 
 
 def _first(vault: Context, what: str, within: timedelta | None = None) -> bool:
@@ -152,13 +129,13 @@ def _of_those_before(vault: Context) -> str:
     return f"\nSessions that ended (`end_session` with one as `session` lists what it left):\n{lines}" if lines else ""
 
 
-def _reminders(vault: Context, said: str) -> str:
+def _reminders(vault: Context, prompt: str) -> str:
     """What a prompt brings to mind that this session was not shown, behind bars; empty where nothing does."""
     # It goes into a prompt unasked: without a user that is anybody's, and nobody's own memories are for it.
     vault = vault.seen_by(vault.who.user)
     before = seen.current(vault)
     known = frozenset(before.seen) if before else frozenset()
-    found = gather(vault, Asked(query=said, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
+    found = gather(vault, Asked(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
     text, shown = LABEL, []
     for one in found.results:
         block = _block(one, partial(resolve.short, vault))

@@ -22,7 +22,7 @@ def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str])
     if not session:
         return
     name = f"{sha256(session.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}.json"
-    for root in _roots(folder, vault, environ):
+    for root in roots(folder, vault, environ):
         if (root / _LOCAL / _SESSIONS / name).is_file():
             ended = root / _LOCAL / _ENDED
             ended.mkdir(mode=0o700, exist_ok=True)
@@ -52,7 +52,7 @@ def _files(folder: Path) -> list[Path]:
         return []
 
 
-def _roots(folder: str, vault: str, environ: Mapping[str, str]) -> Iterator[Path]:
+def roots(folder: str, vault: str, environ: Mapping[str, str]) -> Iterator[Path]:
     """Where a vault may be, in the order in which one is looked for."""
     named = vault or environ.get("VAULT_ROOT", "")
     here = Path(named or folder or ".").expanduser().absolute()

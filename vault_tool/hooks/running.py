@@ -6,46 +6,95 @@ import json
 import os
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from vault_tool.hooks.clients import EVENTS, NATIVE, SECONDS, event_of, folder_of, session_of, shaped
+from vault_tool.hooks.clients import (
+    END,
+    NATIVE,
+    PROMPT,
+    SECONDS,
+    START,
+    event_of,
+    folder_of,
+    prompt_of,
+    session_of,
+    shaped,
+    user_of,
+)
 
+_SETTINGS, _RECORD = "vault.toml", "_local/owner.json"
 _LONGEST = 10 * 2**20
 """Most bytes that a client may say of an event."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Answer one event (`EVENT --client NAME [--vault DIR]`) from standard input; always 0, or a client stops."""
+    """Answer one event (`EVENT --client NAME [--vault DIR] [--user ID]`) from standard input; always 0, or a client stops."""
     printed = _silenced()
-    event, client, vault = _asked(arguments)
+    event, client, vault, user = _asked(arguments)
     if event:
         # What hangs (a disk, a lock) ends with the process: the next one finishes what it began.
         limit = threading.Timer(_patience(event), os._exit, (0,))
         limit.daemon = True
         limit.start()
-        said = answered(event, client, _input(), os.environ, vault)
+        said = answered(event, client, _input(), os.environ, vault, user)
         limit.cancel()
         _print(printed, said)
     os._exit(0)  # nothing that a library does at the end may take time, speak, or change the code
 
 
-def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "") -> bytes:
+def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "", user: str = "") -> bytes:
     """What the client is given for an event, in its own shape; nothing where there is nothing to say, or anything is wrong."""
     try:
         told = json.loads(data.decode("utf-8-sig"))
         if not isinstance(told, dict):
             return b""
         session, folder = session_of(told), folder_of(told, environ)
-        if event == EVENTS[-1]:
+        vault = vault or environ.get("VAULT_ROOT", "")
+        if event == END:
             from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
 
             hand_over(session, folder, vault, environ)
             return b""
-        from vault_tool.hooks.answers import answer  # opens the whole package
-
-        text = answer(event, told, session, folder, vault, environ)
+        prompt, source = prompt_of(told) if event == PROMPT else "", str(told.get("source") or "startup")
+        # The client replays what it was given before.
+        if (event == PROMPT and not prompt) or (event == START and source == "resume"):
+            return b""
+        where = {"folder": _absolute(folder or "."), "vault": _absolute(vault)}
+        who = {"session": session, "user": user or user_of(told, environ)}
+        asked = {"event": event, "prompt": prompt, "source": source, **who, **where}
+        text = _text(asked, environ)
         return shaped(client, event, text) if text else b""
     except BaseException:  # noqa: BLE001  (the boundary, panics of libraries too: a client obeys whatever a hook complains of)
         return b""
+
+
+def _absolute(path: str) -> str:
+    return str(Path(path).expanduser().absolute()) if path else ""
+
+
+def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
+    """The text for an event as the vault's owner has it, where there is one that is warm; else as this process finds it."""
+    from vault_tool.hooks.ended import roots
+
+    found = next((root for root in roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
+    if found is not None and _is_warm(found):
+        from vault_tool.owner.client import ask
+        from vault_tool.owner.protocol import allowed
+
+        answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
+        if answer is not None:
+            return str(answer["text"])
+    from vault_tool.hooks.answers import answer_here  # loads the whole package
+
+    return answer_here(asked, environ)
+
+
+def _is_warm(root: Path) -> bool:
+    """Whether an owner says that it has loaded what it answers with: before, a process of its own is sooner."""
+    try:
+        return bool(json.loads((root / _RECORD).read_bytes()).get("warm"))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def _patience(event: str) -> float:
@@ -56,9 +105,9 @@ def _patience(event: str) -> float:
         return SECONDS[event]
 
 
-def _asked(arguments: Sequence[str]) -> tuple[str, str, str]:
-    """The event, the client and the vault that are named; no event where one of the first two is none."""
-    given, named = [], {"--client": "", "--vault": ""}
+def _asked(arguments: Sequence[str]) -> tuple[str, str, str, str]:
+    """The event, the client, the vault and the user that are named; no event where one of the first two is none."""
+    given, named = [], {"--client": "", "--vault": "", "--user": ""}
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -69,7 +118,7 @@ def _asked(arguments: Sequence[str]) -> tuple[str, str, str]:
             given.append(word)
     client = named["--client"]
     event = event_of(given[0], client) if len(given) == 1 and client in NATIVE else ""
-    return event, client, named["--vault"]
+    return event, client, named["--vault"], named["--user"]
 
 
 def _silenced() -> int:

@@ -1,0 +1,103 @@
+"""Hooks where an owner keeps the vault warm: it gives the text, and where it does not the hook does so by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.owner.owned import Owned
+from tests.owner.owned import vault as make
+from vault_tool import Vault
+from vault_tool.files.presence import OWNER_FILE
+from vault_tool.hooks.clients import COMPACTION, END, PROMPT, START
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the owner was tried on sockets of files alone")
+
+IDLE = "Redis drops idle connections after 300 s because of the firewall."
+
+HOOK = """
+import sys
+from vault_tool.hooks.running import answered
+event, data = sys.argv[1:]
+sys.stdout.buffer.write(answered(event, "claude-code", data.encode(), {}))
+print("by itself" if "vault_tool.hooks.answers" in sys.modules else "by the owner", file=sys.stderr)
+"""
+
+
+@pytest.fixture(scope="module")
+def owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owned]:
+    root = make(tmp_path_factory.mktemp("hooks"))
+    with Vault.open(root) as vault:
+        vault.remember(IDLE, ["Redis"], kind="problem")
+        with Vault.open(root, user="ann") as hers:
+            hers.remember("For ann redis drops idle connections at noon.", ["Redis"], kind="problem")
+    ours = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    with Owned(root, environ={**environ, "HOME": str(root.parent), "XDG_RUNTIME_DIR": str(_private(root))}) as found:
+        yield found
+
+
+def _private(root: Path) -> Path:
+    folder = root.parent / "run"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def hooked(owned: Owned, event: str, session: str, environ: Mapping[str, str] | None = None, **told: str) -> tuple[str, str]:
+    """What an event brings, and whose answer it was."""
+    data = json.dumps({"session_id": session, "cwd": str(owned.root), **told})
+    env = {**owned.environ, **(environ or {})}
+    done = subprocess.run([sys.executable, "-c", HOOK, event, data], env=env, capture_output=True, text=True, check=True)
+    text = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else ""
+    return text, done.stderr.strip()
+
+
+def test_the_owner_gives_page_and_reminders_as_a_process_of_its_own_would(owned: Owned) -> None:
+    prompt = "why does redis drop idle connections?"
+    asked: list[tuple[str, dict[str, str]]] = [(START, {"source": "startup"}), (PROMPT, {"prompt": prompt})]
+    for event, told in (*asked, (PROMPT, {"prompt": prompt, "user_id": "ann"})):
+        text, whose = hooked(owned, event, f"owned {event} {len(told)}", {}, **told)
+        assert whose == "by the owner"
+        assert (text, "by itself") == hooked(owned, event, f"alone {event} {len(told)}", {"VAULT_OWNER": "off"}, **told)
+        assert IDLE in text and ("For ann" in text) is ("user_id" in told)
+    assert hooked(owned, PROMPT, f"owned {PROMPT} 1", prompt=prompt) == ("", "by the owner"), "it was answered"
+    assert hooked(owned, COMPACTION, f"owned {PROMPT} 1") == ("", "by the owner")
+    assert IDLE in hooked(owned, PROMPT, f"owned {PROMPT} 1", prompt=f"{prompt} now")[0], "the seen log was emptied"
+
+
+def test_what_has_nothing_to_say_asks_nobody(owned: Owned) -> None:
+    for event, told in ((PROMPT, {"prompt": "/compact"}), (START, {"source": "resume"}), (END, {})):
+        look = "import sys; exec(sys.stdin.read()); print(*sys.modules)"
+        data = json.dumps({"session_id": "quiet", "cwd": str(owned.root), **told})
+        script = HOOK.replace("event, data = sys.argv[1:]", f"event, data = {event!r}, {data!r}")
+        done = subprocess.run(
+            [sys.executable, "-c", look], input=script, env=owned.environ, capture_output=True, text=True, check=True
+        )
+        loaded = set(done.stdout.split())
+        assert "vault_tool.hooks.running" in loaded and not loaded & {"vault_tool.owner.client", "vault_tool.hooks.answers"}
+
+
+def test_one_that_hangs_warms_up_or_keeps_another_vault_is_not_waited_for(owned: Owned, tmp_path: Path) -> None:
+    prompt = {"prompt": "redis drops idle connections"}
+    owned.process.send_signal(signal.SIGSTOP)
+    try:
+        text, whose = hooked(owned, PROMPT, "hanging", {}, **prompt)
+    finally:
+        owned.process.send_signal(signal.SIGCONT)
+    assert IDLE in text and whose == "by itself"
+    record = owned.root / "_local" / OWNER_FILE
+    said = record.read_text()
+    record.write_text(json.dumps({**json.loads(said), "warm": []}))
+    try:
+        text, whose = hooked(owned, PROMPT, "warming", {}, **prompt)
+    finally:
+        record.write_text(said)
+    assert IDLE in text and whose == "by itself"
+    assert hooked(owned, START, "other", cwd=str(make(tmp_path)))[1] == "by itself"
