@@ -65,6 +65,7 @@ READS: dict[str, Callable[[Vault], object]] = {
     "get_session_context": lambda v: v.get_session_context(),
     "end_session": lambda v: v.end_session(),
     "get_subjects": lambda v: v.get_subjects(),
+    "open_map": lambda v: v.open_map("Harbour", memories=100),
     "list_observations": lambda v: v.list_observations("Harbour"),
     "search_observations": lambda v: v.search_observations(["Harbour"], "ticket sailing harbour"),
     "get_stats": lambda v: v.get_stats(),

@@ -27,6 +27,8 @@ PAGES = (
     "/subjects?order=coverage&like=pump",
     "/subject/Heat%20pump",
     "/intersection?a=Heat+pump&b=Lab",
+    "/map",
+    "/map?around=Heat+pump&memories=1",
     "/review",
     "/consolidate",
     "/ask",

@@ -12,7 +12,7 @@ from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
-from vault_tool.verbs.consolidation import intersections, merging
+from vault_tool.verbs.consolidation import intersections, mapping, merging
 from vault_tool.verbs.consolidation.intersections import Intersection, Neighborhood, Relationship, Revision
 from vault_tool.verbs.consolidation.merging import Merged, SimilarSubjects
 
@@ -28,6 +28,31 @@ def open_around(call: Call, subject_name: str, limit: int) -> Exit:
     """
     with call.open_vault() as vault:
         return call.emit(intersections.open_around(vault, subject_name, limit=limit), _around, vault)
+
+
+@command("open-map", "vt open-map Redis", "vt open-map --hops 1 --memories 50 --json")
+@click.argument("around", type=SUBJECT, default="", metavar="[SUBJECT]", help="The subject in its middle; else the largest.")
+@click.option("--hops", type=click.IntRange(1, 2), default=2, show_default=True, help="How far it goes.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=150, show_default=True, help="Most subjects.")
+@click.option("--memories", type=click.IntRange(0), default=0, show_default=True, help="Also so many of their newest memories.")
+def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> Exit:
+    """Show subjects around one, and what they share.
+
+    With --memories also their newest memories, with every link among those. `vt web` draws it.
+    """
+    with call.open_vault() as vault:
+        return call.emit(mapping.open_map(vault, around, hops=hops, limit=limit, memories=memories), _map, vault)
+
+
+def _map(found: mapping.Map, short: Short) -> Iterator[Block]:
+    names = {one.id: one.name for one in found.nodes}
+    rows = [(one.kind, one.name[:60], str(one.size or ""), one.created[:10]) for one in found.nodes]
+    yield table(("kind", "name", "observations", "since"), rows, right=["observations"], empty="there are no subjects yet")
+    lines = [(names[one.source][:40], one.type, names[one.target][:40], str(one.weight), one.said[:60]) for one in found.edges]
+    if lines:
+        yield table(("from", "what", "to", "how many", "why"), lines, right=["how many"])
+    if found.more:
+        yield f"{counted(found.more, 'more subject')} near: --limit shows them"
 
 
 @command("open-intersection", "vt open-intersection Redis Homelab")

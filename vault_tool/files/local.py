@@ -41,6 +41,7 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 _KEPT_JOURNALS = 100
 _HTTP_TOKEN_FILE = "http-token"
 _HTTP_TOKEN_BYTES = 32
+_PLACES_FILE = "map-places.json"
 _LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
 _PRIVATE_FOLDER = 0o700
@@ -265,6 +266,15 @@ class Local:
     def looked(self, at: str) -> None:
         """Remember that they saw everything up to a commit."""
         self._write(_LOOK_FILE, f"{at}\n".encode("utf-8", "replace"), durable=False)
+
+    def places(self) -> dict[str, Any]:
+        """Where the nodes of a map were drawn last, by their ids."""
+        found = _json(self._read(_PLACES_FILE))
+        return found if isinstance(found, dict) else {}
+
+    def keep_places(self, places: Mapping[str, Sequence[float]]) -> None:
+        """Remember that."""
+        self._write(_PLACES_FILE, json.dumps(places).encode(), durable=False)
 
     def keep_private(self, name: str, data: bytes) -> None:
         """Write a file for this user alone, which is nothing that anybody needs again."""

@@ -64,6 +64,11 @@ class Regions:
         found = self._catalog.tagged([region.names for region in regions])
         return self._current(active(self._catalog, found))
 
+    def all_members(self, region: Region) -> list[Entry]:
+        """The memories of a region, those that are superseded too, in the order of their paths."""
+        found = self._catalog.tagged([region.names]) if region.names else ()
+        return self._current([entry for entry in found if entry.record_class.value in _MEMORIES])
+
     def observations(self, region: Region) -> frozenset[int]:
         """The observations of a region, by their numbers in the catalogue: what sizes are counted from."""
         if region.key not in self._observations:
@@ -116,6 +121,12 @@ class Regions:
             own = tuple(other for other in names_of(subject) if len(self._catalog.subject_named(other)) == 1)
             self._by_key[subject.id] = Region(subject.id, subject.title, own, subject)
         return self._by_key[subject.id]
+
+
+def largest(catalog: Catalog, limit: int) -> list[str]:
+    """The names under which most memories are tagged, the most frequent first."""
+    query = "SELECT normal FROM memberships GROUP BY normal ORDER BY count(*) DESC, normal LIMIT ?"
+    return [str(row[0]) for row in catalog.rows(query, (limit,))]
 
 
 def active(catalog: Catalog, entries: Iterable[Entry]) -> list[Entry]:

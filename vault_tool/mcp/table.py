@@ -220,7 +220,7 @@ WITHHELD: Mapping[str, str] = {
     "undo": "what is taken back is for a person to say",
     "review": "what waits for a person is not an agent's to accept",
     **dict.fromkeys(
-        ("activity", "list_observations", "list_passes", "new", "edit", "show"),
+        ("activity", "list_observations", "list_passes", "open_map", "new", "edit", "show"),
         "for a person, who has an editor and looks without using",
     ),
     **dict.fromkeys(

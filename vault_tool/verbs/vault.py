@@ -30,7 +30,7 @@ from vault_tool.verbs import (
 )
 from vault_tool.verbs import history as past
 from vault_tool.verbs import undo as taking_back
-from vault_tool.verbs.consolidation import consolidating, intersections, merging, packets, report
+from vault_tool.verbs.consolidation import consolidating, intersections, mapping, merging, packets, report
 from vault_tool.verbs.contracts.op import op as contract_op
 from vault_tool.verbs.contracts.read import read as contract_read
 from vault_tool.verbs.contracts.update import update as contract_update
@@ -72,6 +72,7 @@ class Vault(Context):
     create_understanding = understandings.create_understanding
     update_understanding = understandings.update_understanding
     set_structural_understanding = understandings.set_structural_understanding
+    open_map = mapping.open_map
     open_around = intersections.open_around
     open_intersection = intersections.open_intersection
     find_similar_subjects = merging.find_similar_subjects

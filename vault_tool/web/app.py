@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
 PORT = 8378
-PAGES = ("today", "operations", "health", "time", "people", "ask", "memory", "subjects", "review", "consolidate")
+PAGES = ("today", "operations", "health", "time", "people", "ask", "memory", "subjects", "review", "consolidate", "map")
 """The modules of `pages/`, each with its `ROUTES`."""
 
 _STATUS: dict[type[VaultError], int] = {NotFound: 404, UsageError: 400, Busy: 503, StorageError: 500, Refused: 403}

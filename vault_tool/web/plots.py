@@ -77,7 +77,7 @@ def bars(title: str, counts: Sequence[tuple[str, int]]) -> Markup:
     """Counts side by side, each with its name below where there is room; nothing for none."""
     if not counts:
         return Markup("")
-    most, step = max(count for _, count in counts) or 1, (_WIDE - 8) / len(counts)
+    most, step = max(count for _, count in counts) or 1, min(48.0, (_WIDE - 8) / len(counts))
     parts = [Markup('<svg class="plot" viewBox="0 0 {} 70" role="img" aria-label="{}">').format(_WIDE, title)]
     for number, (name, count) in enumerate(counts):
         tall = 46 * count / most
