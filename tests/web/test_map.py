@@ -85,6 +85,10 @@ def test_it_is_drawn_coloured_and_goes_back_in_time(chromium: Browser, told: Tol
         now = page.evaluate(visible)
         assert ids["understood"] in now and ids["first"] not in now
         page.locator("#time").fill("50")
+        for _ in range(200):
+            if page.evaluate(visible) == [ids["hum"]]:
+                break
+            page.wait_for_timeout(50)
         assert page.evaluate(visible) == [ids["hum"]]
         page.locator("#colour").select_option("trust")
         page.evaluate(f"void document.getElementById('map').cy.getElementById('{ids['hum']}').emit('tap')")

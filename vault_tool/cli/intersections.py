@@ -36,7 +36,7 @@ def open_around(call: Call, subject_name: str, limit: int) -> Exit:
 @click.option("--limit", "-n", type=click.IntRange(1), default=150, show_default=True, help="Most subjects.")
 @click.option("--memories", type=click.IntRange(0), default=0, show_default=True, help="Also so many of their newest memories.")
 def open_map(call: Call, around: str, hops: int, limit: int, memories: int) -> Exit:
-    """Show subjects around one, and what they share.
+    """Show subjects around one, and their links.
 
     With --memories also their newest memories, with every link among those. `vt web` draws it.
     """

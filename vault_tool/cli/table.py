@@ -69,7 +69,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("show", "looking", "Look at a memory without counting it as used."),
         Listed("tags", "statistics", "List the tags, and which stand together."),
         Listed("related", "looking", "Show what a memory is linked to."),
-        Listed("open-map", "intersections", "Show subjects around one, and what they share."),
+        Listed("open-map", "intersections", "Show subjects around one, and their links."),
         Listed("open-around", "intersections", "Show a subject's neighbours."),
         Listed("open-intersection", "intersections", "Show all that two subjects share."),
         Listed("read", "contracts", "Read memories by contract, with their belief."),

@@ -58,6 +58,7 @@ async function showChanges() {
   const answer = await fetch(location.href, { headers: { accept: "text/html" } });
   if (!answer.ok) return;
   const found = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("main");
+  if (main.dataset.live === "off") return;
   if (!found || dirty()) { document.getElementById("changed").hidden = false; return; }
   const open = [...main.querySelectorAll("details")].map((one) => one.open);
   const chosen = items().findIndex((one) => one.classList.contains("chosen"));
