@@ -14,7 +14,7 @@ from bench.figure import Figure
 from bench.machine import Failed
 from vault_tool import Vault
 from vault_tool.verbs.consolidation.consolidating import pending_count, recent_activity
-from vault_tool.verbs.consolidation.packets import Packet, next_packet, skip_packets
+from vault_tool.verbs.consolidation.packet_texts import Packet, next_packet, skip_packets
 from vault_tool.verbs.consolidation.passes import LATE
 
 SUBJECTS = 5

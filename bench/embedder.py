@@ -19,8 +19,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from vault_tool.index.embedding.local import Local
-from vault_tool.index.embedding.port import Embedded, Role
+from vault_tool.index.embedding.embedder import Embedded, Role
+from vault_tool.index.embedding.onnx import Local
 
 DIMENSIONS = 384
 MODEL = "all-minilm"

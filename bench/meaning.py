@@ -16,7 +16,7 @@ from bench.figure import Figure, slow_one
 from bench.machine import Failed, child, in_turn, run, vt
 from vault_tool import machine
 from vault_tool.files.layout import CACHE, CONFIG_FILE, EMBEDDINGS_FILE
-from vault_tool.index.embedding.local import folder_in, present, usual_models
+from vault_tool.index.embedding.onnx import folder_in, present, usual_models
 
 _TURNS_A_RUN = 10
 _ASKED = 40

@@ -37,7 +37,7 @@ def embed(root: Path) -> dict[str, Any]:
 def embed_as_local(root: Path, models: Path) -> dict[str, Any]:
     """Fill the local model's set with made-up vectors."""
     from bench.embedder import AsLocal
-    from vault_tool.index.embedding.local import folder_in
+    from vault_tool.index.embedding.onnx import folder_in
 
     with Vault.open(root) as vault:
         vault.fresh()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from vault_tool import Vault
-from vault_tool.index.embedding.port import Embedded, Embedder, Role
+from vault_tool.index.embedding.embedder import Embedded, Embedder, Role
 from vault_tool.index.vectors.vectors import Vectors
 
 

@@ -18,7 +18,7 @@ from bench import floors, meaning_tasks
 from bench.machine import Failed, in_turn, timed
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
-from vault_tool.index.vectors.port import Vector
+from vault_tool.index.vectors.vector_store import Vector
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 from vault_tool.verbs.recall.engine import Asked, gather
@@ -187,8 +187,8 @@ def embed_local(root: Path, models: Path, runs: int) -> dict[str, Any]:
     """The first sentences of some notes by the local model and by Chroma's default function, from the same files, by turns."""
     from chromadb.utils.embedding_functions.onnx_mini_lm_l6_v2 import ONNXMiniLM_L6_V2
 
-    from vault_tool.index.embedding.local import Local, folder_in
-    from vault_tool.index.embedding.port import Role
+    from vault_tool.index.embedding.embedder import Role
+    from vault_tool.index.embedding.onnx import Local, folder_in
 
     notes = sorted((root / VAULT / "observations").rglob("*.md"))[:_EMBEDDED]
     texts = [note.read_text(encoding="utf-8").split("---\n", 2)[-1].strip()[:_SHORT_NOTE] for note in notes]

@@ -19,14 +19,14 @@ import pytest
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.cli import blocks
-from vault_tool.consolidation import attempts, hygiene, packets, similar
+from vault_tool.consolidation import attempts, hygiene, packets, similar_names
 from vault_tool.consolidation import ledger as passes
 from vault_tool.errors import VaultError
 from vault_tool.files import episode_text, secrets, signal_lines
-from vault_tool.files.frontmatter import AddItems, Set, edit, simple, split, write
+from vault_tool.files.frontmatter import AddItems, Set, edit, head_writer, simple, split
 from vault_tool.files.frontmatter.complaints import conflict
 from vault_tool.generate import budget, escape, templates
-from vault_tool.importing import cognitive, dates, notes, places, tags, titles, toml_head
+from vault_tool.importing import cognitive, copy_paths, dates, notes, tags, titles, toml_head
 from vault_tool.index import lexical_text, session_order
 from vault_tool.index.embedding.passages import passages
 from vault_tool.index.reading import understand
@@ -141,8 +141,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "edit head": lambda said: edit(_in_head(said), [AddItems("subjects", ["x"])]),
     "edit title": lambda said: edit(_as_title(said), [Set("summary", "y")]),
     "set title": lambda said: edit(_head("Body."), [Set("title", said)]),
-    "scalar": write.scalar,
-    "field": lambda said: write.field("title", said),
+    "scalar": head_writer.scalar,
+    "field": lambda said: head_writer.field("title", said),
     "episode": lambda said: episode_text.read_episode("vault/episodes/2026-11-22.a.md", _bytes(said)),
     "episode entry": lambda said: episode_text.read_episode("vault/episodes/2026-11-22.a.md", _bytes(f"## 10:00 - a\n\n{said}")),
     "episode problems": lambda said: episode_text.episode_problems("vault/episodes/2026-11-22.a.md", _bytes(said)),
@@ -181,7 +181,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "ledger": passes.read,
     "ledger packets": passes.packets,
     "ledger lines": passes.lines,
-    "similar names": lambda said: similar.similar_names(f"{said} a", ["harbor", f"{said} b"]),
+    "similar names": lambda said: similar_names.similar_names(f"{said} a", ["harbor", f"{said} b"]),
     "printed": lambda said: (blocks.visible(said), blocks.width(said)),
     "natural order": session_order._natural,
     "read_date": dates.read_date,
@@ -195,7 +195,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "import a title": lambda said: notes.made("a.md", _as_title(said), notes.Asked(), REGISTRY, identity=ID),
     "own id": lambda said: notes.own_id(_bytes(said)),
     "untouched": lambda said: notes.untouched(_bytes(said)),
-    "safe part": places.safe_part,
+    "safe part": copy_paths.safe_part,
     "old episode": lambda said: cognitive.episode(_bytes(said), "a", "b", lambda path: path),
 }
 

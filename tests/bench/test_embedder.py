@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bench.embedder import DIMENSIONS, MODEL, ollama, vectors_of
+from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.ollama import Ollama, models_at
-from vault_tool.index.embedding.port import Role
 
 TEXTS = ["The moon rises over the harbour.", "Over the harbour the moon rises late.", "Tax forms, due in April.", ""]
 

@@ -16,7 +16,7 @@ from vault_tool.verbs.contracts.read import Read
 from vault_tool.verbs.contracts.update import Updated
 from vault_tool.verbs.contracts.write import Written
 from vault_tool.verbs.judging import Marked
-from vault_tool.verbs.recall.snapshot import PresentState
+from vault_tool.verbs.recall.present_state import PresentState
 
 MEMORY = {"text": "Keepalive is off.", "scope": "repo", "kind": "fact", "confidence": 0.8}
 WRITE: dict[str, Any] = {"op": "write", "repo_id": "Lab", "memory": MEMORY}

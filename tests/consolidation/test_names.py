@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_tool.consolidation.similar import near_pairs, nearness, pair_nearness
+from vault_tool.consolidation.similar_names import near_pairs, nearness, pair_nearness
 from vault_tool.util.text import normal_name
 
 NAMES = st.lists(

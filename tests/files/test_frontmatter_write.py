@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.bounds import examples
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter import Plain, Quoted, Raw, Value, read, read_head, render_head, split
-from vault_tool.files.frontmatter.write import as_raw
+from vault_tool.files.frontmatter.head_writer import as_raw
 
 
 def read_back(fields: list[tuple[str, Value]]) -> dict[str, Raw]:

@@ -12,7 +12,7 @@ import pytest
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault.evidence import MOST_CHECKED, EvidenceState, check_references, moved_among
+from vault_tool.vault.evidence_state import MOST_CHECKED, EvidenceState, check_references, moved_among
 
 S = EvidenceState
 CODE = "one\ntwo\nthree\nfour\nfive\n"

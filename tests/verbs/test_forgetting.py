@@ -17,7 +17,7 @@ from vault_tool.files.inbox import INBOX
 from vault_tool.files.tombstones import tombstone
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import Signal, SignalKind
-from vault_tool.vault import consent
+from vault_tool.vault import review_policy
 from vault_tool.vault.operation import writing
 
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
@@ -192,7 +192,7 @@ def test_what_was_forgotten_is_not_held_for_review(owned: Vault, root: Path) -> 
     made = owned.remember(SECRETIVE)
     note = Observation(id=made.id, type="fact", body=SECRETIVE)
     owned.forget(made.id)
-    held = consent.hold(owned, note, "somebody asks for it")
+    held = review_policy.hold(owned, note, "somebody asks for it")
     assert (held.path, held.duplicate_of) == ("", made.id)
     assert traces(root) == []
 

@@ -10,7 +10,7 @@ from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound, Refused, UsageError
 from vault_tool.files.inbox import INBOX, Inbox
 from vault_tool.model.records import Observation
-from vault_tool.vault import consent
+from vault_tool.vault import review_policy
 from vault_tool.verbs.reviewing import edit_waiting
 
 SECRET = "AKIA" + "QYLPMN5HHHFPZZTZ"
@@ -44,11 +44,11 @@ def test_a_held_memory_is_a_private_file_and_nothing_else(reviewed: Path) -> Non
 
         assert made.pending_review and not made.committed and not made.attention
         assert made.subjects_created == () and made.path.startswith(f"{INBOX}/")
-        assert consent.WAITS in made.warnings
+        assert review_policy.WAITS in made.warnings
         assert vault.search("zebra").results == ()
         assert vault.get_subjects().results == ()
         assert "zebra" not in vault.core(preview=True).text
-        assert consent.waiting(vault) == 1
+        assert review_policy.waiting(vault) == 1
     assert head(reviewed) == tip
     assert git(reviewed, "status", "--porcelain", "--untracked-files=all") == ""
     note = reviewed / made.path
@@ -67,7 +67,7 @@ def test_what_is_accepted_moves_into_the_vault_under_its_id(reviewed: Path) -> N
         assert [one.id for one in listed.results] == [made.id]
         one = listed.results[0]
         assert (one.origin, one.model, one.session, one.type) == ("agent", "m1", "s1", "fact")
-        assert one.subject_names == ("Zoo",) and one.reason == consent.OBSERVATIONS_WAIT and one.since
+        assert one.subject_names == ("Zoo",) and one.reason == review_policy.OBSERVATIONS_WAIT and one.since
 
         done = vault.review(accept=[made.id[:6]])
         assert done.committed and done.results == ()
@@ -105,7 +105,7 @@ def test_what_is_refused_is_gone_and_does_not_come_back(reviewed: Path) -> None:
     with owner(reviewed) as vault:
         done = vault.review(refuse=[made.id])
         assert done.refused == (made.id,) and done.results == ()
-        assert consent.hold(vault, record, "again").duplicate_of == made.id
+        assert review_policy.hold(vault, record, "again").duplicate_of == made.id
         assert vault.review().results == ()
     assert head(reviewed) == tip
     assert not (reviewed / made.path).exists()
@@ -167,7 +167,7 @@ def test_secrets_are_looked_for_when_it_is_held_and_when_it_is_accepted(reviewed
     with agent(reviewed) as vault:
         with pytest.raises(Refused, match="secret"):
             vault.remember(f"The key is {SECRET}.")
-        assert consent.waiting(vault) == 0
+        assert review_policy.waiting(vault) == 0
         made = vault.remember("The key is elsewhere.")
     waiting = reviewed / made.path
     waiting.write_text(waiting.read_text().replace("elsewhere", SECRET))
@@ -198,7 +198,7 @@ def test_the_same_text_waits_once(reviewed: Path) -> None:
         first = vault.remember("The zebra crossed at noon.")
         again = vault.remember("The  zebra crossed at noon.")
         assert again.id == again.duplicate_of == first.id
-        assert consent.waiting(vault) == 1
+        assert review_policy.waiting(vault) == 1
 
 
 def test_what_was_written_meanwhile_is_not_accepted_once_more(root: Path) -> None:

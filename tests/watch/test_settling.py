@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from vault_tool.watch.inbox import Touch
+from vault_tool.watch.pending_paths import Touch
 from vault_tool.watch.settling import GONE_WAIT, HALF_WAIT, LONGEST_WAIT, Look, Settling
 
 

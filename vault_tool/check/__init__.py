@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from vault_tool.check import evidence, identity, lineage, references, vocabulary
+from vault_tool.check import evidence_rules, identity, lineage, references, vocabulary
 from vault_tool.check.scope import Scope
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Snapshot
@@ -27,7 +27,7 @@ RULES: tuple[Rule, ...] = (
     lineage.consolidation_cycle,
     lineage.supersedes_other_type,
     lineage.relationship_of_one,
-    evidence.malformed_evidence,
+    evidence_rules.malformed_evidence,
     vocabulary.unknown_type,
     vocabulary.missing_subject_file,
     vocabulary.many_subjects,

@@ -17,9 +17,9 @@ from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
-from vault_tool.verbs.consolidation import consolidating, drafting, packets, report
+from vault_tool.verbs.consolidation import consolidating, drafting, packet_texts, report
 from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
-from vault_tool.verbs.consolidation.packets import Packet, Step
+from vault_tool.verbs.consolidation.packet_texts import Packet, Step
 from vault_tool.verbs.consolidation.report import ConsolidationReport
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
@@ -45,8 +45,8 @@ SOME = 6
 @click.option("--skip-trivial", is_flag=True, help="Pass over all pairs that share one or two observations.")
 @click.option(
     "--tokens",
-    type=click.IntRange(packets.FEWEST_TOKENS),
-    default=packets.PACKET_TOKENS,
+    type=click.IntRange(packet_texts.FEWEST_TOKENS),
+    default=packet_texts.PACKET_TOKENS,
     show_default=True,
     help="Most tokens of a packet.",
 )
@@ -67,7 +67,7 @@ def consolidate(
         if done:
             return call.emit(consolidating.end_consolidation(vault), _ended, vault)
         if not listed or packet or skip or skip_trivial:
-            step = packets.consolidate(vault, packet=packet, skip=skip, skip_trivial=skip_trivial, tokens=tokens)
+            step = packet_texts.consolidate(vault, packet=packet, skip=skip, skip_trivial=skip_trivial, tokens=tokens)
         if listed:
             return call.emit(consolidating.get_pending_consolidation(vault, limit=None), partial(_pending, whole=True), vault)
         asks = not call.json and sys.stdin.isatty() and sys.stdout.isatty()
@@ -148,7 +148,7 @@ def _walk(call: Call, vault: Context, step: Step, tokens: int) -> Exit:
                     break
             except VaultError as fault:
                 output.say(output.error_line(fault.message, fault.hint))
-        step = packets.next_packet(vault, str(step.pass_id), tokens=tokens)
+        step = packet_texts.next_packet(vault, str(step.pass_id), tokens=tokens)
     return call.emit(consolidating.end_consolidation(vault, str(step.pass_id)), _ended, vault)
 
 
@@ -156,11 +156,11 @@ def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
     """Do what a key says of one packet; whether it is settled or passed over."""
     assert step.packet is not None and step.pass_id is not None  # the walk's own condition
     if key == "s":
-        packets.skip_packets(vault, step.pass_id, packets=[step.packet.label])
+        packet_texts.skip_packets(vault, step.pass_id, packets=[step.packet.label])
         return True
     if key == "t":
         before = step.remaining
-        after = packets.skip_packets(vault, step.pass_id, trivial=True).remaining
+        after = packet_texts.skip_packets(vault, step.pass_id, trivial=True).remaining
         output.say(f"{before - after} trivial pairs are passed over")
         return step.packet.trivial
     if key != "e":

@@ -12,9 +12,9 @@ from vault_tool.cli.options import Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
-from vault_tool.verbs.consolidation import intersections, mapping, merging
-from vault_tool.verbs.consolidation.intersections import Intersection, Neighborhood, Relationship, Revision
+from vault_tool.verbs.consolidation import mapping, merging, open_intersections
 from vault_tool.verbs.consolidation.merging import Merged, SimilarSubjects
+from vault_tool.verbs.consolidation.open_intersections import Intersection, Neighborhood, Relationship, Revision
 
 
 @command("open-around", "vt open-around Redis", "vt open-around Redis --limit 5 --json")
@@ -27,7 +27,7 @@ def open_around(call: Call, subject_name: str, limit: int) -> Exit:
     relation, of dissimilar ones context; a small one of similar subjects is worth developing.
     """
     with call.open_vault() as vault:
-        return call.emit(intersections.open_around(vault, subject_name, limit=limit), _around, vault)
+        return call.emit(open_intersections.open_around(vault, subject_name, limit=limit), _around, vault)
 
 
 @command("open-map", "vt open-map Redis", "vt open-map --hops 1 --memories 50 --json")
@@ -65,7 +65,7 @@ def open_intersection(call: Call, subject_a: str, subject_b: str, limit: int | N
     Its relationship understanding is their relation; how that came to be stands below it.
     """
     with call.open_vault() as vault:
-        return call.emit(intersections.open_intersection(vault, subject_a, subject_b, limit=limit), _intersection, vault)
+        return call.emit(open_intersections.open_intersection(vault, subject_a, subject_b, limit=limit), _intersection, vault)
 
 
 @command("find-similar-subjects", "vt find-similar-subjects", "vt find-similar-subjects Redis --json")

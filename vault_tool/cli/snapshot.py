@@ -9,8 +9,8 @@ from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
 from vault_tool.util.text import counted
-from vault_tool.verbs.recall.snapshot import PresentMemory, PresentState
-from vault_tool.verbs.recall.snapshot import snapshot as snapshot_verb
+from vault_tool.verbs.recall.present_state import PresentMemory, PresentState
+from vault_tool.verbs.recall.present_state import snapshot as snapshot_verb
 
 
 @command("snapshot", "vt snapshot > now.txt", "vt snapshot --json")

@@ -57,7 +57,7 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
     Prints a line for each change: + added, ~ modified, > moved, - removed, ! problem. CORE.md is made anew at most
     once an hour. It ends with Ctrl-C.
     """
-    from vault_tool.owner.lock import WAIT, own  # both bring threads and asyncio, which no other command needs
+    from vault_tool.owner.owner_lock import WAIT, own  # both bring threads and asyncio, which no other command needs
     from vault_tool.watch.watcher import Watcher
 
     with call.open_vault() as vault:
@@ -94,7 +94,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
     and agents' clients ask on a socket for its user alone. It leaves when nobody has asked for ten minutes.
     """
     from vault_tool.cli.answering import serving
-    from vault_tool.owner.lock import own  # as above
+    from vault_tool.owner.owner_lock import own  # as above
     from vault_tool.watch.watcher import Watcher
 
     with call.open_vault() as vault:

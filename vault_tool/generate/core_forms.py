@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from vault_tool.generate.escape import inline, link_path
-from vault_tool.generate.lines import link, provenance, tags, trust, vouched
+from vault_tool.generate.page_lines import link, provenance, tags, trust, vouched
 from vault_tool.model.details import details_of, in_words
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import Section

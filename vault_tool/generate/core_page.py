@@ -11,7 +11,7 @@ from datetime import date
 from vault_tool.generate.budget import cut, in_turn, shares
 from vault_tool.generate.core_forms import CoreItem, Form, ImportMap, Kept, TrackedForm
 from vault_tool.generate.escape import block, inline, quote
-from vault_tool.generate.lines import origin, vouched
+from vault_tool.generate.page_lines import origin, vouched
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry, Section
 from vault_tool.util.clock import parse_time

@@ -10,7 +10,7 @@ from heapq import nlargest, nsmallest
 from itertools import combinations
 
 from vault_tool.generate.escape import inline, words
-from vault_tool.generate.lines import link, provenance
+from vault_tool.generate.page_lines import link, provenance
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import counted, normal_name, tag_name

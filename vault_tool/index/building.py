@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_tool.config import Config
 from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
-from vault_tool.files.changes import settled
+from vault_tool.files.disk_changes import settled
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.authorship import Beliefs, History
 from vault_tool.index.catalog import failure

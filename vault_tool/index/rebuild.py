@@ -13,7 +13,7 @@ from typing import TypeVar
 from vault_tool.config import Config
 from vault_tool.errors import Busy, GitError, StorageError
 from vault_tool.files import git, reader, tombstones
-from vault_tool.files.changes import Changes, compare, settled
+from vault_tool.files.disk_changes import Changes, compare, settled
 from vault_tool.files.layout import INDEX_FILE, FileKind, file_kind
 from vault_tool.files.reader import Scan
 from vault_tool.index import authorship, updating

@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
-from vault_tool.files.changes import is_bulk_loss, settled
+from vault_tool.files.disk_changes import is_bulk_loss, settled
 from vault_tool.files.layout import CONFIG_FILE, is_around
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known

@@ -14,7 +14,7 @@ from vault_tool.files.turns import QueuedTurn, Said, Turns
 from vault_tool.model.records import Observation, Record, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
-from vault_tool.vault import consent, resolve, screening
+from vault_tool.vault import resolve, review_policy, screening
 from vault_tool.vault.context import Context
 
 BATCH = 50
@@ -93,8 +93,8 @@ def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any]
         return
     names = [anchor["name"] for anchor in candidate["anchors"]]
     reason = turn.reason if turn.held else ""
-    if not reason and consent.policy(vault, draft) == "review":
-        reason = consent.OBSERVATIONS_WAIT
+    if not reason and review_policy.policy(vault, draft) == "review":
+        reason = review_policy.OBSERVATIONS_WAIT
     if not reason:
         reason = _objection(op, replace(draft, subjects=tuple(names)), candidate["anchors"])
     if reason:
@@ -147,7 +147,7 @@ def _objection(op: Plan, draft: Observation, anchors: Sequence[Mapping[str, str]
 def _hold(vault: Context, batch: Batch, turn: QueuedTurn, draft: Observation, reason: str) -> None:
     said = {"turn": one_line(turn.text, 500), "note": turn.note, "mode": turn.mode, "risk": turn.risk}
     context = {name: text for name, text in said.items() if text}
-    held = consent.hold(vault, draft, reason, context, verb="turn", screen=False)
+    held = review_policy.hold(vault, draft, reason, context, verb="turn", screen=False)
     (batch.known if held.duplicate_of else batch.held).append(draft.id)
 
 

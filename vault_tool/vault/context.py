@@ -29,7 +29,7 @@ from vault_tool.vault.standing import Standings
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
-    from vault_tool.index.embedding.port import Embedder
+    from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.vectors.vectors import Vectors
 
 ORIGINS = ("owner", "agent", "import")
@@ -343,7 +343,7 @@ class Context:
     @property
     def models(self) -> Path:
         """The folder of local models."""
-        from vault_tool.index.embedding.local import usual_models  # only what compares meanings needs it
+        from vault_tool.index.embedding.onnx import usual_models  # only what compares meanings needs it
 
         home = self.environ.get("HOME") or self.environ.get("USERPROFILE") or str(Path.home())
         return Path(self.machine.models) if self.machine.models else usual_models(Path(home))

@@ -135,7 +135,7 @@ def names_for(vault: Context, name: str) -> tuple[str, ...]:
 
 def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> list[str]:
     """The subjects whose name or alias is nearly `name`, and those of the names `besides` that are, nearest first."""
-    from vault_tool.consolidation.similar import similar_names  # difflib costs 3 ms and only a new name needs it
+    from vault_tool.consolidation.similar_names import similar_names  # difflib costs 3 ms and only a new name needs it
 
     catalog = vault.index.catalog
     new = {normal_name(other): other for other in besides}

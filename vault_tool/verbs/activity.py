@@ -17,7 +17,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.evidence import log_of
+from vault_tool.vault.evidence_state import log_of
 from vault_tool.vault.parameters import require_limit
 
 MOST_SESSIONS = 50

@@ -15,8 +15,8 @@ from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
+    from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.embedding.ollama import Ollama
-    from vault_tool.index.embedding.port import Embedder
     from vault_tool.index.vectors.catching_up import CaughtUp
     from vault_tool.index.vectors.status import VectorStatus
 
@@ -143,12 +143,12 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
 
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
     """What `embed` would have to fetch for the local model first, in words; empty where it would not."""
-    from vault_tool.index.embedding import download, local  # only embedding needs them
+    from vault_tool.index.embedding import download, onnx  # only embedding needs them
 
     settings = overridden(vault.machine_settings(), provider, model)
-    folder = local.folder_in(vault.models)
+    folder = onnx.folder_in(vault.models)
     wanted = settings.provider == "local" or (settings.provider == "auto" and _choice(vault, settings).embedder is None)
-    return "" if not wanted or local.present(folder) else f"{local.MODEL} ({download.MEGABYTES} MB) into {folder}"
+    return "" if not wanted or onnx.present(folder) else f"{onnx.MODEL} ({download.MEGABYTES} MB) into {folder}"
 
 
 def overridden(settings: Machine, provider: str, model: str) -> Machine:
@@ -169,8 +169,8 @@ def _choice(vault: Context, settings: Machine) -> Choice:
 
 def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress) -> tuple[Embedder, str]:
     """The embedder, with its model at hand, and what was fetched for that."""
-    from vault_tool.index.embedding.local import Local, present  # only embedding needs them
     from vault_tool.index.embedding.ollama import Ollama
+    from vault_tool.index.embedding.onnx import Local, present  # only embedding needs them
 
     if settings.fault:
         raise UsageError(settings.fault, "mend it first: nothing is embedded until then")

@@ -15,7 +15,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.standing import confidence_of, is_protected
 

@@ -22,7 +22,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.evidence import Evidence, evidence_moved, evidence_of
+from vault_tool.vault.evidence_state import Evidence, evidence_moved, evidence_of
 from vault_tool.vault.headline import Headline, headline_of, origin_of
 from vault_tool.vault.lean import Short, beside, filled, titled, whose
 from vault_tool.vault.standing import confidence_of

@@ -18,7 +18,7 @@ from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.text import body_hash, one_line, tag_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_units
 from vault_tool.verbs.remember import provenance

@@ -16,7 +16,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_name, one_line
-from vault_tool.vault import consent, resolve
+from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.checked import TEXTS, kinds_of, misfit
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -89,7 +89,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
     with writing(vault, "add-observations", appends=True) as op:
         drafts = [_draft(vault, number, given) for number, given in enumerate(observations)]
         results, drafts = _added(op, drafts, observations)
-        waits = (consent.WAITS,) if any(one.pending_review for one in results) else ()
+        waits = (review_policy.WAITS,) if any(one.pending_review for one in results) else ()
         new = [one.id for one in results if (one.duplicate_of is None or one.added) and not one.pending_review]
         title = f"{len(new)} observations" if len(new) != 1 else drafts[0].title
         saved = op.carry_out(title, new)
@@ -194,7 +194,7 @@ def _again(made: AddedObservation, dropped: tuple[str, ...]) -> AddedObservation
 def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) -> AddedObservation:
     vault = op.vault
     twin = repeats.twin_of(vault, draft)
-    waits = twin is None and (asks or consent.policy(vault, draft) == "review")
+    waits = twin is None and (asks or review_policy.policy(vault, draft) == "review")
     # What waits for a person makes no subjects either: its plan is thrown away.
     tagging = tag(Operation(vault, op.verb, op.freshness) if waits else op, names)
     if twin is not None:
@@ -206,7 +206,7 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
         )  # fmt: skip
     record = replace(draft, subjects=tagging.names)
     if waits:
-        return _held(vault, record, consent.ASKED if asks else consent.OBSERVATIONS_WAIT)
+        return _held(vault, record, review_policy.ASKED if asks else review_policy.OBSERVATIONS_WAIT)
     path = op.create(record)
     op.log(record, path)
     return AddedObservation(
@@ -224,7 +224,7 @@ def _remarks(vault: Context, draft: Observation, made: AddedObservation) -> Iter
 
 
 def _held(vault: Context, record: Observation, why: str) -> AddedObservation:
-    held = consent.hold(vault, record, why, verb="add-observations")
+    held = review_policy.hold(vault, record, why, verb="add-observations")
     return AddedObservation(
         id=held.id,
         content=record.body.rstrip("\n"),

@@ -11,7 +11,7 @@ from functools import partial
 
 from vault_tool.belief.contested import contested
 from vault_tool.belief.decay import Standing, standing
-from vault_tool.consolidation.coverage import Sighting, coverage
+from vault_tool.consolidation.understanding_coverage import Sighting, coverage
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind

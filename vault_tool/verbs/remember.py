@@ -14,9 +14,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
-from vault_tool.vault import consent, resolve
+from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context
-from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
 from vault_tool.verbs import repeats
@@ -111,8 +111,8 @@ def remember(
         tagging = tag(op, subject_names)
         if twin is not None:
             return _repeated(op, twin, draft, tagging)
-        if ask or consent.policy(vault, draft) == "review":
-            return _held(vault, draft, tagging, consent.ASKED if ask else consent.OBSERVATIONS_WAIT)
+        if ask or review_policy.policy(vault, draft) == "review":
+            return _held(vault, draft, tagging, review_policy.ASKED if ask else review_policy.OBSERVATIONS_WAIT)
         return _save(vault, op, draft, tagging)
 
 
@@ -263,11 +263,11 @@ def _repeated(op: Operation, twin: Entry, draft: Observation, tagging: Tagging) 
 
 def _held(vault: Context, draft: Observation, tagging: Tagging, why: str) -> RememberedObservation:
     """The result for a text that waits for a person; the subjects that it names are made when it is accepted."""
-    held = consent.hold(vault, replace(draft, subjects=tagging.names), why, verb="remember")
+    held = review_policy.hold(vault, replace(draft, subjects=tagging.names), why, verb="remember")
     return RememberedObservation(
         id=held.id, content=draft.body.rstrip("\n"), subject_names=tagging.names, similar_subjects=tagging.similar,
         type=draft.type, title=draft.title, path=held.path, duplicate_of=held.duplicate_of, pending_review=True,
-        warnings=(consent.WAITS, *remarks_on(vault, draft)),
+        warnings=(review_policy.WAITS, *remarks_on(vault, draft)),
     )  # fmt: skip
 
 

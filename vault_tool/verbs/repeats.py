@@ -14,7 +14,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, tag_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.vault.evidence import EvidenceState, check_references
+from vault_tool.vault.evidence_state import EvidenceState, check_references
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.standing import DEFAULT_CONFIDENCE
 

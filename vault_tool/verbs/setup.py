@@ -14,7 +14,7 @@ from vault_tool.errors import ConfigError, GitError, Refused, UsageError
 from vault_tool.files import git, layout, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
 from vault_tool.generate.templates import template
-from vault_tool.importing.places import is_note
+from vault_tool.importing.copy_paths import is_note
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry

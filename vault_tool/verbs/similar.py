@@ -107,7 +107,7 @@ def _in_meaning(vault: Context, text: str) -> Iterator[_Alike]:
     # Whoever writes holds the lock now: a server, even one on this machine, may take minutes to load its model.
     if vectors is None or not vectors.ready or vectors.embedder.provider != _IN_THIS_PROCESS:
         return
-    from vault_tool.index.embedding.port import Role  # whoever has vectors has loaded it
+    from vault_tool.index.embedding.embedder import Role  # whoever has vectors has loaded it
 
     try:
         done = vectors.embedder.embed([text], Role.DOCUMENT)

@@ -14,7 +14,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import first_sentence, normal_name, one_line
-from vault_tool.vault import consent, resolve
+from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_units
@@ -331,9 +331,9 @@ def _entries(vault: Context, ids: Iterable[str]) -> Iterator[Entry]:
 
 
 def _save(op: Operation, record: Understanding) -> _Kept:
-    if consent.policy(op.vault, record) == "review":
-        held = consent.hold(op.vault, record, consent.UNDERSTANDINGS_WAIT, verb=op.verb)
-        return _Kept(held.id, held.path, Saved(warnings=(consent.WAITS,)), pending=True)
+    if review_policy.policy(op.vault, record) == "review":
+        held = review_policy.hold(op.vault, record, review_policy.UNDERSTANDINGS_WAIT, verb=op.verb)
+        return _Kept(held.id, held.path, Saved(warnings=(review_policy.WAITS,)), pending=True)
     path = op.create(record)
     op.log(record, path, record.summary)
     return _Kept(record.id, path, op.carry_out(record.title, [record.id]))

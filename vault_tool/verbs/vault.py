@@ -30,15 +30,15 @@ from vault_tool.verbs import (
 )
 from vault_tool.verbs import history as past
 from vault_tool.verbs import undo as taking_back
-from vault_tool.verbs.consolidation import consolidating, intersections, mapping, merging, packets, report
+from vault_tool.verbs.consolidation import consolidating, mapping, merging, open_intersections, packet_texts, report
 from vault_tool.verbs.contracts.op import op as contract_op
 from vault_tool.verbs.contracts.read import read as contract_read
 from vault_tool.verbs.contracts.update import update as contract_update
 from vault_tool.verbs.contracts.write import write as contract_write
 from vault_tool.verbs.importing import markdown_folder, memory_graph
+from vault_tool.verbs.recall import present_state as present
 from vault_tool.verbs.recall import recall as recalling_verb
 from vault_tool.verbs.recall import search, searching_observations
-from vault_tool.verbs.recall import snapshot as present
 from vault_tool.verbs.sessions import ambient, ending, orient, session_context
 from vault_tool.verbs.turns import backstop, linking, logged, taking
 
@@ -73,8 +73,8 @@ class Vault(Context):
     update_understanding = understandings.update_understanding
     set_structural_understanding = understandings.set_structural_understanding
     open_map = mapping.open_map
-    open_around = intersections.open_around
-    open_intersection = intersections.open_intersection
+    open_around = open_intersections.open_around
+    open_intersection = open_intersections.open_intersection
     find_similar_subjects = merging.find_similar_subjects
     merge_subjects = merging.merge_subjects
     begin_consolidation = consolidating.begin_consolidation
@@ -82,7 +82,7 @@ class Vault(Context):
     list_passes = consolidating.list_passes
     get_pending_consolidation = consolidating.get_pending_consolidation
     get_consolidation_report = report.get_consolidation_report
-    consolidate = packets.consolidate
+    consolidate = packet_texts.consolidate
     review = reviewing.review
     consent = consents.consent
     list_consents = consents.list_consents

@@ -27,7 +27,7 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 from vault_tool.files.layout import VAULT, FileKind, file_kind, ignored_folder
-from vault_tool.watch.inbox import OVERFLOW, Inbox
+from vault_tool.watch.pending_paths import OVERFLOW, Inbox
 
 # Not among them: reads, which our own indexing makes, and a folder's change of time, which every file in it makes.
 _HEARD: list[type[FileSystemEvent]] = [

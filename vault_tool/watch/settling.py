@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 
-from vault_tool.watch.inbox import Touch
+from vault_tool.watch.pending_paths import Touch
 
 GONE_WAIT = 0.3
 """Seconds for which a vanished file may come back: editors move the old text away before they write the new one."""

@@ -23,8 +23,8 @@ from vault_tool.util.folder import opened
 from vault_tool.vault.context import Context
 from vault_tool.watch.chores import Chores
 from vault_tool.watch.hearing import CannotHear, Hearing
-from vault_tool.watch.inbox import OVERFLOW, Cookie, Inbox
 from vault_tool.watch.news import Change, News
+from vault_tool.watch.pending_paths import OVERFLOW, Cookie, Inbox
 from vault_tool.watch.settling import Look, Settling
 
 TICK = 0.5

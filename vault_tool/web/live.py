@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import VaultError
 from vault_tool.watch.hearing import CannotHear, Hearing
-from vault_tool.watch.inbox import Inbox
+from vault_tool.watch.pending_paths import Inbox
 
 if TYPE_CHECKING:
     from vault_tool.vault.one_thread import OneThread

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_tool.index.embedding.local import folder_in, present
+from vault_tool.index.embedding.onnx import folder_in, present
 
 MODELS = Path(os.environ.get("VAULT_TEST_MODELS") or "unset")
 AT_HAND = bool(os.environ.get("VAULT_TEST_MODELS")) and present(folder_in(MODELS))

@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool.index.embedding.choose import choose, forget
-from vault_tool.index.embedding.local import FILES
+from vault_tool.index.embedding.onnx import FILES
 from vault_tool.machine import Key, Machine, unusable
 
 

@@ -11,8 +11,8 @@ from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import DIMENSIONS, FakeOllama
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.asking import NoAnswer, Server
+from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.ollama import MODEL, Ollama, models_at
-from vault_tool.index.embedding.port import Role
 from vault_tool.index.embedding.served import BATCH, Limits
 
 SHORT = Limits(query=0.4, first=0.6, batch=0.5, idle=0.5)

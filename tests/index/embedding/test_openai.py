@@ -12,8 +12,8 @@ import pytest
 from tests.fakes.loopback import Mode
 from tests.fakes.openai_server import DIMENSIONS, FakeOpenAI
 from vault_tool.errors import EmbeddingUnavailable
+from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.openai import OpenAI
-from vault_tool.index.embedding.port import Role
 from vault_tool.index.embedding.served import Limits
 from vault_tool.machine import Key
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vault_tool.config import Config
-from vault_tool.index.embedding.port import Role
+from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.prompts import UNKNOWN, prompts_of
 
 

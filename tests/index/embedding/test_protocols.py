@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from tests.fakes.ollama_server import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
+from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.ollama import Ollama
 from vault_tool.index.embedding.openai import OpenAI
-from vault_tool.index.embedding.port import Role
 from vault_tool.machine import Key
 
 TEXTS = ["the migration of databases", "a recipe for soup"]

@@ -14,10 +14,10 @@ from tests.index.vaults import opened
 from vault_tool.config import Config
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.files import git
-from vault_tool.index.embedding.port import Embedded, Embedder, Role
+from vault_tool.index.embedding.embedder import Embedded, Embedder, Role
 from vault_tool.index.rebuild import Index
 from vault_tool.index.vectors import texts
-from vault_tool.index.vectors.port import GENERAL, Matrix, VectorHit
+from vault_tool.index.vectors.vector_store import GENERAL, Matrix, VectorHit
 from vault_tool.index.vectors.vectors import Vectors
 from vault_tool.util.clock import Clock
 

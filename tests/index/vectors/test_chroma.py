@@ -21,7 +21,7 @@ from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.errors import Busy
 from vault_tool.index.manifest import lock
 from vault_tool.index.vectors import chroma, mirror
-from vault_tool.index.vectors.port import StoreUnavailable
+from vault_tool.index.vectors.vector_store import StoreUnavailable
 from vault_tool.index.vectors.vectors import Vectors
 
 

@@ -19,7 +19,7 @@ from tests.index.vectors.made import Words, agrees, brute_force, nearly_agrees, 
 from vault_tool.config import PERSPECTIVES
 from vault_tool.index.vectors.exact import ExactStore
 from vault_tool.index.vectors.mirror import ChromaStore
-from vault_tool.index.vectors.port import VectorStore, Where
+from vault_tool.index.vectors.vector_store import VectorStore, Where
 from vault_tool.index.vectors.vectors import Vectors
 
 KINDS = ("exact", "chroma", "server")

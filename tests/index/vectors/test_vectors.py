@@ -18,8 +18,8 @@ from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.vectors import rows, texts
-from vault_tool.index.vectors.port import StoreUnavailable, Where
 from vault_tool.index.vectors.rows import Header
+from vault_tool.index.vectors.vector_store import StoreUnavailable, Where
 from vault_tool.index.vectors.vectors import Vectors
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")

@@ -21,7 +21,7 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 from vault_tool.verbs.consolidation.consolidating import pending_count, recent_activity
 from vault_tool.verbs.consolidation.drafting import CUT, write_packet
-from vault_tool.verbs.consolidation.packets import next_packet, skip_packets
+from vault_tool.verbs.consolidation.packet_texts import next_packet, skip_packets
 
 
 @pytest.fixture

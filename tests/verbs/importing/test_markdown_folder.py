@@ -15,7 +15,7 @@ from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import frontmatter
-from vault_tool.importing.places import Places, is_note
+from vault_tool.importing.copy_paths import Places, is_note
 from vault_tool.verbs.importing.intake import BATCH, Imported
 
 WILD = Path(__file__).parents[2] / "vaults"

@@ -14,7 +14,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.files.turns import TURNS, Turns
 from vault_tool.util.clock import FixedClock
-from vault_tool.vault import consent
+from vault_tool.vault import review_policy
 from vault_tool.verbs.turns.backstop import signs
 from vault_tool.verbs.turns.taking import Turned
 
@@ -134,7 +134,7 @@ def test_what_needs_consent_goes_to_the_inbox_and_what_is_redirected_nowhere(
 
     assert head(root) == tip and done.written == ()
     assert vault.search("sister").results == ()
-    assert consent.waiting(vault) == done.held == (1 if where else 0)
+    assert review_policy.waiting(vault) == done.held == (1 if where else 0)
     assert found.accepted == (1 if where else 0)
     assert not list((root / TURNS / "skipped").glob("*")), "a redirected turn is kept nowhere, an accepted one not twice"
     if where:

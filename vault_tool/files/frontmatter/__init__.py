@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from vault_tool.files.frontmatter.changes import AddItems, Change, Remove, RemoveItems, Set
 from vault_tool.files.frontmatter.edit import add_fields, add_head, edit
-from vault_tool.files.frontmatter.read import read, read_body, read_head
+from vault_tool.files.frontmatter.head_reader import read, read_body, read_head
+from vault_tool.files.frontmatter.head_writer import render_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Fault, Head, Plain, Quoted, Raw, Value
-from vault_tool.files.frontmatter.write import render_head
 
 __all__ = [
     "AddItems", "Change", "Fault", "Head", "Parts", "Plain", "Quoted", "Raw", "Remove", "RemoveItems", "Set", "Value",

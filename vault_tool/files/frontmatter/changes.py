@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from vault_tool.errors import EditRefused
+from vault_tool.files.frontmatter.head_writer import as_raw
 from vault_tool.files.frontmatter.values import Head, Plain, Raw, Value
-from vault_tool.files.frontmatter.write import as_raw
 
 _WHOLE = re.compile(r"-?\d{1,4000}", re.ASCII)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", re.ASCII)

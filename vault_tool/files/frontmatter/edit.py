@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter.changes import Change, DropItem, Set, Step, agree, expected, next_step
-from vault_tool.files.frontmatter.read import read, read_head
+from vault_tool.files.frontmatter.head_reader import read, read_head
+from vault_tool.files.frontmatter.head_writer import field, render_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Fault, Head, Raw, Value
-from vault_tool.files.frontmatter.write import field, render_head
 
 _BY_HAND = "edit the file by hand"
 

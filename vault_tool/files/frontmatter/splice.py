@@ -9,9 +9,9 @@ from yaml.nodes import ScalarNode, SequenceNode
 
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter.changes import AddItems, DropItem, Remove, Set, Step
-from vault_tool.files.frontmatter.layout import Layout, Place, lay_out
+from vault_tool.files.frontmatter.field_lines import Layout, Place, lay_out
+from vault_tool.files.frontmatter.head_writer import BLOCK_INDENT, UNSEEN, field, fits, inline, is_list
 from vault_tool.files.frontmatter.values import Value
-from vault_tool.files.frontmatter.write import BLOCK_INDENT, UNSEEN, field, fits, inline, is_list
 
 _BLOCK_STYLES = ("|", ">")
 

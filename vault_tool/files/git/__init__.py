@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.files.git.history import LogEntry, changed_between, diff, log, show, show_at, show_many
+from vault_tool.files.git.log import LogEntry, changed_between, diff, log, show, show_at, show_many
 from vault_tool.files.git.message import message
 from vault_tool.files.git.repo import (
     Head,
@@ -22,7 +22,7 @@ from vault_tool.files.git.repo import (
     resolve,
     why_absent,
 )
-from vault_tool.files.git.status import Pending, ignored, in_conflict, tracked, uncommitted
+from vault_tool.files.git.worktree import Pending, ignored, in_conflict, tracked, uncommitted
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import call, output
-from vault_tool.files.git.status import PATHS_A_CALL, without_filters
+from vault_tool.files.git.worktree import PATHS_A_CALL, without_filters
 
 _NONE = "0"
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import Result, call, first_line, honouring, output
-from vault_tool.files.git.status import PATHS_A_CALL
 from vault_tool.files.git.survey import INDEX_HOOKS, Entry, Survey, converted, hook_folder, hooks
+from vault_tool.files.git.worktree import PATHS_A_CALL
 
 Run = Callable[..., Result]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import call, first_line, output, python
-from vault_tool.files.git.status import without_filters
+from vault_tool.files.git.worktree import without_filters
 
 OURS = "refs/vault-purge/"
 OLD, NEW, STASH = OURS + "old/", OURS + "new/", OURS + "stash/"

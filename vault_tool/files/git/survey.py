@@ -9,7 +9,7 @@ from pathlib import Path
 
 from vault_tool.files.git.repo import Head, Repo, fields, lines
 from vault_tool.files.git.run import Call, Config, call, output, together
-from vault_tool.files.git.status import PATHS_A_CALL
+from vault_tool.files.git.worktree import PATHS_A_CALL
 
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
 """The hooks of a commit that look at an index, or are called with one."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence, Sized
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.port import Embedded
+from vault_tool.index.embedding.embedder import Embedded
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.local import GET_IT, Local, folder_in, present
+from vault_tool.index.embedding.embedder import Embedder
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
+from vault_tool.index.embedding.onnx import GET_IT, Local, folder_in, present
 from vault_tool.index.embedding.openai import KEY_HINT, OpenAI
-from vault_tool.index.embedding.port import Embedder
 from vault_tool.machine import Machine, is_loopback
 
 

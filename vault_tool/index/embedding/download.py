@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
-from vault_tool.index.embedding.local import FILES, MODEL, folder_in
+from vault_tool.index.embedding.onnx import FILES, MODEL, folder_in
 from vault_tool.util.atomic import storage
 from vault_tool.util.text import one_line
 

@@ -13,7 +13,7 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.asking import NoAnswer, Said
 from vault_tool.index.embedding.batching import BadBatch, Numbers
 from vault_tool.index.embedding.calling import LATER
-from vault_tool.index.embedding.port import Embedded, Role
+from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.served import Limits, Served, mapping
 from vault_tool.machine import Key
 from vault_tool.util.text import one_line

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from vault_tool.index.embedding.port import Role
+from vault_tool.index.embedding.embedder import Role
 
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _SMALL, _MIDDLE, _LARGE = 900, 1600, 4000

@@ -13,7 +13,7 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.asking import NoAnswer, NoJson, Server
 from vault_tool.index.embedding.batching import MOST_DIMENSIONS, Numbers, in_batches
 from vault_tool.index.embedding.calling import Patience
-from vault_tool.index.embedding.port import Embedded, Role
+from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.prompts import prompts_of
 from vault_tool.machine import is_loopback
 

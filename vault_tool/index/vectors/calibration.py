@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vault_tool.index.vectors.port import Background, Matrix
+from vault_tool.index.vectors.vector_store import Background, Matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.files import secrets
-from vault_tool.index.embedding.port import Embedder, Role
+from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.vectors.vector_set import VectorSet
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.port import Matrix
+    from vault_tool.index.vectors.vector_store import Matrix
 
 BATCH = 50
 """Texts a call, and the most that a kill can cost."""

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.index.vectors.ledger import Ledger
-from vault_tool.index.vectors.port import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.index.vectors.rows import Heads, Numbers, Rows
+from vault_tool.index.vectors.vector_ledger import Ledger
 from vault_tool.index.vectors.vector_set import VectorSet, View
+from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.beside import Beside
 
 _FIRST_LOOK = 40

@@ -15,7 +15,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
 from vault_tool.index.manifest import Part, State, discard, lock, make_way
 from vault_tool.index.vectors import calibration, vector_set
-from vault_tool.index.vectors.ledger import Ledger
+from vault_tool.index.vectors.vector_ledger import Ledger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util import atomic
 

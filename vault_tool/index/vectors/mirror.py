@@ -15,9 +15,9 @@ from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.manifest import lock
 from vault_tool.index.vectors.chroma import Home, load
 from vault_tool.index.vectors.exact import ExactStore
-from vault_tool.index.vectors.ledger import Lane, Ledger, Note
-from vault_tool.index.vectors.port import StoreUnavailable, Vector, VectorHit, Where
+from vault_tool.index.vectors.vector_ledger import Lane, Ledger, Note
 from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.clock import parse_time
 from vault_tool.util.panics import NoPanics
 from vault_tool.util.text import one_line

@@ -11,7 +11,7 @@ from vault_tool.files import git
 from vault_tool.index.rebuild import Index
 from vault_tool.index.schema import titles_of
 from vault_tool.index.vectors import texts
-from vault_tool.index.vectors.ledger import Note
+from vault_tool.index.vectors.vector_ledger import Note
 from vault_tool.index.vectors.vector_set import VectorSet
 
 _READ_AT_ONCE = 500

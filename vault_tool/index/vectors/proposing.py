@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_tool.index.vectors.port import StoreUnavailable, Vector, Where
 from vault_tool.index.vectors.sets import Sets
+from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, Where
 from vault_tool.machine import EXACT
 
 if TYPE_CHECKING:

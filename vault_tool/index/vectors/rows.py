@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from vault_tool.index.vectors.port import Matrix
+from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.atomic import storage
 from vault_tool.util.folder import write_all
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.index.embedding.port import Embedder, Role
+from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.vectors import vector_set
 from vault_tool.index.vectors.vector_set import VectorSet
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from vault_tool.index.vectors.ledger import Refusal
+from vault_tool.index.vectors.vector_ledger import Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

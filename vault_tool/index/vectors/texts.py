@@ -13,8 +13,8 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.embedding.passages import passages
 from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
 from vault_tool.index.updating import head_now
-from vault_tool.index.vectors.ledger import Ledger, Note
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER
+from vault_tool.index.vectors.vector_ledger import Ledger, Note
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import normal_name

@@ -15,11 +15,11 @@ from pathlib import Path
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.manifest import Part, State, discard, lock, make_way
 from vault_tool.index.vectors import rows
-from vault_tool.index.vectors.ledger import Lane, Ledger
 from vault_tool.index.vectors.ledger_file import FORMAT
-from vault_tool.index.vectors.places import Places
-from vault_tool.index.vectors.port import Matrix
+from vault_tool.index.vectors.row_map import Places
 from vault_tool.index.vectors.rows import Header, Rows
+from vault_tool.index.vectors.vector_ledger import Lane, Ledger
+from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.text import slug
 
 FOLDER = "vectors"

@@ -13,20 +13,20 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultError
 from vault_tool.files import git, secrets
 from vault_tool.files.layout import CACHE
-from vault_tool.index.embedding.port import Embedder, Role
+from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.manifest import lock
 from vault_tool.index.rebuild import Index
 from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.catching_up import Bounds, CaughtUp, DimensionChanged, Filling
 from vault_tool.index.vectors.exact import ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
-from vault_tool.index.vectors.ledger import Ledger, Refusal
 from vault_tool.index.vectors.noting import Notes
-from vault_tool.index.vectors.port import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.index.vectors.proposing import Proposer
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.status import SetStatus, VectorStatus
+from vault_tool.index.vectors.vector_ledger import Ledger, Refusal
 from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.index.vectors.vector_store import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.machine import EXACT
 from vault_tool.util.clock import Clock, stamp
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from vault_tool.index.vectors.port import Background, Matrix, Vector
+from vault_tool.index.vectors.vector_store import Background, Matrix, Vector
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.exact import Similarities

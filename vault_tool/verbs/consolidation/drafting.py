@@ -14,7 +14,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
 from vault_tool.verbs import understandings
-from vault_tool.verbs.consolidation.packets import Current, Evidence, Packet
+from vault_tool.verbs.consolidation.packet_texts import Current, Evidence, Packet
 
 CUT = "-- Below this line is what to write it from; it is not kept. --"
 

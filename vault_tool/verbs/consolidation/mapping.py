@@ -11,7 +11,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.consolidation.intersections import region
+from vault_tool.verbs.consolidation.open_intersections import region
 
 MOST = 2000
 """So many nodes a map may have: more is no picture."""

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 
-from vault_tool.consolidation.coverage import contested
-from vault_tool.consolidation.similar import near_pairs
+from vault_tool.consolidation.similar_names import near_pairs
+from vault_tool.consolidation.understanding_coverage import contested
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.files.frontmatter import AddItems, Change, Head, RemoveItems, Set
@@ -22,12 +22,12 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.vault import consent, resolve
+from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.consolidation.intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.nearness import between, prepared, unusual
+from vault_tool.verbs.consolidation.open_intersections import SubjectLine, line_of
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.understandings import inherited
@@ -208,7 +208,7 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
         raise Refused(
             f"{gone.path} has changes that are not committed, and it would be removed", f"`vt commit {gone.path}` first"
         )
-    if consent.policy(vault, _draft(vault, kept, "", "")) == "review":
+    if review_policy.policy(vault, _draft(vault, kept, "", "")) == "review":
         raise Refused("a merge writes an understanding, and those wait for a person here", "ask the owner to merge them")
 
 

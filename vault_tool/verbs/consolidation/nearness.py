@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from vault_tool.index.intersections import Region
 from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
-from vault_tool.verbs.recall.meaning import waiting
+from vault_tool.verbs.recall.vector_scores import waiting
 
 NO_EMBEDDINGS = "no embeddings: similarity is left out"
 """What an answer says that has no similarity in it."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_tool.belief.decay import Standing, standing
-from vault_tool.consolidation.coverage import COVERING, Coverage, Keys, Sighting, contested, coverage
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
+from vault_tool.consolidation.understanding_coverage import COVERING, Coverage, Keys, Sighting, contested, coverage
 from vault_tool.index.graph import supersession
 from vault_tool.index.intersections import Region, Regions, tagging
 from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
@@ -20,8 +20,8 @@ from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
-from vault_tool.verbs.consolidation.intersections import Brief, brief
 from vault_tool.verbs.consolidation.nearness import between, prepared, usual
+from vault_tool.verbs.consolidation.open_intersections import Brief, brief
 from vault_tool.verbs.consolidation.passes import Plan, passes
 from vault_tool.verbs.look import EYES_FIRST, body_of
 

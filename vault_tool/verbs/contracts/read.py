@@ -9,7 +9,7 @@ from typing import Any
 from vault_tool.model.details import Details
 from vault_tool.vault import seen
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.evidence import moved_among
+from vault_tool.vault.evidence_state import moved_among
 from vault_tool.verbs.contracts.meaning import Meaning
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.look import EYES_FIRST

@@ -11,7 +11,7 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.vault.evidence import pinned_to_head
+from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.verbs.contracts.meaning import Meaning, scope_of
 from vault_tool.verbs.contracts.schemas import require_shape

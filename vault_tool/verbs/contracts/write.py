@@ -11,7 +11,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.vault import consent, resolve
+from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs import repeats
@@ -159,8 +159,8 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
         warnings=(*remarks_on(home, record), *_advice(home, alike)),
     )  # fmt: skip
     unsure = draft.confidence is not None and draft.confidence < SURE_ENOUGH
-    if unsure or memory.get("ask") or consent.policy(home, record) == "review":
-        why = UNSURE if unsure else consent.ASKED if memory.get("ask") else consent.OBSERVATIONS_WAIT
+    if unsure or memory.get("ask") or review_policy.policy(home, record) == "review":
+        why = UNSURE if unsure else review_policy.ASKED if memory.get("ask") else review_policy.OBSERVATIONS_WAIT
         return _held(home, record, edges, base, why)
     return base if dry_run else _stored(op, record, edges, base)
 
@@ -176,11 +176,11 @@ def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: Wri
 
 def _held(home: Context, record: Observation, edges: Sequence[Edge], base: Written, why: str) -> Written:
     """A memory that waits for a person; the subjects and links that it names are made when it is accepted."""
-    waits = replace(base, needs_review=True, warnings=(consent.WAITS, *base.warnings))
+    waits = replace(base, needs_review=True, warnings=(review_policy.WAITS, *base.warnings))
     if base.dry_run:
         return waits
     context = {"similar": ", ".join(one.memory_id for one in base.similar)} if base.similar else {}
-    held = consent.hold(home, record, why, context, verb="write", edges=edges)
+    held = review_policy.hold(home, record, why, context, verb="write", edges=edges)
     return replace(waits, memory_id=held.id, path=held.path, duplicate_of=held.duplicate_of)
 
 

@@ -13,8 +13,8 @@ from typing import TypeVar
 from vault_tool.errors import Busy, GitError, NotFound, StorageError, UsageError
 from vault_tool.files import frontmatter, git, tombstones, writer
 from vault_tool.files.parse import record as record_in
+from vault_tool.importing.copy_paths import Places
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
-from vault_tool.importing.places import Places
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.signals import EpisodeEntry

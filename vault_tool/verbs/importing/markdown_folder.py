@@ -14,8 +14,8 @@ from vault_tool.files.foreign import Found
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
 from vault_tool.importing import forms
+from vault_tool.importing.copy_paths import Places, is_note
 from vault_tool.importing.notes import Asked, Made, made
-from vault_tool.importing.places import Places, is_note
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import stamp

@@ -19,8 +19,8 @@ from vault_tool.files.reader import Reader
 from vault_tool.files.render import render
 from vault_tool.importing import cognitive
 from vault_tool.importing.cognitive import Relation, State, Use
+from vault_tool.importing.copy_paths import Places, is_note
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
-from vault_tool.importing.places import Places, is_note
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import note, warning

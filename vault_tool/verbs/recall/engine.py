@@ -25,7 +25,7 @@ from vault_tool.verbs.recall.asked import Answer, Asked, Fate, Part, Recalled
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.filters import unknown
 from vault_tool.verbs.recall.lanes import Pool, Scope
-from vault_tool.verbs.recall.meaning import reasons
+from vault_tool.verbs.recall.vector_scores import reasons
 from vault_tool.verbs.recall.weighing import Ranked, threshold
 
 __all__ = ["Answer", "Asked", "Recalled", "gather"]

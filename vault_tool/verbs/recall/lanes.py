@@ -21,10 +21,10 @@ from vault_tool.recall.question import SELF, Question, asks_of, telling_words, w
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
-from vault_tool.verbs.recall import meaning
+from vault_tool.verbs.recall import vector_scores
 from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.filters import MEMORIES, Filters
-from vault_tool.verbs.recall.meaning import Meaning
+from vault_tool.verbs.recall.vector_scores import Meaning
 
 Scope = Literal["repo", "global"]
 
@@ -92,7 +92,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     reach = _LANE * (_FILTERED if filters.narrow else 1)
     classes = [record_class.value for record_class in (*MEMORIES, RecordClass.EDGE)]
     names = named_subjects(catalog, question)
-    pool.meaning, lacks = meaning.ask(vault, _ways(question, names), weights, until)
+    pool.meaning, lacks = vector_scores.ask(vault, _ways(question, names), weights, until)
     pool.degraded = (*lacks, *filter(None, [doubts(vault.index.catalog)]))
     if pool.meaning is not None:
         pool.meaning.begin()

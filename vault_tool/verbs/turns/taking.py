@@ -17,7 +17,7 @@ from vault_tool.files import writer
 from vault_tool.files.turns import QueuedTurn, Said, SkippedTurn, Turns
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
-from vault_tool.vault import consent, screening
+from vault_tool.vault import review_policy, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import settle_turns
 from vault_tool.vault.parameters import require_limit
@@ -124,7 +124,7 @@ def turn(
         writer=_sent(vault, write) if accepted else "",
         freshness=recollection.answer.freshness,
         degraded=recollection.answer.degraded,
-        warnings=(consent.WAITS,) if accepted and gate.destination == "inbox" else (),
+        warnings=(review_policy.WAITS,) if accepted and gate.destination == "inbox" else (),
     )
 
 
@@ -162,7 +162,7 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
         counts["held"] += len(batch.held)
         counts["known"] += len(batch.known)
     linked = link_beats(vault, written=written).linked if link and written else 0
-    warnings = (consent.WAITS,) if counts["held"] else ()
+    warnings = (review_policy.WAITS,) if counts["held"] else ()
     return Drained(
         **{**asdict(saved), "warnings": (*saved.warnings, *warnings)},
         turns=counts["turns"],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.port import Embedded, Role
+from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.verbs.looking import head, untouched
 from vault_tool import Vault
-from vault_tool.verbs.recall.snapshot import PROJECTION_VERSION, PresentMemory
+from vault_tool.verbs.recall.present_state import PROJECTION_VERSION, PresentMemory
 
 
 def told(vault: Vault) -> dict[str, PresentMemory]:

@@ -8,7 +8,7 @@ from tests.cli.typed import vt
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.consolidation.consolidating import LISTED
-from vault_tool.verbs.consolidation.packets import AHEAD
+from vault_tool.verbs.consolidation.packet_texts import AHEAD
 
 MANY = LISTED + 5
 

@@ -12,7 +12,7 @@ from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.recall.weights import PROFILES
 from vault_tool.vault import vector_upkeep
-from vault_tool.verbs.recall import meaning
+from vault_tool.verbs.recall import vector_scores
 from vault_tool.verbs.recall.engine import Asked, gather
 from vault_tool.verbs.recall.recall import Bundle
 
@@ -59,7 +59,7 @@ def test_vectors_that_are_cut_in_the_middle_of_an_answer_fail_no_answer(root: Pa
     with FakeOllama() as ollama, _opened(root, ollama, "exact") as vault:
         vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
         vault.embed()
-        found, lacks = meaning.ask(vault, ["where does kelp dry?"], PROFILES["targeted"], inf)
+        found, lacks = vector_scores.ask(vault, ["where does kelp dry?"], PROFILES["targeted"], inf)
         assert found is not None
         assert lacks == ()
         paths = found.top(3)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from vault_tool.consolidation.coverage import Keys, Sighting, contested, coverage
+from vault_tool.consolidation.understanding_coverage import Keys, Sighting, contested, coverage
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 

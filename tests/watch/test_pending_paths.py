@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from vault_tool.watch.inbox import Cookie, Inbox
+from vault_tool.watch.pending_paths import Cookie, Inbox
 
 
 def test_a_batch_is_due_after_silence_or_after_the_longest_wait() -> None:

@@ -9,7 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_tool.errors import VaultError
-from vault_tool.index.vectors.port import GENERAL
+from vault_tool.index.vectors.vector_store import GENERAL
 from vault_tool.index.vectors.windows import Windows
 from vault_tool.recall.match import NO_WORDS, beyond
 from vault_tool.recall.weights import Weights
@@ -19,7 +19,7 @@ from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.exact import Similarities, Stands
-    from vault_tool.index.vectors.port import Background, Vector
+    from vault_tool.index.vectors.vector_store import Background, Vector
     from vault_tool.index.vectors.vectors import Vectors
 
 T = TypeVar("T")

@@ -11,12 +11,12 @@ import pytest
 from vault_tool.errors import Busy
 from vault_tool.files import presence
 from vault_tool.files.presence import Watch
-from vault_tool.owner.lock import own
+from vault_tool.owner.owner_lock import own
 
 CHILD = """
 import sys
 from pathlib import Path
-from vault_tool.owner.lock import own
+from vault_tool.owner.owner_lock import own
 with own(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -13,8 +13,8 @@ import pytest
 
 from tests.index.embedding.models import MODELS, needs_model
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.local import DIMENSIONS, FILES, Local, folder_in, present, usual_models
-from vault_tool.index.embedding.port import Role
+from vault_tool.index.embedding.embedder import Role
+from vault_tool.index.embedding.onnx import DIMENSIONS, FILES, Local, folder_in, present, usual_models
 
 TEXTS = [
     "The database moved to Postgres last week.",
@@ -118,8 +118,8 @@ def hear(event, arguments):
         os._exit(9)
 sys.addaudithook(hear)
 from pathlib import Path
-from vault_tool.index.embedding.local import Local, folder_in
-from vault_tool.index.embedding.port import Role
+from vault_tool.index.embedding.onnx import Local, folder_in
+from vault_tool.index.embedding.embedder import Role
 found = Local(folder_in(Path(sys.argv[1]))).embed(["a text", "another"], Role.DOCUMENT)
 assert found.vectors.any()
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 
-from vault_tool.index.vectors.ledger import Ledger
 from vault_tool.index.vectors.rows import KEY_BYTES, Rows
+from vault_tool.index.vectors.vector_ledger import Ledger
 
 _MOST = 200_000
 """So many notes take about 40 MB and half a second once (10,000 take 7 MB and 50 ms), and those asked for a kilobyte each."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.files.changes import DOUBT, compare, is_bulk_loss, settled
+from vault_tool.files.disk_changes import DOUBT, compare, is_bulk_loss, settled
 from vault_tool.files.reader import Scan
 
 ONE, OTHER = (1, 2, 3, 4), (1, 2, 5, 4)

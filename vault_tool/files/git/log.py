@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from vault_tool.errors import NotFound
 from vault_tool.files.git.repo import Repo, checked, head, resolve
 from vault_tool.files.git.run import output
-from vault_tool.files.git.status import without_filters
+from vault_tool.files.git.worktree import without_filters
 
 _QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _TRAILERS = ("Vault-Op", "Vault-Session", "Vault-Ids")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from vault_tool.files.layout import FileKind, file_kind, path_fault
-from vault_tool.importing.places import Places
+from vault_tool.importing.copy_paths import Places
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ import orjson
 
 from vault_tool.errors import StorageError
 from vault_tool.index.vectors.ledger_file import LedgerFile
-from vault_tool.index.vectors.port import Background, Where
 from vault_tool.index.vectors.rows import KEY_BYTES, Print
+from vault_tool.index.vectors.vector_store import Background, Where
 
 _MANY = 900
 _MOST_TOUCHED = 10_000
