@@ -175,6 +175,17 @@ class Catalog:
         """The entries with exactly this body after normalisation."""
         return self._entries("body_hash = ? AND body_hash <> '' ORDER BY path", (body_hash,))
 
+    def count_by_type(self) -> dict[tuple[str, str], int]:
+        """How many records there are of each class and type."""
+        return {
+            (kind, type): count
+            for kind, type, count in self.rows("SELECT class, type, count(*) FROM entries GROUP BY class, type")
+        }
+
+    def ids_of_class(self, record_class: RecordClass) -> list[str]:
+        """The ids of all records of a class, without their entries."""
+        return [row[0] for row in self.rows("SELECT id FROM entries WHERE class = ?", (record_class.value,))]
+
     def of_class(self, record_class: RecordClass, *types: str) -> tuple[Entry, ...]:
         """The entries of one class, of any type or of these, in the order of their paths."""
         if not types:
@@ -271,6 +282,13 @@ class Catalog:
         """Who names whom in one field of their heads: pairs of the record's id and the id that it names."""
         query = "SELECT e.id, j.target FROM relations j JOIN entries e ON e.n = j.n WHERE j.field = ? ORDER BY e.path, j.target"
         return tuple(self.rows(query, (field,)))
+
+    def signals_of(self, targets: Collection[str]) -> Iterator[Signal]:
+        """The signals of several targets, in no order."""
+        for some in _batches(targets):
+            yield from (
+                signal_of(row[0]) for row in self.rows(f"SELECT data FROM signals WHERE target IN ({_marks(some)})", some)
+            )
 
     def signals(self, target: str | None = None) -> list[Signal]:
         """All signals, or those of one memory, in their order, each id once."""

@@ -138,11 +138,11 @@ def get_stats(vault: Context) -> Stats:
     """Counts of everything, the embedding coverage, the consolidation cycle and what the vault says it is."""
     freshness = vault.fresh()
     catalog = vault.index.catalog
-    rows = catalog.rows("SELECT class, type, count(*) FROM entries GROUP BY class, type")
+    by_type = catalog.count_by_type()
     classes: Counter[str] = Counter()
-    for record_class, _, count in rows:
+    for (record_class, _), count in by_type.items():
         classes[record_class] += count
-    understandings = catalog.rows("SELECT id FROM entries WHERE class = ?", (RecordClass.UNDERSTANDING.value,))
+    understandings = catalog.ids_of_class(RecordClass.UNDERSTANDING)
     counts = catalog.counts()
     passes = catalog.of_class(RecordClass.CONSOLIDATION)
     return Stats(
@@ -150,11 +150,11 @@ def get_stats(vault: Context) -> Stats:
         subject_count=classes[RecordClass.SUBJECT.value],
         observation_count=classes[RecordClass.OBSERVATION.value],
         understanding_count=classes[RecordClass.UNDERSTANDING.value],
-        active_understanding_count=sum(1 for (identity,) in understandings if not vault.superseded_by(identity)),
+        active_understanding_count=sum(not vault.superseded_by(one) for one in understandings),
         edge_count=classes[RecordClass.EDGE.value],
         consolidation_count=len(passes),
         page_count=counts.pages,
-        by_type={kind: count for _, kind, count in sorted(rows, key=lambda row: (-row[2], row[1]))},
+        by_type={kind: count for (_, kind), count in sorted(by_type.items(), key=lambda one: (-one[1], one[0][1]))},
         signal_count=counts.signals,
         embedding_coverage=_coverage(vault),
         current_generation=catalog.generation(),

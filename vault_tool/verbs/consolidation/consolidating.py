@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
@@ -424,14 +425,15 @@ def _unplaced(vault: Context, entries: Iterable[Entry]) -> tuple[str, ...]:
 
 def _counts(vault: Context) -> dict[str, int]:
     catalog = vault.index.catalog
-    query = "SELECT class, count(*) FROM entries GROUP BY class"
-    by_class = dict(catalog.rows(query))
+    by_class: Counter[str] = Counter()
+    for (record_class, _), count in catalog.count_by_type().items():
+        by_class[record_class] += count
     gone = supersession(catalog)
-    known = catalog.rows("SELECT id FROM entries WHERE class = ?", (RecordClass.UNDERSTANDING.value,))
+    known = catalog.ids_of_class(RecordClass.UNDERSTANDING)
     return {
-        "subjects": by_class.get(RecordClass.SUBJECT.value, 0),
-        "observations": by_class.get(RecordClass.OBSERVATION.value, 0),
-        "active understandings": sum(row[0] not in gone for row in known),
+        "subjects": by_class[RecordClass.SUBJECT.value],
+        "observations": by_class[RecordClass.OBSERVATION.value],
+        "active understandings": sum(one not in gone for one in known),
         "observations placed nowhere": unlinked_count(catalog),
     }
 

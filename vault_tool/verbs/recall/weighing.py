@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief, fold, untouched
 from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
-from vault_tool.index.schema import signal_of
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -22,8 +21,6 @@ from vault_tool.vault.standing import confidence_of, is_protected
 from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.lanes import Pool
-
-_MANY = 900
 
 _PREFERENCE = "preference"
 
@@ -56,12 +53,8 @@ def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
     """What is believed of each memory, by id."""
     wanted = {entry.id: entry for entry in entries}
     signals: dict[str, list[Signal]] = defaultdict(list)
-    catalog = vault.index.catalog
-    for some in _batches(list(wanted)):
-        query = f"SELECT data FROM signals WHERE target IN ({','.join('?' * len(some))})"
-        for row in catalog.rows(query, some):
-            signal = signal_of(row[0])
-            signals[signal.target].append(signal)
+    for signal in vault.index.catalog.signals_of(wanted):
+        signals[signal.target].append(signal)
     uses: dict[str, list[Use]] = defaultdict(list)
     for use in vault.local.uses():
         if use.target in wanted:
@@ -113,7 +106,3 @@ def _likeness(vault: Context, pool: Pool, believed: Iterable[Belief], asked: Ask
         return {}
     matches = {one.entry.id: one.match for one in pool.candidates.values()}
     return {problem: 1.0 if problem == asked.problem else matches.get(problem, 0.0) for problem in problems}
-
-
-def _batches(items: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (items[start : start + _MANY] for start in range(0, len(items), _MANY))

@@ -1,0 +1,47 @@
+"""The house's own rules that imports cannot state: where SQL stands, and that a module's name leads to one file."""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import vault_tool
+
+PACKAGE = Path(vault_tool.__file__).parent
+DOORS = {"cli", "mcp", "hooks", "web"}
+_SQL = re.compile(
+    r"\s*(select\s.+\sfrom\s|insert\s+(or\s+\w+\s+)?into\s|delete\s+from\s|update\s+\w+\s+set\s|create\s+(table|index)\s)",
+    re.I | re.S,
+)
+
+
+def _modules() -> Iterator[Path]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.name not in ("__init__.py", "__main__.py"):
+            yield path.relative_to(PACKAGE)
+
+
+def statements(source: str) -> list[str]:
+    """The texts of a module that are SQL statements, also those that are put together of parts."""
+    texts = (node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and _SQL.match(text)]
+
+
+def test_only_the_index_speaks_sql() -> None:
+    outside = [path for path in _modules() if path.parts[0] != "index"]
+    found = {str(path): statements((PACKAGE / path).read_text(encoding="utf-8")) for path in outside}
+    assert {path: texts for path, texts in found.items() if texts} == {}
+
+
+def test_a_statement_is_noticed_whatever_its_case() -> None:
+    assert statements("x = f'SELECT id FROM entries WHERE n IN ({m})'") and statements('y = """\n  delete from entries"""')
+    assert not statements("z = 'Select a memory'")
+
+
+def test_below_the_doors_a_name_leads_to_one_module() -> None:
+    named = defaultdict(list)
+    for path in _modules():
+        if not DOORS & set(path.parts):
+            named[path.stem].append(str(path))
+    assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
