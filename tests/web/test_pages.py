@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,6 +66,22 @@ def test_no_page_complains_or_is_wider_than_its_window(chromium: Browser, told: 
             found.page.wait_for_selector("main h1")
             assert found.page.evaluate("document.documentElement.scrollWidth") <= width, path
             found.require_quiet()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(WIDTHS[0], "light"), (WIDTHS[1], "dark")])
+def test_axe_finds_no_fault(chromium: Browser, told: tuple[Served, list[str]], width: int, scheme: str) -> None:
+    if "VAULT_TEST_AXE" not in os.environ:
+        pytest.skip("VAULT_TEST_AXE names no axe.min.js of axe-core (npm)")
+    axe = Path(os.environ["VAULT_TEST_AXE"]).read_text("utf-8")
+    served, paths = told
+    with browsing(chromium, served, width=width, color_scheme=scheme, bypass_csp=True) as found:
+        for path in paths:
+            found.page.goto(served.url + path)
+            found.page.evaluate(axe)
+            faults = found.page.evaluate(
+                "axe.run(document).then((one) => one.violations.map((v) => v.id + ': ' + v.nodes[0].html))"
+            )
+            assert faults == [], path
 
 
 def test_every_page_reads_without_script(told: tuple[Served, list[str]]) -> None:
