@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import vault_tool
 
 PACKAGE = Path(vault_tool.__file__).parent
@@ -45,3 +47,10 @@ def test_below_the_doors_a_name_leads_to_one_module() -> None:
         if not DOORS & set(path.parts):
             named[path.stem].append(str(path))
     assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/glossary.md", "docs/code-map.md"])
+def test_a_page_for_newcomers_names_files_that_are_there(page: str) -> None:
+    named = re.findall(r"`((?!_)(?:\w+/)+(?:\w+\.py)?)`", (PACKAGE.parent / page).read_text(encoding="utf-8"))
+    missing = [one for one in named if not any((root / one).exists() for root in (PACKAGE.parent, PACKAGE))]
+    assert len(named) > 10 and missing == []
