@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from jsonschema import Draft202012Validator
+from mcp.client.client import Client
 
 from tests.git_repos import git
-from tests.mcp.served import ERAS, client_of
+from tests.mcp.served import ERAS, client_of_process, client_over_http, serving
 from vault_tool import Vault
 from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.tools import named
@@ -63,13 +65,26 @@ def _empty_in(value: Any) -> Iterator[Any]:
         yield from _empty_in(one)
 
 
+@asynccontextmanager
+async def client_by(way: str, era: str, root: Path) -> AsyncIterator[Client]:
+    """The SDK's client of `vt mcp` or of `vt serve`, each in a process of its own."""
+    if way == "stdio":
+        async with client_of_process("--vault", str(root), "--preset", "full", era=era, cwd=root) as client:
+            yield client
+    else:
+        with serving("--preset", "full", cwd=root) as server:
+            async with client_over_http(server, era) as client:
+                yield client
+
+
 @pytest.mark.parametrize("era", ERAS)
-def test_every_tool_answers_its_example_as_its_schema_says(story: tuple[Path, dict[str, str]], era: str) -> None:
+@pytest.mark.parametrize("way", ["stdio", "http"])
+def test_every_tool_answers_its_example_as_its_schema_says(story: tuple[Path, dict[str, str]], way: str, era: str) -> None:
     root, ids = story
     said: dict[str, str] = {}
 
     async def call_all() -> None:
-        async with client_of(root, era) as client:
+        async with client_by(way, era, root) as client:
             for name, described in TOOLS.items():
                 arguments = {key: _meant(value, ids) for key, value in described.example.items()}
                 found = await client.call_tool(name, arguments)
