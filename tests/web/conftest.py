@@ -49,7 +49,11 @@ class Served:
     def come_in(self) -> httpx.Client:
         """A client with the cookie of a browser that came in; what it sends says that our own page sent it."""
         client = httpx.Client(
-            base_url=self.url, headers={"accept": "text/html", "origin": self.url}, follow_redirects=True, trust_env=False
+            base_url=self.url,
+            headers={"accept": "text/html", "origin": self.url},
+            follow_redirects=True,
+            trust_env=False,
+            timeout=250,
         )
         assert client.post("/start", data={"code": self.entrance.new_code()}).status_code == 200
         return client

@@ -107,7 +107,7 @@ def test_an_edit_changes_the_file_and_nothing_else_of_it(told: Told) -> None:
     served, ids = told
     with served.vault() as vault:
         path = served.root / vault.show(ids["hum"]).path
-    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    path.write_bytes(path.read_bytes().replace(b"of the lab", "of \u200bthe lab".encode()).replace(b"\n", b"\r\n"))
     before = path.read_bytes()
     fields = _fields(served.get(f"/memory/{ids['hum']}/edit"))
     # A browser sends each line end as CRLF.
