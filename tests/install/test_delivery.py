@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -18,7 +19,7 @@ from tests.cli.typed import vt
 from vault_tool import Vault
 from vault_tool.errors import Exit, UsageError
 from vault_tool.install.clients import Place
-from vault_tool.install.delivery import Delivery, _delivered, prove
+from vault_tool.install.delivery import Delivery, _command, _delivered, prove
 from vault_tool.install.installing import install
 from vault_tool.install.stub import ANSWER, listening
 
@@ -109,14 +110,44 @@ def test_the_command_says_it_by_its_exit_code(tmp_path: Path) -> None:
     assert done.returncode == Exit.FINDINGS and "`vt install zed`" in done.stdout.replace("\n", " ").replace("  ", " ")
 
 
-@pytest.mark.skipif(not CLIENTS, reason="VAULT_CLIENTS names no folder of real clients")
-@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode"])
+LISTS = {
+    "claude-code": ("claude mcp list", "Connected"),
+    "codex": ("codex mcp list", "enabled"),
+    "gemini": ("gemini mcp list", "vault"),
+    "opencode": ("opencode mcp list", "connected"),
+    "copilot": ("copilot mcp list", "vault"),
+    "openclaw": ("openclaw mcp list", "vault"),
+}
+"""What a client says of the servers that it knows, by which command."""
+
+real = pytest.mark.skipif(not CLIENTS, reason="VAULT_CLIENTS names no folder of real clients")
+
+
+@real
+@pytest.mark.parametrize("name", LISTS)
 def test_real_clients_are_told_and_pass_the_memory_on(name: str, place: Place, tmp_path: Path) -> None:
     here = Place({**place.environ, "PATH": f"{CLIENTS}:{os.environ['PATH']}"})
     install(name, program(tmp_path), here)
+    command, word = LISTS[name]
+    listed = subprocess.run(command.split(), cwd=tmp_path, env=dict(here.environ), capture_output=True, text=True, timeout=200)
+    assert word in listed.stdout + listed.stderr
     found = tried(prove(name, here, tmp_path / "v"))
     assert found["settings"] and found["server"] and found.get("hooks") is not False
     if name == "claude-code":
         assert found["delivery of the page"] and found["delivery of the reminders"]
     install(name, program(tmp_path), here, uninstall=True)
     assert tried(prove(name, here, tmp_path)) == {"settings": False}
+
+
+@real
+def test_codex_passes_the_memory_on_once_its_hooks_are_trusted(place: Place, tmp_path: Path) -> None:
+    here = Place({**place.environ, "PATH": f"{CLIENTS}:{os.environ['PATH']}"})
+    install("codex", program(tmp_path), here)
+    with listening() as stub:
+        words = [word.replace("URL", stub.url) for word in _command("codex")]
+        called = [*words, "--dangerously-bypass-hook-trust", "why does redis drop idle connections?"]
+        environ = {**here.environ, "VAULT_STUB_KEY": "nobodys"}
+        subprocess.run(called, cwd=tmp_path / "v", env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=200)
+        asked = "\n".join(stub.asked)
+    assert "# Memory" in asked and "Memory: notes of earlier sessions" in asked
+    assert "| Redis drops idle connections after 300 s." in asked

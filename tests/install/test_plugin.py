@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,11 @@ def test_its_hooks_are_the_ones_that_install_puts_in(monkeypatch: pytest.MonkeyP
 def test_servers_are_started_by_a_command_that_there_is(monkeypatch: pytest.MonkeyPatch) -> None:
     server = read("plugin/.mcp.json")["mcpServers"]["vault"]
     assert parsed(" ".join([server["command"], *server["args"]]), monkeypatch)[0].name == "mcp"
+    # A registry's clients start a package by the command of its own name.
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    package = read("server.json")["packages"][0]
+    assert scripts[package["identifier"]] == scripts["vt"]
+    assert parsed(" ".join(["vt", *(one["value"] for one in package["packageArguments"])]), monkeypatch)[0].name == "mcp"
     assert (ROOT / "README.md").read_text(encoding="utf-8").count(f"mcp-name: {read('server.json')['name']}") == 1
 
 
