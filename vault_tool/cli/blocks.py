@@ -131,7 +131,7 @@ def degraded(reasons: Sequence[str]) -> Iterator[str]:
 
 def visible(text: str) -> str:
     """`text` with every control, escape and direction-changing character spelt out, so that no note can drive a terminal."""
-    return _UNSAFE.sub(_spelt, text.replace("\r\n", "\n"))
+    return _UNSAFE.sub(_escape_character, text.replace("\r\n", "\n"))
 
 
 def width(text: str) -> int:
@@ -264,7 +264,7 @@ def _columns(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def _spelt(match: re.Match[str]) -> str:
+def _escape_character(match: re.Match[str]) -> str:
     code = ord(match.group())
     if code > 0xFFFF:
         return f"\\U{code:08x}"

@@ -166,7 +166,7 @@ def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
     if key != "e":
         raise UsageError(f"`{key}` means nothing here", KEYS)
     settled = drafting.write_packet(vault, step.pass_id, step.packet, in_editor)
-    call.emit(settled, _settled, vault)
+    call.emit(settled, _drafting_result, vault)
     return settled.id is not None
 
 
@@ -265,7 +265,7 @@ def _some(labels: Sequence[str]) -> list[str]:
     return [*labels[:SOME], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _settled(settled: drafting.Settled, short: Short) -> Iterator[Block]:
+def _drafting_result(settled: drafting.Settled, short: Short) -> Iterator[Block]:
     if settled.id is None:
         yield "nothing was written"
         return

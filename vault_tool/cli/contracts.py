@@ -46,7 +46,7 @@ def op(call: Call, source: str, named: str | None) -> Exit:
         output.write(output.to_json(schemas() if named == ALL_SCHEMAS else schema(named)))
         return Exit.DONE
     with call.open_vault() as vault:
-        return _told(list(outcomes(vault, _requests(source))))
+        return _emit_outcomes(list(outcomes(vault, _requests(source))))
 
 
 @command("read", "vt read 'migration fails on an existing column' --kind failed_tactic --kind solution")
@@ -132,7 +132,7 @@ def _requests(source: str) -> bytes:
     return file.read_bytes()
 
 
-def _told(found: Sequence[Outcome]) -> Exit:
+def _emit_outcomes(found: Sequence[Outcome]) -> Exit:
     """Print the answers: one as a document, several one a line."""
     if len(found) == 1:
         output.write(output.to_json(found[0].answer))

@@ -63,7 +63,7 @@ class LazyGroup(click.Group):
         name = args[0]
         command = self.get_command(ctx, name)
         if command is None and not ctx.resilient_parsing and not name.startswith("-"):
-            raise UsageError(f"there is no command `{name}`", _meant(name, self.listed, self.elsewhere))
+            raise UsageError(f"there is no command `{name}`", _suggestion(name, self.listed, self.elsewhere))
         if command is None:
             return super().resolve_command(ctx, args)
         return command.name, command, args[1:]
@@ -85,7 +85,7 @@ class LazyGroup(click.Group):
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _meant(name: str, known: Mapping[str, Listed], elsewhere: Mapping[str, Sequence[str]]) -> str:
+def _suggestion(name: str, known: Mapping[str, Listed], elsewhere: Mapping[str, Sequence[str]]) -> str:
     from difflib import get_close_matches  # 3 ms, and only a slip of the fingers needs it
 
     near = elsewhere.get(name.casefold()) or get_close_matches(name.replace("_", "-"), known)

@@ -93,7 +93,7 @@ def _listed(found: syntheses.SubjectObservations, short: Short) -> Iterator[Bloc
 def get_understandings(call: Call, names: tuple[str, ...]) -> Exit:
     """Show what is understood of subjects together."""
     with call.open_vault() as vault:
-        return call.emit(syntheses.get_understandings(vault, names), _held, vault)
+        return call.emit(syntheses.get_understandings(vault, names), _understanding_blocks, vault)
 
 
 @command("get-understanding-history", "vt get-understanding-history a1b2c3")
@@ -101,7 +101,7 @@ def get_understandings(call: Call, names: tuple[str, ...]) -> Exit:
 def get_understanding_history(call: Call, understanding_id: str) -> Exit:
     """Show what an understanding replaced."""
     with call.open_vault() as vault:
-        return call.emit(syntheses.get_understanding_history(vault, understanding_id), _held, vault)
+        return call.emit(syntheses.get_understanding_history(vault, understanding_id), _understanding_blocks, vault)
 
 
 @command("update-subject-summary", "vt update-subject-summary Redis 'The cache of the lab, and since May its queue'")
@@ -158,7 +158,7 @@ def _matches(found: searching_observations.FoundObservations, short: Short) -> I
     yield from [found.notice] if found.results else []
 
 
-def _held(found: syntheses.Understandings | syntheses.UnderstandingHistory, short: Short) -> Iterator[Block]:
+def _understanding_blocks(found: syntheses.Understandings | syntheses.UnderstandingHistory, short: Short) -> Iterator[Block]:
     for number, one in enumerate(found.results):
         yield from [""] if number else []
         yield Heading(one.title)

@@ -145,7 +145,7 @@ def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
 
 
 def _settings(found: setup.Settings, short: Short) -> Iterator[Block]:
-    rows = [(one.name, _said(one.value), "" if one.value == one.default else "set", one.sentence) for one in found.results]
+    rows = [(one.name, _formatted(one.value), "" if one.value == one.default else "set", one.sentence) for one in found.results]
     if rows:
         yield table(("setting", "value", "", "meaning"), rows)
         yield fields(("path", found.path), ("commit", commit_of(found)))
@@ -157,10 +157,10 @@ def _settings(found: setup.Settings, short: Short) -> Iterator[Block]:
         yield fields(("path", found.machine_path))
 
 
-def _said(value: object) -> str:
+def _formatted(value: object) -> str:
     if isinstance(value, dict):
         # A perspective's text would fill the table; its name says enough.
-        return ", ".join(name if isinstance(said, str) else f"{name} = {_said(said)}" for name, said in value.items())
+        return ", ".join(name if isinstance(said, str) else f"{name} = {_formatted(said)}" for name, said in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)

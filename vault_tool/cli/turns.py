@@ -142,7 +142,7 @@ def _judgement(gate: Gate) -> Iterator[tuple[str, object]]:
 def _listed(found: logged.TurnList, short: Short) -> Iterator[Block]:
     rows = [
         (short(one.id), one.at[:16], one.user or one.session, one.gate.destination, f"{one.recalled}", f"{one.candidates}",
-         _said(one))
+         _turn_text(one))
         for one in found.results
     ]  # fmt: skip
     columns = ("id", "at", "who", "writes", "recalled", "extracted", "said")
@@ -152,7 +152,7 @@ def _listed(found: logged.TurnList, short: Short) -> Iterator[Block]:
     yield from (f"not a turn: {path}" for path in found.problems)
 
 
-def _said(one: logged.TurnLine | logged.TurnShown) -> str:
+def _turn_text(one: logged.TurnLine | logged.TurnShown) -> str:
     return one_line(one.text, SHOWN) if one.text else f"(not kept: {one.withheld})"
 
 

@@ -104,7 +104,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
         _require_allowed(vault)
         if background:
             return call.emit(_in_the_background(vault.root, idle), _presence)
-        watcher = Watcher(vault, _told_nobody)
+        watcher = Watcher(vault, _ignore)
         with own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
                 with serving(vault, me, watcher.settled, stop.leave) as server:
@@ -182,7 +182,7 @@ class _Guard(threading.Thread):
             return 0, 0
 
 
-def _told_nobody(told: Told) -> None:
+def _ignore(told: Told) -> None:
     """A process in the background has nobody to tell."""
 
 

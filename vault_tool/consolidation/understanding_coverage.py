@@ -70,7 +70,7 @@ class Coverage:
 
 def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry, Keys]]) -> Coverage:
     """Count everything once; `understandings` are the active ones with their subjects."""
-    said = _Said(understandings)
+    said = _UnderstandingIndex(understandings)
     tallies: dict[str, Tally] = defaultdict(Tally)
     pairs: Counter[tuple[str, str]] = Counter()
     behind: Counter[str] = Counter()
@@ -86,7 +86,7 @@ def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry
     return Coverage(tallies, pairs, behind, _understood(understandings))
 
 
-class _Said:
+class _UnderstandingIndex:
     """The understandings of subjects and relations, found by the subjects of an observation; each set is looked up once."""
 
     def __init__(self, understandings: Sequence[tuple[Entry, Keys]]) -> None:

@@ -71,7 +71,7 @@ class Watch:
 
 def owner(root: Path) -> Owner | None:
     """Who holds the owner lock now; None where nobody does."""
-    said = _said(root, OWNER_FILE)
+    said = _read_record(root, OWNER_FILE)
     try:
         found = Owner(
             pid=int(said["pid"]),
@@ -97,7 +97,7 @@ def memory(holder: Owner) -> int | None:
 
 def watch(root: Path) -> Watch | None:
     """What the watcher of the vault says of itself; None where none is alive."""
-    said = _said(root, WATCH_FILE)
+    said = _read_record(root, WATCH_FILE)
     if not said:
         return None
     try:
@@ -129,7 +129,7 @@ def _local(root: Path) -> Iterator[Folder]:
         yield folder
 
 
-def _said(root: Path, name: str) -> dict[str, Any]:
+def _read_record(root: Path, name: str) -> dict[str, Any]:
     try:
         found = read_own((root / LOCAL / name).read_bytes())
     except (OSError, ValueError):

@@ -143,7 +143,7 @@ class Sessions:
         process holds the sessions for too long, StorageError where nothing can be kept.
         """
         at = moment.isoformat()
-        with self._held() as folder:
+        with self._locked() as folder:
             name = _name(session)
             data = folder.read(name)
             before = _living(data, session, moment)
@@ -177,7 +177,7 @@ class Sessions:
         if not (self.root / LOCAL / _FOLDER).is_dir():
             return 0
         dropped = 0
-        with self._held() as folder:
+        with self._locked() as folder:
             for name in folder.names():
                 found = _parsed(folder.read(name)) if name.endswith(".json") else None
                 if found is None or not (found.seen.keys() | found.shown.keys()).intersection(ids):
@@ -189,7 +189,7 @@ class Sessions:
         return dropped
 
     @contextmanager
-    def _held(self) -> Iterator[Folder]:
+    def _locked(self) -> Iterator[Folder]:
         """The folder, with its own lock: what a reader notes must not wait for a long write of notes."""
         from filelock import FileLock, Timeout  # 33 ms (it brings asyncio), and only a call in a session keeps state
 

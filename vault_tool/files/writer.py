@@ -136,7 +136,7 @@ def replace(root: Path, path: str, old: bytes, new: bytes) -> Written:
         if new == old:
             return Written(path, old, new)
         conflict = _publish(folder, path, name, old, new)
-    return Written(path, old, new, _beside(root, path, conflict))
+    return Written(path, old, new, _sibling(root, path, conflict))
 
 
 def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
@@ -159,7 +159,7 @@ def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
                 before = changed.current
         # Also where the folder is gone by now: what somebody wanted written is kept somewhere.
         with _place(root, path, len(wanted), create=True) as (folder, name):
-            copy = _beside(root, path, keep_text(folder, name, wanted, Local(root).token()))
+            copy = _sibling(root, path, keep_text(folder, name, wanted, Local(root).token()))
     raise StaleEdit(f"{path} changed while it was edited; the edited text is kept in {copy}", "compare the two by hand")
 
 
@@ -281,5 +281,5 @@ def _refuse_twin(folder: Folder, path: str, name: str, names: dict[str, dict[str
         raise Taken(f"{path} {same}", "choose another name")
 
 
-def _beside(root: Path, path: str, name: str | None) -> str | None:
+def _sibling(root: Path, path: str, name: str | None) -> str | None:
     return None if name is None else "/".join((*real_parts(root, path)[:-1], name))

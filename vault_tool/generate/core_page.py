@@ -67,7 +67,7 @@ def core_page(
     head = f"{header}\n{form.how}" if len(header) + 1 + len(form.how) <= budget else header
     head += _warned(warnings, (budget - len(head)) // 4)
     whole = [one for one in kept if not _expired(one.entry, as_of)]
-    texts = _kept_texts(whole, min(budget // 2, budget - len(head)), form)
+    texts = _identity_texts(whole, min(budget // 2, budget - len(head)), form)
     left_out: Counter[str] = Counter()
     found = _Sections(_ranked(items, registry, as_of, left_out), registry, form, as_of, section_limit)
     imported = form.imported(imports)
@@ -92,7 +92,7 @@ def _warned(warnings: Sequence[str], room: int) -> str:
     return lines
 
 
-def _kept_texts(kept: Sequence[Kept], room: int, form: Form) -> str:
+def _identity_texts(kept: Sequence[Kept], room: int, form: Form) -> str:
     """Soul, protocol and orientation in this order, each cut to its fair share of `room` characters.
 
     One that is as every new vault has it is a line; that of an orientation would say that nothing is known.

@@ -132,12 +132,12 @@ def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> Rel
     incoming = str(item.get("direction") or "").lower() == "incoming"
     return Relation(
         kind=kind, start=target if incoming else identity, end=identity if incoming else target,
-        strength=_unit(item.get("strength")), context=_said(item.get("context")),
+        strength=_unit(item.get("strength")), context=_plain_text(item.get("context")),
         edge_id=canonical(str(item.get("edge_id") or "")) or "",
     )  # fmt: skip
 
 
-def _said(raw: Raw) -> str:
+def _plain_text(raw: Raw) -> str:
     return str(raw).strip() if isinstance(raw, str) and not (isinstance(raw, Plain) and raw in ("null", "~")) else ""
 
 

@@ -103,7 +103,7 @@ def _fill(
                     builder.add(one.text)
         own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": faults_digest(scan.faults)}
         # Both write without holding Python's lock, so that neither waits for the other.
-        with _beside(builder.finish):
+        with _concurrently(builder.finish):
             bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own}, history)
     finally:
         bulk.close()
@@ -152,7 +152,7 @@ def _all(
 
 
 @contextmanager
-def _beside(work: Callable[[], None]) -> Iterator[None]:
+def _concurrently(work: Callable[[], None]) -> Iterator[None]:
     """Do `work` in a thread of its own meanwhile, and raise what it raised."""
     faults: list[StorageError] = []
 

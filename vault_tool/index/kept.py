@@ -60,7 +60,7 @@ class Kept:
 
     def of(self, catalog: Source, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, as the catalogue has them now."""
-        self._settle(catalog)
+        self._catch_up(catalog)
         kept = self._entries
         missing = [] if self._whole else [path for path in paths if path not in kept]
         if missing:
@@ -75,7 +75,7 @@ class Kept:
 
     def of_sessions(self, catalog: Source, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
-        self._settle(catalog)
+        self._catch_up(catalog)
         if not self._whole:
             return None
         paths = {name: sorted(self._of_session.get(name, ())) for name in names}
@@ -83,7 +83,7 @@ class Kept:
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
-    def _settle(self, catalog: Source) -> None:
+    def _catch_up(self, catalog: Source) -> None:
         """Take in what changed since the last question, by whatever process."""
         seq = catalog.seq()
         if seq == self._seq:

@@ -220,7 +220,7 @@ class Lexical:
         if hidden:
             hits = [hit for hit in hits if hit.path not in hidden]
         for path, waiting in hidden.items():
-            if waiting is not None and _meant(waiting, classes, types):
+            if waiting is not None and _matches_filter(waiting, classes, types):
                 score = self._score(waiting, clauses)
                 if score > 0:
                     hits.append(LexicalHit(path, score))
@@ -302,13 +302,13 @@ class Lexical:
         `sentences` are words, each with how much it tells (0..1). For each the best `limit` files are looked at. `longer` gives
         the logarithm of how many times longer than most some files are.
         """
-        said = [self._said(words) for words in sentences]
+        said = [self._rarest_tokens(words) for words in sentences]
         hidden = pending or {}
         meant = [self._only("class", classes)]
         waiting = {
             path: frozenset(self._tokens(text))
             for path, text in hidden.items()
-            if text is not None and _meant(text, classes, None)
+            if text is not None and _matches_filter(text, classes, None)
         }
         best: dict[str, float] = {}
         found: list[dict[str, frozenset[str]]] = []
@@ -331,7 +331,7 @@ class Lexical:
     def _chance(self, words: int) -> float:
         return math.log(max(2, self._searcher.num_docs)) + math.log(max(1, words))
 
-    def _said(self, words: Mapping[str, float]) -> tuple[dict[str, float], int]:
+    def _rarest_tokens(self, words: Mapping[str, float]) -> tuple[dict[str, float], int]:
         """The rarest tokens of a sentence that any file has, with how much each tells; and how many it has in all."""
         telling: dict[str, float] = {}
         for word, part in words.items():
@@ -578,7 +578,7 @@ def _saturated(count: int) -> float:
     return count * (_K1 + 1) / (count + _K1)
 
 
-def _meant(text: Text, classes: Collection[str] | None, types: Collection[str] | None) -> bool:
+def _matches_filter(text: Text, classes: Collection[str] | None, types: Collection[str] | None) -> bool:
     return (classes is None or text.record_class in classes) and (types is None or text.type in types)
 
 

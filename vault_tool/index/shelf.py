@@ -89,7 +89,7 @@ class Shelf:
         if self._held is not None:
             return self._held
         part = self.part
-        trusted = part if part.state() is State.INTACT else self._settled()
+        trusted = part if part.state() is State.INTACT else self._sealed_file()
         if trusted is None:
             self.drop()
             return None
@@ -191,7 +191,7 @@ class Shelf:
         self._catalog = identity, catalog
         return catalog
 
-    def _settled(self) -> Part | None:
+    def _sealed_file(self) -> Part | None:
         """The catalogue's file once no other process is between a write and its seal; what a crash interrupted is examined.
         None where it cannot be trusted.
         """

@@ -71,7 +71,7 @@ def install(
     known = CLIENTS.get(client)
     if known is None:
         raise UsageError(f"there is no client `{client}`", f"choose from {', '.join(CLIENTS)}")
-    kept = _Kept(place, client)
+    kept = _Backup(place, client)
     plan = _without(known, place, name, kept) if uninstall else _with(client, known, place, program, name, hooks)
     edits = tuple(_edit(one) for one in plan.files if one.changed)
     notes = (known.after,) if known.after and not uninstall else ()
@@ -131,7 +131,7 @@ def _with(client: str, known: Client, place: Place, program: Sequence[str], name
     return _Plan(tuple(commands), files.all())
 
 
-def _without(known: Client, place: Place, name: str, kept: _Kept) -> _Plan:
+def _without(known: Client, place: Place, name: str, kept: _Backup) -> _Plan:
     """What is to be done so that nothing of ours is left."""
     files = _Files()
     path = [*known.under, name]
@@ -173,7 +173,7 @@ class _Files:
         return tuple(self._known.values())
 
 
-class _Kept:
+class _Backup:
     """What a client's files held before they were changed, and the hash of what they were changed to."""
 
     def __init__(self, place: Place, client: str) -> None:

@@ -38,7 +38,7 @@ def own(root: Path, clock: Clock | None = None, wait: float = WAIT, *, backgroun
     try:
         guard.acquire(timeout=wait)
     except Timeout as fault:
-        raise Busy(_held(root), "one watcher is enough: let it run, or stop it first") from fault
+        raise Busy(_holder_sentence(root), "one watcher is enough: let it run, or stop it first") from fault
     except (OSError, NotImplementedError) as fault:
         raise StorageError(f"cannot lock {LOCAL}/{LOCK_FILE}: {fault}", "the vault's disk must be writable") from fault
     try:
@@ -51,7 +51,7 @@ def own(root: Path, clock: Clock | None = None, wait: float = WAIT, *, backgroun
         guard.release()
 
 
-def _held(root: Path) -> str:
+def _holder_sentence(root: Path) -> str:
     holder = presence.owner(root)
     if holder is None:
         return f"another process holds {LOCAL}/{LOCK_FILE}"

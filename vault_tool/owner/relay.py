@@ -41,7 +41,7 @@ _PIECE = 2**16
 
 def relayed(arguments: Sequence[str]) -> int | None:
     """Serve the client at standard input and output by way of an owner; None where this process has to serve it itself."""
-    said = _said(arguments)
+    said = _serving_options(arguments)
     root = front.find(said["vault"]) if said is not None and allowed() else None
     if said is None or root is None or _is_forbidden(root):
         return None
@@ -192,7 +192,7 @@ class Relay:
             opening = [line for line in self._opening if line not in waiting.values()]
             for line in (*opening, *self._subscribed.values()):
                 # One after the other, as a client does: what comes before the conversation is open is refused.
-                if not self._said_again(line):
+                if not self._repeat_initialize(line):
                     return
             for key, line in waiting.items():
                 if _may_be_asked_again(line):
@@ -205,7 +205,7 @@ class Relay:
                 with suppress(OSError):
                     self._line.shutdown(socket.SHUT_WR)
 
-    def _said_again(self, line: bytes) -> bool:
+    def _repeat_initialize(self, line: bytes) -> bool:
         """Say what the client once said under an id of our own, and take the answer; whether whoever serves is still there."""
         assert self._line is not None
         said = _object(line)
@@ -301,7 +301,7 @@ def _lost(line: bytes) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": said.get("id"), "result": result}).encode() + b"\n"
 
 
-def _said(arguments: Sequence[str]) -> dict[str, str] | None:
+def _serving_options(arguments: Sequence[str]) -> dict[str, str] | None:
     """The options of a command line that serves; None where it says anything else."""
     said = dict.fromkeys(_OPTIONS, "")
     rest = [*arguments]

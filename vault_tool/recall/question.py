@@ -190,7 +190,7 @@ def words_of(text: str) -> frozenset[str]:
 
 def sentences(text: str) -> dict[str, dict[str, float]]:
     """The sentences of a conversation, the last ones of a long one: of each the words that tell something, and how much."""
-    said = {sentence: words for sentence in _bounded(text) if (words := _said(sentence))}
+    said = {sentence: words for sentence in _bounded(text) if (words := _telling_words(sentence))}
     return dict(list(said.items())[-MOST_SENTENCES:])
 
 
@@ -201,7 +201,7 @@ def _bounded(text: str) -> Iterator[str]:
         yield from (" ".join(words[at : at + _MOST_SAID]) for at in range(0, len(words), _MOST_SAID))
 
 
-def _said(sentence: str) -> dict[str, float]:
+def _telling_words(sentence: str) -> dict[str, float]:
     """The words of a sentence that tell something."""
     found: dict[str, float] = {}
     for part in sentence.split():

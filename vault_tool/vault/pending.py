@@ -144,15 +144,15 @@ def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[Episo
     """Those of the entries that no log of their day has: as often as there are more of them than there."""
     days = {entry.at[:10] for entry in entries}
     paths = [path for path in vault.whole_index.catalog.of_kind(FileKind.EPISODE.value) if layout.journal_date(path) in days]
-    logged = Counter(_told(one) for path in paths for one in journals.read_episode(path, writer.read(vault.root, path))[0])
+    logged = Counter(_entry_key(one) for path in paths for one in journals.read_episode(path, writer.read(vault.root, path))[0])
     for entry in entries:
-        if logged[_told(entry)] > 0:
-            logged[_told(entry)] -= 1
+        if logged[_entry_key(entry)] > 0:
+            logged[_entry_key(entry)] -= 1
         else:
             yield entry
 
 
-def _told(entry: EpisodeEntry) -> tuple[str, ...]:
+def _entry_key(entry: EpisodeEntry) -> tuple[str, ...]:
     """What tells one entry of a log from another, by the minute."""
     return entry.at[:16], one_line(entry.title) or "untitled", one_line(entry.type), entry.path, one_line(entry.summary)
 

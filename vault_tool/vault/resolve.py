@@ -36,7 +36,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if not found:
         if tombstones.has(vault.root, canonical(wanted) or "."):
             raise NotFound(f"{wanted} was forgotten", "its id alone is kept, so that it does not return")
-        _require_told(vault, wanted)
+        _require_visible(vault, wanted)
         _require_no_page(vault, wanted)
         _require_not_shared(vault, wanted)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
@@ -54,7 +54,7 @@ def for_its_keeper(vault: Context) -> Context:
     return vault.with_withheld() if vault.who.origin == "owner" and vault.sight is None else vault
 
 
-def _require_told(vault: Context, wanted: str) -> None:
+def _require_visible(vault: Context, wanted: str) -> None:
     """What is withheld is said to be, to whoever names it and could see it else."""
     catalog = vault.whole_index.catalog
     named = candidates(vault.with_withheld(), wanted) if catalog.withheld() and not vault.everything else ()

@@ -105,12 +105,12 @@ def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> Held | None:
         if word not in data and record.id.encode() not in data:
             continue
         other = record_in(f"{INBOX}/{name}", data, vault.settings.types)
-        if other is not None and (other.id == record.id or _said(other) == _said(record)):
+        if other is not None and (other.id == record.id or _texts_of(other) == _texts_of(record)):
             return Held(other.id, f"{INBOX}/{name}", inbox.about(other.id).reason, other.id)
     return None
 
 
-def _said(record: Record) -> tuple[str, ...]:
+def _texts_of(record: Record) -> tuple[str, ...]:
     texts = (getattr(record, name, "") for name in ("title", "problem", "project", "user"))
     lists = ("\n".join(getattr(record, name, ())) for name in ("steps", "preconditions", "postconditions"))
     supersedes = getattr(record, "supersedes", ())

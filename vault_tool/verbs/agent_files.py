@@ -38,7 +38,7 @@ def list_files(vault: Context, folder: str) -> dict[str, int]:
     for file in sorted(top.rglob("*.md")):
         path = file.relative_to(vault.root).as_posix()
         is_note = file.is_file() and not file.is_symlink() and layout.file_kind(path) is layout.FileKind.NOTE
-        if is_note and _is_told(vault, path):
+        if is_note and _is_visible(vault, path):
             found[file.relative_to(top).as_posix()] = len(_body(_bytes(vault, path)).encode("utf-8", "replace"))
     return found
 
@@ -123,12 +123,12 @@ def _below(vault: Context, path: str) -> Iterator[str]:
 
 def _bytes(vault: Context, path: str) -> bytes:
     file = layout.inside(vault.root, path)
-    if not file.is_file() or not _is_told(vault, path):
+    if not file.is_file() or not _is_visible(vault, path):
         raise NotFound(f"there is no file {path}", "")
     return reader.read(vault.root, path)
 
 
-def _is_told(vault: Context, path: str) -> bool:
+def _is_visible(vault: Context, path: str) -> bool:
     """Whether whoever asks may see a file: not another user's memory, nor one that is told to nobody."""
     return vault.index.catalog.by_path(path) is not None or vault.whole_index.catalog.by_path(path) is None
 

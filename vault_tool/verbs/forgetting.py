@@ -232,7 +232,7 @@ def meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
     """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
     whole = canonical(named)
     known = list(vault.index.catalog.get(whole)) if whole else []
-    if whole and (known or tombstones.has(vault.root, whole) or whole in _inbox_ids(vault) or _is_told_of(vault, whole)):
+    if whole and (known or tombstones.has(vault.root, whole) or whole in _inbox_ids(vault) or _is_mentioned(vault, whole)):
         entry = known[0] if known else None
     else:
         entry = resolve.find(vault, named)
@@ -243,7 +243,7 @@ def meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
     return whole, known
 
 
-def _is_told_of(vault: Context, identity: str) -> bool:
+def _is_mentioned(vault: Context, identity: str) -> bool:
     """Whether anything still tells of a memory whose file is gone: what cites it, what was judged of it, or git."""
     told = (signal.target for signal in vault.index.catalog.signals())
     return (

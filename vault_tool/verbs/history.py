@@ -88,7 +88,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     if memory_id:
         paths = [resolve.find(resolve.for_its_keeper(vault), memory_id).path]
     found = git.log(repo, paths=paths, limit=limit, follow=bool(memory_id))
-    return Log(results=tuple(_brief(_told(vault, one)) for one in found))
+    return Log(results=tuple(_brief(_redacted(vault, one)) for one in found))
 
 
 def history(vault: Context, memory_id: str) -> History:
@@ -152,7 +152,7 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     )
 
 
-def _told(vault: Context, one: git.LogEntry) -> git.LogEntry:
+def _redacted(vault: Context, one: git.LogEntry) -> git.LogEntry:
     """A commit without its subject, which names memories, where one of these is told to nobody but the vault's owner."""
     if vault.who.origin == "owner" or vault.whole_index.catalog.withheld().isdisjoint(one.ids):
         return one

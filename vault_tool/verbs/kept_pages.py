@@ -74,16 +74,16 @@ def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instea
     earlier = [entry for entry, _ in instead.values() if entry.type == kind]
     good = [*(entry for entry in entries if entry.path not in faults), *earlier]
     replaces = {entry.id: entry.texts("supersedes") for entry in (*entries, *earlier)}
-    replaced = set[str]().union(*(_behind(entry.id, replaces) for entry in good))
+    replaced = set[str]().union(*(_all_replaced(entry.id, replaces) for entry in good))
     heads = sorted((entry for entry in good if entry.id not in replaced), key=lambda entry: entry.by_created)
     # What a good one replaced is settled, and what another bad one replaced need not be named as well.
     bad = [entry for entry in entries if entry.path in faults]
-    settled = replaced.union(*(_behind(entry.id, replaces) for entry in bad))
+    settled = replaced.union(*(_all_replaced(entry.id, replaces) for entry in bad))
     refused = {entry.path: faults[entry.path] for entry in (*bad, *earlier) if entry.id not in settled}
     return KeptKind(tuple(heads), refused, {path: body for path, (entry, body) in instead.items() if entry.type == kind})
 
 
-def _behind(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[str]:
+def _all_replaced(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[str]:
     """All that one replaces, also by way of others; itself never, though they name each other in a circle."""
     found: set[str] = set()
     waiting = [*replaces.get(identity, ())]

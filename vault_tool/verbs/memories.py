@@ -160,7 +160,7 @@ def link(
         ends: _Ends = {"from_id": start.id, "from_title": start.title, "to_id": end.id, "to_title": end.title}
         twin = _same_edge(vault, kind, start, end)
         if twin is not None:
-            said = _said_otherwise(vault, twin, why)
+            said = _reason_differs(vault, twin, why)
             return Linked(id=twin.id, type=kind, path=twin.path, duplicate_of=twin.id, warnings=said, **ends)
         edge = Edge(
             id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence,
@@ -292,7 +292,7 @@ def _end(vault: Context, named: str, kind: str) -> Entry:
     raise UsageError(f"`{entry.title}` is a {entry.record_class}: {kind} links two memories", hint)
 
 
-def _said_otherwise(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:
+def _reason_differs(vault: Context, edge: Entry, why: str) -> tuple[str, ...]:
     """What to do about a link that is there already and gives another reason."""
     if not why.strip() or body_hash(why) == edge.body_hash:
         return ()

@@ -138,7 +138,7 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
     if not isinstance(given, Mapping):
         raise UsageError(f"{where} is not an object", 'write it like {"content": "..."}')
     if unknown := sorted(str(key) for key in given.keys() - FIELDS):
-        raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _meant(unknown[0]))
+        raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _field_suggestion(unknown[0]))
     for key, value in given.items():
         one_text = KINDS[key] == TEXTS and isinstance(value, str)  # it stands for a list of one
         if value is not None and not one_text and (wanted := misfit(KINDS[key], value)):
@@ -150,7 +150,7 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
         raise type(fault)(f"{where}: {fault.message}", fault.hint) from fault
 
 
-def _meant(name: str) -> str:
+def _field_suggestion(name: str) -> str:
     """What to type instead of a field that there is not: a near name before the whole list, which is long."""
     near = get_close_matches(name, FIELDS, n=1, cutoff=0.5) or [field for field in sorted(FIELDS) if field.startswith(name)]
     return f"did you mean `{near[0]}`?" if near else f"the fields are {', '.join(sorted(FIELDS))}"
@@ -206,7 +206,7 @@ def _add(op: Operation, draft: Observation, names: Sequence[str], asks: bool) ->
         )  # fmt: skip
     record = replace(draft, subjects=tagging.names)
     if waits:
-        return _held(vault, record, review_policy.ASKED if asks else review_policy.OBSERVATIONS_WAIT)
+        return _queue_for_review(vault, record, review_policy.ASKED if asks else review_policy.OBSERVATIONS_WAIT)
     path = op.create(record)
     op.log(record, path)
     return AddedObservation(
@@ -223,7 +223,7 @@ def _remarks(vault: Context, draft: Observation, made: AddedObservation) -> Iter
         yield from repeats.Repeat(made.subject_names, made.added, made.dropped).remarks(resolve.short(vault, made.id))
 
 
-def _held(vault: Context, record: Observation, why: str) -> AddedObservation:
+def _queue_for_review(vault: Context, record: Observation, why: str) -> AddedObservation:
     held = review_policy.hold(vault, record, why, verb="add-observations")
     return AddedObservation(
         id=held.id,

@@ -245,7 +245,7 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
         [_core_item(one, solved) for one in listed if one.entry.path not in told],
-        [_kept(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
+        [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
         budget=budget,
         section_limit=vault.settings.core_section_limit,
         registry=vault.settings.types,
@@ -259,7 +259,7 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     )
 
 
-def _kept(one: Weighed, text: str, unwritten: Mapping[str, str]) -> Kept:
+def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> Kept:
     return Kept(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
 
 

@@ -162,7 +162,7 @@ def _purged(
     versions = _versions(vault, repo, found)
     traces = traces_of(vault, found, [], versions)
     plan = _planned(vault, repo, traces)
-    told = _told(repo, tuple(found), plan, despite)
+    told = _purge_preview(repo, tuple(found), plan, despite)
     if dry_run:
         meaning = _erased(vault, found, versions, dry_run=True)
         return replace(told, titles=meaning.titles, citing=meaning.citing, dry_run=True)
@@ -347,7 +347,7 @@ def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
         op.carry_out(f"{counted(len(ids), 'memory', 'memories')} name commits anew", ids)
 
 
-def _told(repo: git.Repo, ids: tuple[str, ...], plan: _Plan, despite: Sequence[str]) -> Purged:
+def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _Plan, despite: Sequence[str]) -> Purged:
     """What would be done, and what stands in its way."""
     changed = {*plan.wanted.commits(plan.history)}
     peeled = rewriting.peeled(repo, plan.history.roots.values())

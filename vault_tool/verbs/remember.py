@@ -112,7 +112,7 @@ def remember(
         if twin is not None:
             return _repeated(op, twin, draft, tagging)
         if ask or review_policy.policy(vault, draft) == "review":
-            return _held(vault, draft, tagging, review_policy.ASKED if ask else review_policy.OBSERVATIONS_WAIT)
+            return _queue_for_review(vault, draft, tagging, review_policy.ASKED if ask else review_policy.OBSERVATIONS_WAIT)
         return _save(vault, op, draft, tagging)
 
 
@@ -261,7 +261,7 @@ def _repeated(op: Operation, twin: Entry, draft: Observation, tagging: Tagging) 
     )  # fmt: skip
 
 
-def _held(vault: Context, draft: Observation, tagging: Tagging, why: str) -> RememberedObservation:
+def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why: str) -> RememberedObservation:
     """The result for a text that waits for a person; the subjects that it names are made when it is accepted."""
     held = review_policy.hold(vault, replace(draft, subjects=tagging.names), why, verb="remember")
     return RememberedObservation(

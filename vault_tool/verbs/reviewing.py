@@ -116,7 +116,7 @@ def review(
         _require_owner(vault)
     inbox = Inbox(vault.root)
     with writing(vault, "review") as op:
-        notes = _settled(vault, inbox, as_user)
+        notes = _waiting_notes(vault, inbox, as_user)
         before = inbox.decided()
         # What a killed review decided is not asked for again.
         chosen = [_find(notes, named) for named in accept if before.get(canonical(named) or "") != "accepted"]
@@ -125,7 +125,7 @@ def review(
         accepted, saved = _accept(
             op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped, as_user
         )
-        left = _settled(vault, inbox, as_user)
+        left = _waiting_notes(vault, inbox, as_user)
         return Reviewed(
             **asdict(saved),
             accepted=tuple(accepted),
@@ -179,7 +179,7 @@ def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
     return sorted(found, key=lambda note: (note.about.at, note.name))
 
 
-def _settled(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
+def _waiting_notes(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
     """The notes that wait (about `user`, where one is named), without those that a killed review had decided already."""
     left = []
     decided = inbox.decided()

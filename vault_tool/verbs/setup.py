@@ -127,7 +127,12 @@ def init(
         else:
             first_pages(vault)
         title = _workspace_name(vault) or name or called
-    warnings = (*saved.warnings, *filter(None, [absence]), *_pushed_with(repo), *(() if around else _beside(root, created)))
+    warnings = (
+        *saved.warnings,
+        *filter(None, [absence]),
+        *_pushed_with(repo),
+        *(() if around else _note_hints(root, created)),
+    )
     repository = str(repo.work_tree) if repo else None
     return Initialised(
         **{**asdict(saved), "warnings": warnings}, root=str(vault.root), name=title, created=tuple(created),
@@ -314,7 +319,7 @@ def _pushed_with(repo: git.Repo | None) -> list[str]:
     return [f"{where}; `vt init --separate` gives it a repository of its own"]
 
 
-def _beside(root: Path, created: Sequence[str]) -> Iterator[str]:
+def _note_hints(root: Path, created: Sequence[str]) -> Iterator[str]:
     """What to do with the notes of a folder that Obsidian knew before: they stand beside `vault/`, outside the memory."""
     if layout.SETTINGS_FILE in created and (root / ".obsidian").is_dir():
         copies = "`vt import markdown FOLDER` copies those of a folder beside it"

@@ -111,7 +111,7 @@ def get_understandings(vault: Context, subject_names: Sequence[str]) -> Understa
     now = vault.clock.now()
     held = [e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now)]
     active = [e for e in held if not vault.superseded_by(e.id)]
-    results = tuple(_held(vault, entry) for entry in sorted(active, key=lambda one: one.by_created, reverse=True))
+    results = tuple(_judged(vault, entry) for entry in sorted(active, key=lambda one: one.by_created, reverse=True))
     return Understandings(results=results, freshness=freshness)
 
 
@@ -121,7 +121,7 @@ def get_understanding_history(vault: Context, understanding_id: str) -> Understa
     entry = resolve.find(vault, understanding_id, (RecordClass.UNDERSTANDING,))
     # Stable: of two of one second the one that replaces the other stays before it.
     older = sorted(_replaced(vault, entry), key=lambda one: one.by_created[0], reverse=True)
-    return UnderstandingHistory(id=entry.id, results=tuple(_held(vault, one) for one in (entry, *older)), freshness=freshness)
+    return UnderstandingHistory(id=entry.id, results=tuple(_judged(vault, one) for one in (entry, *older)), freshness=freshness)
 
 
 def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
@@ -136,7 +136,7 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
                     yield older
 
 
-def _held(vault: Context, entry: Entry) -> HeldUnderstanding:
+def _judged(vault: Context, entry: Entry) -> HeldUnderstanding:
     judged = vault.standings.belief_of(entry)
     return HeldUnderstanding(
         id=entry.id,

@@ -61,7 +61,7 @@ class StructuralUnderstanding(Saved):
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _Destination:
     """Where a new synthesis went: into the vault, in place of what it replaced, or into the inbox, replacing nothing yet."""
 
     id: str
@@ -330,10 +330,10 @@ def _entries(vault: Context, ids: Iterable[str]) -> Iterator[Entry]:
         yield from vault.index.catalog.get(identity)
 
 
-def _save(op: Operation, record: Understanding) -> _Kept:
+def _save(op: Operation, record: Understanding) -> _Destination:
     if review_policy.policy(op.vault, record) == "review":
         held = review_policy.hold(op.vault, record, review_policy.UNDERSTANDINGS_WAIT, verb=op.verb)
-        return _Kept(held.id, held.path, Saved(warnings=(review_policy.WAITS,)), pending=True)
+        return _Destination(held.id, held.path, Saved(warnings=(review_policy.WAITS,)), pending=True)
     path = op.create(record)
     op.log(record, path, record.summary)
-    return _Kept(record.id, path, op.carry_out(record.title, [record.id]))
+    return _Destination(record.id, path, op.carry_out(record.title, [record.id]))

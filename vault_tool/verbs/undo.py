@@ -78,7 +78,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     with writing(vault, "undo") as op:
         if obstacle := git.obstacle(vault.repo):
             raise GitError(f"nothing is undone now: {obstacle}", "finish that first")
-        done = _meant(vault, vault.repo, target.strip())
+        done = _resolve_operation(vault, vault.repo, target.strip())
         back = _reversal(vault, vault.repo, done)
         ids = _planned(op, back)
         restored = tuple(sorted([*back.rewritten, *back.revived]))
@@ -95,7 +95,7 @@ def undo(vault: Context, target: str = "") -> Undone:
     )
 
 
-def _meant(vault: Context, repo: git.Repo, target: str) -> git.LogEntry:
+def _resolve_operation(vault: Context, repo: git.Repo, target: str) -> git.LogEntry:
     """The operation that is meant, as the log has it."""
     if not target:
         found = git.log(repo, limit=_NEWEST)
@@ -158,7 +158,7 @@ def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
     back = _Reversal()
     for path in codes:
         if not _is_note(path):
-            back.kept.append(Kept(path=path, reason=_why_kept(path)))
+            back.kept.append(Kept(path=path, reason=_reason_untouched(path)))
             continue
         _require_unchanged(vault, path, after.get(path))
         if path not in before and (done.op in _OF_FILES or _was_there(vault, done, path, after[path])):
@@ -265,7 +265,7 @@ def _is_note(path: str) -> bool:
     return path.startswith(f"{layout.VAULT}/") and layout.file_kind(path) is layout.FileKind.NOTE
 
 
-def _why_kept(path: str) -> str:
+def _reason_untouched(path: str) -> str:
     if path in (layout.CORE_FILE, layout.REFLECTION_FILE):
         return "it is generated"
     kind = layout.file_kind(path)

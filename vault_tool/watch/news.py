@@ -50,7 +50,7 @@ class News:
         for path in before.keys() - now.keys():
             self._known.pop(path)
         self._known.update(now)
-        return _told(catalog, found, now) if found else []
+        return _with_titles(catalog, found, now) if found else []
 
 
 def _notes(files: Mapping[str, Known]) -> dict[str, Known]:
@@ -73,7 +73,7 @@ def _changes(before: Mapping[str, Known], now: Mapping[str, Known]) -> Iterator[
     yield from (Change(REMOVED, path) for paths in gone.values() for path in paths)
 
 
-def _told(catalog: Catalog, changes: Iterable[Change], now: Mapping[str, Known]) -> list[Change]:
+def _with_titles(catalog: Catalog, changes: Iterable[Change], now: Mapping[str, Known]) -> list[Change]:
     """The same with titles, and with what is wrong in the notes that changed."""
     listed = list(changes)
     there = [change.path for change in listed if change.change != REMOVED]

@@ -151,10 +151,10 @@ class Watcher:
             self._again_at = float("inf")
             self._inbox.doubt("a burst")
         # A look that takes long is made more seldom, or a burst would keep us looking at nothing else.
-        if self._inbox.due(QUIET, max(LONGEST, _BUSY_SHARE * self._looked_seconds)) <= 0 or self._settled():
+        if self._inbox.due(QUIET, max(LONGEST, _BUSY_SHARE * self._looked_seconds)) <= 0 or self._ready_paths():
             self._look()
         elif self._chores is not None:
-            self._guarded(self._quiet_chores)
+            self._guarded(self._idle_tasks)
 
     def _wait(self) -> float:
         longest = max(LONGEST, _BUSY_SHARE * self._looked_seconds)
@@ -175,12 +175,12 @@ class Watcher:
         if batch.doubt or len(self._settling) > _FEW_PATHS:
             done = self._look_at_all(batch.doubt)
         else:
-            done = self._look_at(self._settled())
+            done = self._look_at(self._ready_paths())
         # Unanswered, its asker compares by itself: late, and never wrong.
         for cookie in batch.cookies if done else ():
             cookie.looked.set()
 
-    def _settled(self) -> list[str]:
+    def _ready_paths(self) -> list[str]:
         now = time.monotonic()
         paths = self._settling.paths()
         return [path for path in paths if self._settling.ready_at(path, Look.WHOLE) <= now and self._is_ready(path, now)]
@@ -254,7 +254,7 @@ class Watcher:
         if self._record.mode == _EVENTS:
             # In this order: where hearing fails the proof, the next comparison is due at once and then every second.
             self._reconcile_at = time.monotonic() + self._every
-            self._prove_hearing()
+            self._prove_observer()
         else:
             # A 25th of the time at most: walking a large vault every second would keep a core busy.
             self._reconcile_at = time.monotonic() + max(min(POLL, self._every), _SHARE * (time.monotonic() - begun))
@@ -290,7 +290,7 @@ class Watcher:
         if self._hearing.alive:
             self._inbox.doubt(f"{VAULT}/ is another folder")
 
-    def _prove_hearing(self) -> None:
+    def _prove_observer(self) -> None:
         """A file of ours must be heard of, and each folder have its watch; else we poll."""
         if not (self._vault.root / VAULT).is_dir():
             return
@@ -359,7 +359,7 @@ class Watcher:
             return 0, 0, 0
         return found.st_size, found.st_mtime_ns, found.st_ino
 
-    def _quiet_chores(self) -> None:
+    def _idle_tasks(self) -> None:
         if self._chores is not None and not len(self._settling):
             self._chores.when_quiet(self._vault, time.monotonic() - self._changed_at)
 

@@ -114,7 +114,7 @@ def history(repo: Repo) -> History:
 
 def stashes(repo: Repo) -> list[str]:
     """The stashes, the oldest first; after a purge that was killed first those that it holds for putting back."""
-    held = _held(repo)
+    held = _stash_oids(repo)
     result = call(repo.work_tree, "reflog", "show", "--format=%H", _REFS_STASH)
     listed = list(reversed(result.out.decode().split())) if result.code == 0 else []
     return list(dict.fromkeys((*held, *listed)))
@@ -124,7 +124,7 @@ def _set(repo: Repo, key: str) -> str:
     return call(repo.work_tree, "config", "--get", key).out.decode("utf-8", "replace").strip().lower()
 
 
-def _held(repo: Repo) -> list[str]:
+def _stash_oids(repo: Repo) -> list[str]:
     return [oid for _, oid in sorted(_refs(repo, STASH).items())]
 
 
@@ -223,7 +223,7 @@ def rewrite(repo: Repo, wanted: Rewrite, found: History, notes: Callable[[bytes]
 
 def erase(repo: Repo) -> None:
     """Let go of everything that no ref reaches: reflogs, names of our own, and the objects themselves. Stashes are put back."""
-    held = _held(repo)
+    held = _stash_oids(repo)
     output(repo.work_tree, "empty the reflogs", "reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     if held:
         call(repo.work_tree, "update-ref", "-d", _REFS_STASH)

@@ -56,8 +56,8 @@ class OpenAI(Served):
             raise EmbeddingUnavailable("there is no key for OpenAI", KEY_HINT)
         return super().embed(texts, role, instruction, seconds)
 
-    def _told(self, text: str) -> str:
-        return super()._told(text) or " "  # the provider declines an empty text
+    def _acceptable(self, text: str) -> str:
+        return super()._acceptable(text) or " "  # the provider declines an empty text
 
     def _answered(self, texts: Sequence[str], seconds: float, most: int) -> Sequence[Numbers]:
         said = self._tried({"model": self.model, "input": list(texts), "encoding_format": "base64"}, seconds, most)

@@ -74,7 +74,7 @@ class Served(ABC):
     ) -> Embedded:
         """A vector a text; see the port."""
         each = [instruction] * len(texts) if isinstance(instruction, str) else instruction
-        told = [self._told(self._prompts.before(text, role, one)) for text, one in zip(texts, each, strict=True)]
+        told = [self._acceptable(self._prompts.before(text, role, one)) for text, one in zip(texts, each, strict=True)]
         if seconds is None and role is Role.QUERY:
             seconds = self._limits.query
         self._server.ready()  # before the clock runs
@@ -95,7 +95,7 @@ class Served(ABC):
 
         return self._patience.call(limit, call, self._who, waiting=until is not None)
 
-    def _told(self, text: str) -> str:
+    def _acceptable(self, text: str) -> str:
         """The text as the provider takes it, without halves of characters."""
         return text.encode("utf-8", "replace").decode("utf-8")
 

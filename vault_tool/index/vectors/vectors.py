@@ -132,7 +132,7 @@ class Vectors:
             return 0
         self._refresh(_FEW)
         ledger = found[0].ledger()
-        return ledger.count_notes() - self._notes_behind(ledger, found[1])
+        return ledger.count_notes() - self._notes_missing(ledger, found[1])
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -210,7 +210,7 @@ class Vectors:
             return self._notes.count()
         unread = self._refresh(_FEW)
         ledger = found[0].ledger()
-        return unread + self._notes_behind(ledger, found[1])
+        return unread + self._notes_missing(ledger, found[1])
 
     def similarities(self, queries: Mapping[str, Vector]) -> Similarities:
         """How every note stands to a question (`query`); raises StoreUnavailable.
@@ -335,7 +335,7 @@ class Vectors:
             stopped, busy = fault.message, isinstance(fault, Busy)
         self._sets.look_again()
         count = (filling.embedded, filling.refused) if filling is not None else (0, 0)
-        return CaughtUp(embedded=count[0], refused=count[1], behind=self._behind_of(maker), stopped=stopped, busy=busy)
+        return CaughtUp(embedded=count[0], refused=count[1], behind=self._missing_count(maker), stopped=stopped, busy=busy)
 
     def status(self) -> VectorStatus:
         """How the vault stands by meaning."""
@@ -353,7 +353,7 @@ class Vectors:
             perspectives=self.perspectives,
             coverage=self.coverage,
             notes=self.count,
-            behind=self._behind_of(self._chosen) if self._chosen is not None else 0,
+            behind=self._missing_count(self._chosen) if self._chosen is not None else 0,
             refused=tuple(self.refusals()),
             sets=tuple(sets),
             fault=self.fault,
@@ -444,13 +444,13 @@ class Vectors:
         self._refresh(_FEW)
         return ExactStore(found[0], self._settings.perspectives)
 
-    def _behind_of(self, maker: Embedder) -> int:
+    def _missing_count(self, maker: Embedder) -> int:
         vectors = self._sets.own(maker)
         if vectors is None:
             return self._notes.count()
         try:
             ledger = vectors.ledger()
-            return self._notes.unread(vectors) + self._notes_behind(ledger, maker)
+            return self._notes.unread(vectors) + self._notes_missing(ledger, maker)
         except (Busy, StorageError):
             return self._notes.count()
         finally:
@@ -467,7 +467,7 @@ class Vectors:
         active = active or tuple(known)
         return {name: known[name] for name in active if name in known} or general
 
-    def _notes_behind(self, ledger: Ledger, embedder: Embedder | None) -> int:
+    def _notes_missing(self, ledger: Ledger, embedder: Embedder | None) -> int:
         """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
         if set(self._instructions(embedder).values()) - ledger.lanes().keys():
             return ledger.count_notes()

@@ -216,7 +216,7 @@ class _Walk:
         """The packet that comes next: the orientation once all others are done."""
         if self.open:
             return self.open[0]
-        return ORIENTATION if (self.plans or self._said_of_orientation()) and ORIENTATION not in self.done else None
+        return ORIENTATION if (self.plans or self._related_to_orientation()) and ORIENTATION not in self.done else None
 
     def labelled(self, text: str) -> Plan | tuple[str, ...]:
         """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
@@ -320,7 +320,7 @@ class _Walk:
         """The last packet: where we are now, beside what the pass wrote."""
         newest = self._newest_orientation()
         written = written_in(self.vault, self.entry)
-        said = self._said_of_orientation()
+        said = self._related_to_orientation()
         room = tokens // (3 if said else 2)
         share = room // max(1, len(written))
         current = self._current(newest, room) if newest else None
@@ -346,7 +346,7 @@ class _Walk:
         held = holding_place(self.vault.index.catalog, "orientation", ())
         return max((e for e in held if not self.vault.superseded_by(e.id)), key=lambda e: e.by_created, default=None)
 
-    def _said_of_orientation(self) -> list[Entry]:
+    def _related_to_orientation(self) -> list[Entry]:
         """What was related to the orientation, newest first."""
         newest = self._newest_orientation()
         return sorted(related_to(self.vault, newest), key=lambda e: e.by_observed, reverse=True) if newest else []

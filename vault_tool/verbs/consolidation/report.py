@@ -350,7 +350,7 @@ class _Seen:
             )
 
     def orientation(self) -> StaleOrientation | None:
-        newest = self._kept("orientation")
+        newest = self._newest_page("orientation")
         if newest is None:
             return None
         written = newest.text("created")
@@ -364,7 +364,7 @@ class _Seen:
 
     def hygiene(self) -> Iterator[Hygiene]:
         for kind, look in (("soul", soul_findings), ("protocol", protocol_findings)):
-            entry = self._kept(kind)
+            entry = self._newest_page(kind)
             if entry is not None:
                 for finding in look(body_of(self.vault, entry)):
                     yield Hygiene(id=entry.id, kind=kind, sign=finding.sign, why=finding.why)
@@ -379,7 +379,7 @@ class _Seen:
             trivial=plan.trivial,
         )
 
-    def _kept(self, kind: str) -> Entry | None:
+    def _newest_page(self, kind: str) -> Entry | None:
         """The newest active page of one of the kept types."""
         assert kind in KEPT_TYPES
         found = [entry for entry, _ in self.understandings if entry.type == kind]

@@ -161,7 +161,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     unsure = draft.confidence is not None and draft.confidence < SURE_ENOUGH
     if unsure or memory.get("ask") or review_policy.policy(home, record) == "review":
         why = UNSURE if unsure else review_policy.ASKED if memory.get("ask") else review_policy.OBSERVATIONS_WAIT
-        return _held(home, record, edges, base, why)
+        return _queue_for_review(home, record, edges, base, why)
     return base if dry_run else _stored(op, record, edges, base)
 
 
@@ -174,7 +174,7 @@ def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: Wri
     return _with(base, saved, memory_id=record.id, path=path)
 
 
-def _held(home: Context, record: Observation, edges: Sequence[Edge], base: Written, why: str) -> Written:
+def _queue_for_review(home: Context, record: Observation, edges: Sequence[Edge], base: Written, why: str) -> Written:
     """A memory that waits for a person; the subjects and links that it names are made when it is accepted."""
     waits = replace(base, needs_review=True, warnings=(review_policy.WAITS, *base.warnings))
     if base.dry_run:

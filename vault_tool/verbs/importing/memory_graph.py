@@ -188,7 +188,7 @@ class _Taking:
         known = [use for use in self.state.uses if self._known(use.target)]
         for fault in self.state.faults:
             self.intake.tally.problems.append(warning(layout.STATE_FILE, 0, "odd-use", fault))
-        return list(cognitive.uses_since(iter(known), self._told))
+        return list(cognitive.uses_since(iter(known), self._signal_sum))
 
     def use(self, op: Operation, one: tuple[Use, int]) -> None:
         """Plan the signal of one memory's uses."""
@@ -204,7 +204,7 @@ class _Taking:
         said = (entry.text(name) for name in ("updated", "created")) if entry else ()
         return next((stamp(moment) for text in said if (moment := parse_time(text))), self.intake.vault.now())
 
-    def _told(self, target: str) -> float:
+    def _signal_sum(self, target: str) -> float:
         return sum(
             signal.value
             for signal in self.intake.vault.index.catalog.signals(target)

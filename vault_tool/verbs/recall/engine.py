@@ -144,13 +144,13 @@ def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[Ranked]:
     leads = sorted([*best[: asked.limit], *leading], key=lambda one: one.rank, reverse=True) if leading else best[: asked.limit]
     for key, link in chaining.explicit(pool, leads, asked, weights).items():
         links[key] = link
-    _settle_new(pool, links)
+    _raise_linked(pool, links)
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
     believed = weighing.weigh(pool, some, asked, weights)
     return [Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
 
 
-def _settle_new(pool: Pool, links: dict[Key, Link]) -> None:
+def _raise_linked(pool: Pool, links: dict[Key, Link]) -> None:
     """What came along fits at least as well as its link says, whatever its own words."""
     if not links:
         return

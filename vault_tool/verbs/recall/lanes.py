@@ -125,7 +125,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
     if (asked.kinds or asked.exclude) and (asked.problem_links or asked.update_links):
         best = dict.fromkeys([*list(words)[:_BRIDGES], *near[:_BRIDGES], *list(mentions)[:_BRIDGES], *called])
         _lead(pool, catalog.by_paths_kept(best).values(), words, mentions)
-    _beside(pool, words)
+    _add_session_neighbours(pool, words)
     _measure(pool)
     for one in pool.candidates.values() if names else ():
         one.named = _named(one.entry, names)
@@ -255,7 +255,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
     return heads
 
 
-def _beside(pool: Pool, words: Mapping[str, Wording]) -> None:
+def _add_session_neighbours(pool: Pool, words: Mapping[str, Wording]) -> None:
     """Take in what was recorded just before and after the best in the same session, and note who stands beside whom."""
     order = pool.vault.session_order
     best = [one for one in _best(pool, _IN_SESSION) if one.session]

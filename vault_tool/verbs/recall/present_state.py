@@ -93,7 +93,7 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
     weighed = vault.standings.present(vault.index.catalog.snapshot())
     valid = [one for one in weighed if not one.entry.expired(now)]
     chains = _Chains(vault, weighed)
-    memories = (*_told(vault, _served(vault, valid), chains, progress or _unwatched),)
+    memories = (*_present_memories(vault, _served(vault, valid), chains, progress or _unwatched),)
     ids = dict.fromkeys(i for one in memories for i in (one.id, *one.replaces, *(change.id for change in one.changed_by)))
     return PresentState(
         version=PROJECTION_VERSION, as_of=vault.now(), commit=git.head(vault.repo).commit if vault.repo else None,
@@ -108,7 +108,7 @@ def _served(vault: Context, valid: Sequence[Weighed]) -> list[Weighed]:
     return [one for one in valid if one.entry.type not in KEPT_TYPES or (one.entry.path, one.entry.hash) in good]
 
 
-def _told(vault: Context, weighed: Sequence[Weighed], chains: _Chains, progress: Progress) -> Iterator[PresentMemory]:
+def _present_memories(vault: Context, weighed: Sequence[Weighed], chains: _Chains, progress: Progress) -> Iterator[PresentMemory]:
     for done, one in enumerate(weighed):
         if done % _EVERY == 0:
             progress(done, len(weighed))

@@ -164,7 +164,7 @@ def _by_words(vault: Context, asked: Asked, everything: bool) -> tuple[Found, ..
     reach = asked.limit * 2 + 10
     while True:
         hits = vault.index.search(asked.query, reach)
-        found = list(islice(_kept(vault, hits, filters, asked, everything), asked.limit))
+        found = list(islice(_passing(vault, hits, filters, asked, everything), asked.limit))
         if len(found) >= asked.limit or len(hits) < reach:
             return tuple(found)
         reach *= 4
@@ -186,7 +186,7 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
-def _kept(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: Asked, everything: bool) -> Iterator[Found]:
+def _passing(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: Asked, everything: bool) -> Iterator[Found]:
     catalog = vault.index.catalog
     kinds = {kind.casefold() for kind in asked.kinds}
     now = vault.clock.now()

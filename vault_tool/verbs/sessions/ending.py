@@ -127,7 +127,7 @@ class _Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _AttemptMemory:
     known: Entry | None
     offer: Attempt | None
     kind: str
@@ -151,11 +151,11 @@ def _checked(
     votes: Sequence[Mapping[str, Any]],
     attempts: Sequence[Mapping[str, Any]],
     offered: Mapping[str, Attempt],
-) -> tuple[list[_Vote], list[_Kept]]:
+) -> tuple[list[_Vote], list[_AttemptMemory]]:
     """Every vote and attempt as it will be carried out; UsageError names all that cannot be, and then nothing is."""
     faults: list[str] = []
     cast: list[_Vote] = []
-    kept: list[_Kept] = []
+    kept: list[_AttemptMemory] = []
     for number, vote in enumerate(votes):
         try:
             cast.append(_vote(vault, vote))
@@ -199,14 +199,14 @@ def _memory(vault: Context, named: str) -> tuple[Context, Entry]:
     return place, judged(place, named)
 
 
-def _attempt(vault: Context, given: Mapping[str, Any], offered: Mapping[str, Attempt]) -> _Kept:
+def _attempt(vault: Context, given: Mapping[str, Any], offered: Mapping[str, Attempt]) -> _AttemptMemory:
     _require_fields(given, _ATTEMPT_FIELDS)
     key = _text(given, "key")
     offer = offered.get(key) if key else None
     if key and offer is None:
-        known = _kept_before(vault, key)
+        known = _made_earlier(vault, key)
         if known is not None:
-            return _Kept(known, None, known.type, known, given)
+            return _AttemptMemory(known, None, known.type, known, given)
         raise UsageError(f"no attempt `{one_line(key, 20)}` is open in this session")
     outcome = _text(given, "outcome") or (offer.outcome if offer else "")
     if outcome not in OUTCOMES:
@@ -216,10 +216,10 @@ def _attempt(vault: Context, given: Mapping[str, Any], offered: Mapping[str, Att
     named = _text(given, "problem") or (offer.problem_id if offer else "") or ""
     if not named:
         raise UsageError("it names no problem that it was for")
-    return _Kept(None, offer, OUTCOMES[outcome], _problem(vault, named), given)
+    return _AttemptMemory(None, offer, OUTCOMES[outcome], _problem(vault, named), given)
 
 
-def _kept_before(vault: Context, key: str) -> Entry | None:
+def _made_earlier(vault: Context, key: str) -> Entry | None:
     """The memory that an earlier call made of an attempt: a call may be sent again."""
     state = seen.current(vault)
     identity = state.recorded.get(key, "") if state else ""
@@ -265,7 +265,7 @@ def _voted(vault: Context, vote: _Vote) -> tuple[Voted, Saved]:
     return Voted(id=entry.id, title=entry.title, value=vote.value, reason=vote.reason, utility=after), made
 
 
-def _recorded(vault: Context, kept: _Kept) -> tuple[Recorded, Saved]:
+def _recorded(vault: Context, kept: _AttemptMemory) -> tuple[Recorded, Saved]:
     """An attempt as a memory tied to its problem; one that is a solution or failed tactic already is only tied."""
     offer, given = kept.offer, kept.fields
     if kept.known:

@@ -142,12 +142,12 @@ def _within(at: str, since: datetime, until: datetime) -> bool:
 def _event(vault: Context, line: _Line) -> Event:
     entry, memory = line.entry, line.memory
     if memory is None:
-        return Event(at=entry.at, text=_told(entry), type=entry.type, subjects=entry.tags, problem=line.problem)
+        return Event(at=entry.at, text=_entry_text(entry), type=entry.type, subjects=entry.tags, problem=line.problem)
     text = body_of(vault, memory)[:LONGEST_TEXT]
     return Event(at=entry.at, text=text, type=memory.type, subjects=memory.subjects, problem=memory.text("problem"))
 
 
-def _told(entry: EpisodeEntry) -> str:
+def _entry_text(entry: EpisodeEntry) -> str:
     """An entry's title and summary; the title alone where the summary only repeats it."""
     if not entry.summary or entry.summary.startswith(entry.title.rstrip(".… ")):
         return entry.summary or entry.title

@@ -60,7 +60,7 @@ def backstop(
     require_limit(limit)
     kept = Turns(vault.root)
     known = {one.id for one in _theirs(vault, kept)} if settled else set()
-    judged = [identity for named in settled for identity in _meant(known, named.strip())]
+    judged = [identity for named in settled for identity in _resolve_turn(known, named.strip())]
     dropped = kept.settle(judged) if judged else 0
     turns = list(_theirs(vault, kept))
     wanted = {"user": user, "world": world, "session": session}
@@ -74,7 +74,7 @@ def _theirs(vault: Context, kept: Turns) -> Iterator[SkippedTurn]:
     yield from (one for one in kept.skipped(kept_from(vault)) if vault.sight in (None, one.user))
 
 
-def _meant(known: Collection[str], named: str) -> list[str]:
+def _resolve_turn(known: Collection[str], named: str) -> list[str]:
     """The kept turn of an id or a prefix of one; none where it is settled already."""
     if len(named) < SHORTEST_PREFIX:
         raise UsageError(

@@ -151,7 +151,7 @@ def _order(life: Sequence[Entry]) -> Iterator[_Link]:
         if earlier is not None:
             same = earlier.text("session") == session
             where = "in the same session" if same else "in another session"
-            yield _Link("TEMPORAL_FOLLOWS", beat, earlier, f"{_said(beat)} came after {_said(earlier)}, {where}.", beat)
+            yield _Link("TEMPORAL_FOLLOWS", beat, earlier, f"{_quoted(beat)} came after {_quoted(earlier)}, {where}.", beat)
         last[session] = latest = beat
 
 
@@ -165,7 +165,7 @@ def _scenes(life: Sequence[Entry], places: _Subjects) -> Iterator[_Link]:
         if previous is not None and _one_scene(previous, beat, places):
             first = opening[session]
             why = "one turn" if _one_turn(previous, beat) else "one place"
-            yield _Link("SHARED_SCENE_WITH", beat, first, f"{_said(beat)} is of {why} with {_said(first)}.", beat)
+            yield _Link("SHARED_SCENE_WITH", beat, first, f"{_quoted(beat)} is of {why} with {_quoted(first)}.", beat)
         else:
             opening[session] = beat
         before[session] = beat
@@ -190,20 +190,20 @@ def _threads(life: Sequence[Entry]) -> Iterator[_Link]:
         if not key:
             continue
         if key in last:
-            yield _Link("CONTINUES_THREAD", beat, last[key], f"{_said(beat)} goes on with {one_line(named, _SHOWN)}.", beat)
+            yield _Link("CONTINUES_THREAD", beat, last[key], f"{_quoted(beat)} goes on with {one_line(named, _SHOWN)}.", beat)
         last[key] = beat
 
 
 def _anchors(beat: Entry, places: _Subjects) -> Iterator[_Link]:
     for place in places.of(beat, LOCATION):
-        yield _Link("AT_LOCATION", beat, place, f"{_said(beat)} happened at {one_line(place.title, _SHOWN)}.", beat)
+        yield _Link("AT_LOCATION", beat, place, f"{_quoted(beat)} happened at {one_line(place.title, _SHOWN)}.", beat)
     if beat.type == "world_discovery":
         finders = places.of(beat, _FINDERS[0]) or places.of(beat, _FINDERS[1])
         for finder in finders:
-            yield _Link("DISCOVERED", finder, beat, f"{one_line(finder.title, _SHOWN)} found out: {_said(beat)}.", beat)
+            yield _Link("DISCOVERED", finder, beat, f"{one_line(finder.title, _SHOWN)} found out: {_quoted(beat)}.", beat)
 
 
-def _said(beat: Entry) -> str:
+def _quoted(beat: Entry) -> str:
     return f"“{one_line(beat.title, _SHOWN).rstrip('.')}”"
 
 

@@ -103,7 +103,7 @@ def _recent(vault: Context, mine: _Mine, limit: int) -> list[Entry]:
     found: list[Entry] = []
     for start in itertools.count(0, _PAGE):
         entries = written_of(vault.index.catalog, mine.user, mine.session, mine.world, _PAGE, start)
-        newest = sorted(_told(vault, entries), key=beat_order, reverse=True)
+        newest = sorted(_in_force(vault, entries), key=beat_order, reverse=True)
         found.extend(newest[: limit - len(found)])
         if len(found) >= limit or len(entries) < _PAGE:
             break
@@ -116,7 +116,7 @@ def beat_order(entry: Entry) -> tuple[datetime, int, str]:
     return moment(entry.text("created")), int(turn) if turn.isascii() and turn.isdecimal() else 0, entry.id
 
 
-def _told(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
+def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     """Those that are still told unprompted: not expired, not believed to be false."""
     now = vault.clock.now()
     # Looked up together: each look by itself would read all of this machine's use again.
