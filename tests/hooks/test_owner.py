@@ -101,3 +101,8 @@ def test_one_that_hangs_warms_up_or_keeps_another_vault_is_not_waited_for(owned:
         record.write_text(said)
     assert IDLE in text and whose == "by itself"
     assert hooked(owned, START, "other", cwd=str(make(tmp_path)))[1] == "by itself"
+
+
+def test_a_vault_that_does_not_serve_the_folder_it_lies_in_says_nothing_there(owned: Owned, tmp_path: Path) -> None:
+    (tmp_path / "memory").symlink_to(owned.root)
+    assert hooked(owned, START, "beside", cwd=str(tmp_path)) == ("", "by itself")
