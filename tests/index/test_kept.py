@@ -17,7 +17,7 @@ from vault_tool.index.session_order import SessionOrder
 def _ask_often(catalog: Catalog) -> None:
     """Ask for what is not there until it pays to keep everything."""
     for number in range(kept._OFTEN):
-        catalog.by_paths_kept([f"vault/nothing-{number}.md"])
+        catalog.cached_by_paths([f"vault/nothing-{number}.md"])
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -38,8 +38,8 @@ def test_kept_entries_are_as_the_catalogue_has_them_after_anychange(tmp_path: Pa
         catalog = asking.catalog
         seen.update(path for path, _ in catalog.rows("SELECT path, 1 FROM entries"))
         some = chance.sample(sorted(seen), chance.randrange(1, len(seen)))
-        assert catalog.by_paths_kept(some) == catalog.by_paths(some)
-        assert catalog.of_sessions_kept(SESSIONS) is not None or not often
+        assert catalog.cached_by_paths(some) == catalog.by_paths(some)
+        assert catalog.cached_of_sessions(SESSIONS) is not None or not often
         order.settle(catalog)
         fresh = SessionOrder()
         fresh.settle(opened(root).catalog)
@@ -52,15 +52,15 @@ def test_who_asks_again_keeps_all_of_a_small_vault_and_what_changes_is_read_alon
     index.refresh()
     catalog = index.catalog
     _ask_often(catalog)
-    assert catalog.of_sessions_kept(()) == {}
-    before = catalog.by_paths_kept(["vault/readme.md", "vault/edges/one.md"])
+    assert catalog.cached_of_sessions(()) == {}
+    before = catalog.cached_by_paths(["vault/readme.md", "vault/edges/one.md"])
     assert [entry.id for entry in before.values()] == [identity(920)]
     write(root, "vault/new/note-77.md", note(77, session="s9"))
     index.refresh()
-    after = catalog.by_paths_kept(["vault/edges/one.md", "vault/new/note-77.md"])
+    after = catalog.cached_by_paths(["vault/edges/one.md", "vault/new/note-77.md"])
     assert after["vault/edges/one.md"] is before["vault/edges/one.md"]
     assert after["vault/new/note-77.md"].id == identity(77)
-    assert [entry.path for entry in (catalog.of_sessions_kept(["s9", "none"]) or {})["s9"]] == ["vault/new/note-77.md"]
+    assert [entry.path for entry in (catalog.cached_of_sessions(["s9", "none"]) or {})["s9"]] == ["vault/new/note-77.md"]
 
 
 def test_a_session_longer_than_may_be_looked_up_at_once_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from tests.watch.watched import eventually, identity, path_of, vault
 from vault_tool.files import writer
 from vault_tool.vault.context import Context
 from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Chores
-from vault_tool.watch.errand import Errand, Task
+from vault_tool.watch.errand import Task, Worker
 
 
 def test_a_large_vault_is_exported_after_a_quiet_time(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_page_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
 def test_an_errand_ends_with_its_watcher(tmp_path: Path) -> None:
     root = vault(tmp_path)
     with writer.lock(root, 1.0, "test"):
-        errand = Errand.begin(root, Task.CORE)
+        errand = Worker.begin(root, Task.CORE)
         assert not errand.over()
         errand.stop()
         assert errand.over()

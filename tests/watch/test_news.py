@@ -3,13 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.index.vaults import make, note, opened, path_of
-from vault_tool.watch.news import Change, News
+from vault_tool.watch.news import Change, ChangeFeed
 
 
 def test_what_is_told_of_every_kind_of_change(tmp_path: Path) -> None:
     index = opened(make(tmp_path))
     index.refresh()
-    news = News(index.catalog)
+    news = ChangeFeed(index.catalog)
     assert news.of(index.catalog) == []
     (tmp_path / path_of(1)).rename(tmp_path / "vault/moved.md")
     (tmp_path / path_of(2)).unlink()
@@ -37,7 +37,7 @@ def test_copies_that_go_are_each_told(tmp_path: Path) -> None:
     for name in "abc":
         (tmp_path / f"vault/{name}.md").write_text("# Same\n")
     index.refresh()
-    news = News(index.catalog)
+    news = ChangeFeed(index.catalog)
     for name in "abc":
         (tmp_path / f"vault/{name}.md").unlink()
     (tmp_path / "vault/d.md").write_text("# Same\n")

@@ -11,7 +11,7 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.vault.context import Context
 from vault_tool.verbs.turns.taking import turn
 from vault_tool.watch.chores import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Chores
-from vault_tool.watch.errand import Errand, Task
+from vault_tool.watch.errand import Task, Worker
 
 
 def test_the_watcher_writes_what_turns_left_waiting(tmp_path: Path) -> None:
@@ -35,13 +35,13 @@ def test_the_watcher_looks_again_at_turns_that_wrote_nothing_once_in_a_while(
     root = vault(tmp_path)
     said: list[str] = []
     begun: list[Task] = []
-    begin = Errand.begin
+    begin = Worker.begin
 
-    def noted(root: Path, task: Task) -> Errand:
+    def noted(root: Path, task: Task) -> Worker:
         begun.append(task)
         return begin(root, task)
 
-    monkeypatch.setattr(Errand, "begin", noted)
+    monkeypatch.setattr(Worker, "begin", noted)
     with Context.open(root) as opened:
         opened.fresh()
         chores = Chores(said.append)

@@ -151,14 +151,14 @@ class Catalog:
             found.update((entry.path, entry) for entry in self._entries(f"path IN ({_marks(some)})", some))
         return found
 
-    def by_paths_kept(self, paths: Collection[str]) -> dict[str, Entry]:
+    def cached_by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, from memory where they were asked for before.
 
         Not for the middle of a write.
         """
         return self._kept.of(self, paths)
 
-    def of_sessions_kept(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
+    def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
         return self._kept.of_sessions(self, names)
 

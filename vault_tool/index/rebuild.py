@@ -25,7 +25,7 @@ from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
 from vault_tool.index.reading import Seen, with_head, without
 from vault_tool.index.searching import Search, Spoilt, Wording
-from vault_tool.index.shelf import Replaced, Shelf
+from vault_tool.index.shelf import Replaced, Store
 from vault_tool.index.storing import Difference, apply
 from vault_tool.index.updating import Tally, Tip
 from vault_tool.model.types import RecordClass
@@ -81,7 +81,7 @@ class Index:
         self._repo = repo
         self._clock = clock
         self._owners = owners or self._who_commits
-        self._shelf = Shelf(root, config, around=around)
+        self._shelf = Store(root, config, around=around)
         self._search = Search(self._shelf, config)
         self._looks: Mapping[str, reader.Look] = {}
         self._exports_later = False
@@ -124,11 +124,11 @@ class Index:
         return self._search.held()
 
     def refresh(
-        self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None
+        self, *, full: bool = False, confirm: bool = False, refresh_names: bool = False, progress: Progress | None = None
     ) -> Refresh:
         """Compare all files with the indexes and take in what changed; `full` reads every file again.
 
-        A `glance`, once a comparison was made, looks only into folders whose own times changed and into those of subjects:
+        A `refresh_names`, once a comparison was made, looks only into folders whose own times changed and into those of subjects:
         it notices what came, went, was moved or replaced, not what was written in place elsewhere. It is for appending.
 
         When notes vanished in bulk nothing is forgotten unless git explains it or `confirm` says that it is meant.
@@ -137,7 +137,7 @@ class Index:
         begun = time.perf_counter()
         for _ in range(_ATTEMPTS):
             try:
-                return _timed(self._refreshed(full, confirm, glance, progress), begun)
+                return _timed(self._refreshed(full, confirm, refresh_names, progress), begun)
             except Replaced:
                 # The other's build is of the files as it saw them; the answer must be of the files after the question.
                 continue
@@ -235,10 +235,10 @@ class Index:
             self._exports_later = False
         self._export_if_due(self.catalog)
 
-    def _refreshed(self, full: bool, confirm: bool, glance: bool, progress: Progress | None) -> Refresh:
+    def _refreshed(self, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
         self._shelf.borrow_if_unwritable()
         catalog = self._shelf.ready()
-        scan = self._scanned(self._trusted(catalog) if glance and catalog and not full else None)
+        scan = self._scanned(self._trusted(catalog) if refresh_names and catalog and not full else None)
         # After a walk that failed in part no folder's times are trusted: the next look goes everywhere.
         self._looks = {} if scan.partial else scan.looks
         if catalog is None:
@@ -270,7 +270,7 @@ class Index:
     def _walked(
         self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], where: Tip, confirm: bool
     ) -> Refresh:
-        digests = {"faults": faults_digest(scan.faults), "forgotten": updating.graves_digest(tombstones.forgotten(self._root))}
+        digests = {"faults": faults_digest(scan.faults), "forgotten": updating.tombstone_digest(tombstones.forgotten(self._root))}
         news = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         # The usual case: no lock is taken and nothing is written, but for an export that is due.
         if not (changes or news or where.facts):
@@ -377,7 +377,7 @@ class Index:
         """
         head = updating.head_now(self._repo)
         signature = updating.head_signature(self._repo) if self._repo is not None else ""
-        graves = updating.graves_digest(tombstones.forgotten(self._root))
+        graves = updating.tombstone_digest(tombstones.forgotten(self._root))
         history = History()
         if self._repo is not None:
             try:

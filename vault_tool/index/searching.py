@@ -15,7 +15,7 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import Part, State, discard
-from vault_tool.index.shelf import Replaced, Shelf
+from vault_tool.index.shelf import Replaced, Store
 from vault_tool.index.storing import transaction
 from vault_tool.util.panics import NoPanics
 
@@ -58,7 +58,7 @@ class Spoilt(Exception):
 class Search:
     """The full-text index that belongs to a catalogue's build."""
 
-    def __init__(self, shelf: Shelf, config: Config) -> None:
+    def __init__(self, shelf: Store, config: Config) -> None:
         self._shelf = shelf
         self._config = config
         self._open: tuple[Part, list[list[Any]], Lexical] | None = None
@@ -133,7 +133,7 @@ class Search:
         if self._typical is None or self._typical[0] != build:
             self._typical = build, max(_LEAST_BYTES, catalog.mean_size() - _HEAD_BYTES)
         _, typical = self._typical
-        entries = catalog.by_paths_kept(paths).values()
+        entries = catalog.cached_by_paths(paths).values()
         return {entry.path: max(0.0, log(max(1, entry.size - _HEAD_BYTES) / typical)) for entry in entries}
 
     def usable(self, catalog: Catalog) -> bool:

@@ -56,7 +56,7 @@ class SessionOrder:
 
 
 def _sessions(catalog: Catalog, names: Sequence[str]) -> dict[str, Session]:
-    kept = catalog.of_sessions_kept(names)
+    kept = catalog.cached_of_sessions(names)
     if kept is None:
         return _looked_up(catalog, names)
     observations = {name: (one for one in some if one.record_class is RecordClass.OBSERVATION) for name, some in kept.items()}

@@ -32,7 +32,7 @@ def _part(cache: Path, name: str) -> Part:
     return Part(cache / f"catalog-{FORMAT}-{name}.sqlite3", cache / "catalog.seal")
 
 
-class Shelf:
+class Store:
     """The cache folder of one vault and the catalogue in it; a temporary folder where the vault's cannot be written."""
 
     def __init__(self, root: Path, config: Config, *, around: bool = False) -> None:

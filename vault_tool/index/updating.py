@@ -47,7 +47,7 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class Outrun:
+class OvertakenRead:
     """What stands otherwise by now than it was found: files to read again, and the paths of those that left."""
 
     again: Mapping[str, Stat]
@@ -125,7 +125,7 @@ def read(
     return Findings(tuple(seen), touched, vanished)
 
 
-def outrun(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> Outrun:
+def outrun(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:
     """Asked while nobody else writes the catalogue: of what was seen and missed, what must not be written as it was found.
 
     Another process may have taken in a newer state of the same file while we read an older one.
@@ -138,7 +138,7 @@ def outrun(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[st
         one = found.get(path)
         if one is None or one.stat != stat or (one.grown_from and (path not in grown or grown[path].hash != one.grown_from)):
             again[path] = stat
-    return Outrun(again, frozenset(found.keys() - there.keys()))
+    return OvertakenRead(again, frozenset(found.keys() - there.keys()))
 
 
 def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) -> tuple[dict[str, Stat], dict[str, Stat]]:
@@ -227,7 +227,7 @@ def unreadable(catalog: Catalog) -> tuple[str, ...]:
     return catalog.of_kind(UNREADABLE)
 
 
-def graves_digest(forgotten: Collection[str]) -> str:
+def tombstone_digest(forgotten: Collection[str]) -> str:
     """What tells one set of forgotten ids from another; empty where nothing was forgotten."""
     return hashlib.blake2b("\n".join(sorted(forgotten)).encode(), digest_size=8).hexdigest() if forgotten else ""
 

@@ -114,7 +114,7 @@ class _Seen(Catalog):
     def visible(self, paths: Iterable[str]) -> set[str]:
         """Which of these files may be seen."""
         wanted = list(paths)
-        kept = self.by_paths_kept(wanted).values()
+        kept = self.cached_by_paths(wanted).values()
         # The ledger of a pass names memories of anybody.
         ledgers = self.user is None
         records = (entry.path for entry in kept if ledgers or entry.record_class is not RecordClass.CONSOLIDATION)
@@ -169,10 +169,10 @@ class View(Index):
         return self._whole.held()
 
     def refresh(
-        self, *, full: bool = False, confirm: bool = False, glance: bool = False, progress: Progress | None = None
+        self, *, full: bool = False, confirm: bool = False, refresh_names: bool = False, progress: Progress | None = None
     ) -> Refresh:
         """Compare all files with the indexes; see `Index.refresh`."""
-        return self._whole.refresh(full=full, confirm=confirm, glance=glance, progress=progress)
+        return self._whole.refresh(full=full, confirm=confirm, refresh_names=refresh_names, progress=progress)
 
     def wrote(self, paths: Sequence[str]) -> Refresh:
         """Take in what we wrote; see `Index.wrote`."""

@@ -390,13 +390,13 @@ class Context:
         same = self.everything or (self.sight is None and not self.whole_index.catalog.withheld())
         (self if same else self.with_withheld()).standings.settle(changed=changed)
 
-    def glance(self) -> Freshness:
+    def refresh_names(self) -> Freshness:
         """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.
 
         What was written in place elsewhere is noticed by the next answer. The first time it is a whole comparison.
         """
         self._finish_forgetting()
-        return self.freshness(self.index.refresh(glance=True, progress=self.progress))
+        return self.freshness(self.index.refresh(refresh_names=True, progress=self.progress))
 
     def _finish_forgetting(self) -> None:
         """Finish what a killed process began to forget, before anything is answered or written."""

@@ -310,7 +310,7 @@ def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Ope
     accepted first, where nobody else has.
     """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.glance() if appends else vault.fresh()
+        freshness = vault.refresh_names() if appends else vault.fresh()
         heal(vault)
         if appends:
             # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.

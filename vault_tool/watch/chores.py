@@ -13,7 +13,7 @@ from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import SMALL
 from vault_tool.vault.vector_upkeep import outlook
-from vault_tool.watch.errand import Errand, Left, Outcome, Task, do
+from vault_tool.watch.errand import Left, Outcome, Task, Worker, do
 
 EXPORT_QUIET = 10.0
 """Seconds without a change before the exports of a large vault are written."""
@@ -46,7 +46,7 @@ class Chores:
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
-        self._errand: Errand | None = None
+        self._errand: Worker | None = None
         self._begun = 0.0
         self._exported = ""
         self._export_after = 0.0
@@ -72,7 +72,7 @@ class Chores:
             return
         self._begun = time.monotonic()
         try:
-            self._errand = Errand.begin(vault.root, task)
+            self._errand = Worker.begin(vault.root, task)
         except OSError as fault:
             self._say(f"no process can be started for {task}: {fault.strerror or fault}")
 
@@ -92,7 +92,7 @@ class Chores:
         if errand is not None:
             errand.stop()
 
-    def _ended(self, errand: Errand) -> None:
+    def _ended(self, errand: Worker) -> None:
         self._errand = None
         if errand.task is Task.EXPORTS:
             ended = time.monotonic()

@@ -72,7 +72,7 @@ def do(vault: Context, task: Task) -> Outcome:
         return Outcome(f"{_UNDONE[task]}: {fault.message}", Left.REST)
 
 
-class Errand:
+class Worker:
     """A task under way in a child process."""
 
     def __init__(self, task: Task, process: subprocess.Popen[str]) -> None:

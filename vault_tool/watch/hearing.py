@@ -41,7 +41,7 @@ class CannotHear(Exception):
     """The system does not notify of changes here; the sentence says why."""
 
 
-class Hearing:
+class FileObserver:
     """Every change below `vault/`, put into an inbox, from `start` until `stop`."""
 
     def __init__(self, root: Path, inbox: Inbox) -> None:

@@ -27,7 +27,7 @@ class Change:
     message: str = ""
 
 
-class News:
+class ChangeFeed:
     """Remembers what the notes were when it was last asked."""
 
     def __init__(self, catalog: Catalog) -> None:

@@ -22,8 +22,8 @@ from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
 from vault_tool.vault.context import Context
 from vault_tool.watch.chores import Chores
-from vault_tool.watch.hearing import CannotHear, Hearing
-from vault_tool.watch.news import Change, News
+from vault_tool.watch.hearing import CannotHear, FileObserver
+from vault_tool.watch.news import Change, ChangeFeed
 from vault_tool.watch.pending_paths import OVERFLOW, Cookie, Inbox
 from vault_tool.watch.settling import Look, Settling
 
@@ -63,11 +63,11 @@ class Watcher:
         self._tell = tell
         self._every = reconcile
         self._inbox = Inbox()
-        self._hearing = Hearing(vault.root, self._inbox)
+        self._hearing = FileObserver(vault.root, self._inbox)
         self._settling = Settling()
         self._chores = Chores(self._remark) if chores else None
         self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
-        self._news: News | None = None
+        self._news: ChangeFeed | None = None
         self._withheld = False
         self._looked_seconds = 0.0
         self._changed_at = time.monotonic()
@@ -90,7 +90,7 @@ class Watcher:
 
     def run(self, stop: threading.Event) -> None:
         """Watch until `stop` is set. Raises what cannot be got over at the start; later faults are told and tried again."""
-        self._news = News(self._vault.index.catalog)
+        self._news = ChangeFeed(self._vault.index.catalog)
         try:
             self._listen()
             self._see_to_head()
@@ -106,7 +106,7 @@ class Watcher:
 
     def once(self) -> None:
         """One comparison with everything that hangs on it, without listening."""
-        self._news = News(self._vault.index.catalog)
+        self._news = ChangeFeed(self._vault.index.catalog)
         self._look_at_all("")
         if self._chores is not None:
             self._chores.now(self._vault)
@@ -283,7 +283,7 @@ class Watcher:
         alive = self._hearing.alive
         self._hearing.stop()
         if (self._vault.root / VAULT).is_dir():
-            self._hearing = Hearing(self._vault.root, self._inbox)
+            self._hearing = FileObserver(self._vault.root, self._inbox)
             self._listen()
         elif alive:
             self._inbox.doubt(f"{VAULT}/ is gone")

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from vault_tool.errors import VaultError
-from vault_tool.watch.hearing import CannotHear, Hearing
+from vault_tool.watch.hearing import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import Inbox
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Live:
         """Compare after each notice, for as long as somebody listens."""
         while self._listeners and not self._ended:
             inbox = Inbox()
-            hearing, deaf = Hearing(self._root, inbox), False
+            hearing, deaf = FileObserver(self._root, inbox), False
             try:
                 await asyncio.to_thread(hearing.start)
             except CannotHear as fault:

@@ -22,7 +22,7 @@ _WORTH_A_THREAD = 30_000
 """A product of fewer takes 3 ms, and two threads that take turns at the interpreter lose more than that."""
 
 
-class Angle:
+class PerspectiveSearch:
     """One perspective as it is searched: its rows and the question; products are made when they are asked."""
 
     def __init__(self, perspective: str, view: View, query: Vector) -> None:
@@ -75,7 +75,7 @@ class Angle:
         return found
 
 
-class Stands(NamedTuple):
+class PerspectiveScores(NamedTuple):
     """How several files stand to a question by one perspective. Of each in turn: the cosine of its first passage (of all,
     where that one has no vector), of its best, and of all on average.
     """
@@ -94,7 +94,7 @@ Candidates: TypeAlias = Callable[[int], Collection[str]]
 class Similarities:
     """How every text of the vault stands to one question. A picture of one moment: notes that change later are not in it."""
 
-    def __init__(self, ledger: Ledger, angles: Sequence[Angle], candidates: Candidates | None = None) -> None:
+    def __init__(self, ledger: Ledger, angles: Sequence[PerspectiveSearch], candidates: Candidates | None = None) -> None:
         self._ledger = ledger
         self._angles = angles
         self._candidates = candidates
@@ -169,7 +169,7 @@ class Similarities:
                 if found:
                     yield path, angle.perspective, found
 
-    def stands(self, paths: Collection[str]) -> Iterator[Stands]:
+    def stands(self, paths: Collection[str]) -> Iterator[PerspectiveScores]:
         """How those of these files that have a vector stand to the question, by each perspective."""
         import numpy  # 100 ms, and most commands look at no vector
 
@@ -193,7 +193,7 @@ class Similarities:
             whole = (numpy.add.reduceat(cosines, begins) / counts).astype(numpy.float32)
             head = cosines[begins]
             head[headless] = whole[headless]
-            yield Stands(angle.perspective, there, head, numpy.maximum.reduceat(cosines, begins), whole)
+            yield PerspectiveScores(angle.perspective, there, head, numpy.maximum.reduceat(cosines, begins), whole)
 
     def first_passages(self) -> tuple[Numbers, Matrix]:
         """The rows of all first passages, ascending, with their vectors, as the first perspective has them."""
@@ -251,7 +251,7 @@ class ExactStore:
             view = self._view(perspective)
             if view is None or len(query) != self._set.dimensions:
                 continue
-            angles.append(Angle(perspective, view, query))
+            angles.append(PerspectiveSearch(perspective, view, query))
         return Similarities(self._ledger(), angles, candidates)
 
     def vectors_of(self, paths: Collection[str], perspective: str = GENERAL) -> dict[str, Vector]:

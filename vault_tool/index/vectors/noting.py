@@ -38,7 +38,7 @@ class Notes:
 
     def unread(self, vectors: VectorSet) -> int:
         """How many notes a set does not know as they are now."""
-        return len(texts.Outlook(self.index().catalog, vectors.ledger()).to_read)
+        return len(texts.PendingTexts(self.index().catalog, vectors.ledger()).to_read)
 
     def texts(self, paths: Sequence[str], window: int) -> Iterator[Mapping[bytes, str]]:
         """The texts of some notes by their keys, a note at a time and in this order."""
@@ -63,7 +63,7 @@ class Notes:
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.forget_all_notes()
                 ledger.say(form=form, window=str(window), mark="")
-        outlook = texts.Outlook(self.index().catalog, vectors.ledger())
+        outlook = texts.PendingTexts(self.index().catalog, vectors.ledger())
         todo = outlook.to_read if limit is None else outlook.to_read[:limit]
         for start in range(0, len(todo), _READ_AT_ONCE):
             notes = [note for note, _ in self._read(todo[start : start + _READ_AT_ONCE], window)]

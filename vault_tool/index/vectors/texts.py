@@ -33,7 +33,7 @@ _PAGES = "SELECT p.path, f.hash FROM pages p JOIN files f ON f.path = p.path"
 _LAST = "SELECT n, path, hash FROM entries ORDER BY n DESC LIMIT 1"
 
 
-class Outlook:
+class PendingTexts:
     """How what is known of the notes' texts stands to the catalogue: which to read, which to forget, and what to note then."""
 
     def __init__(self, catalog: Catalog, ledger: Ledger) -> None:

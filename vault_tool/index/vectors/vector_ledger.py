@@ -269,7 +269,7 @@ class Ledger(LedgerFile):
         """
         return len(self._touched), self._touched[since:]
 
-    def notes_behind(self, lanes: Collection[int]) -> int:
+    def notes_missing(self, lanes: Collection[int]) -> int:
         """How many notes have a text without a vector in one of the lanes."""
         # Half a second where a hundred thousand wait, and every answer says how many do: counted once for each state.
         state, asked = self.state(), tuple(lanes)

@@ -144,7 +144,7 @@ class Vectors:
         ledger = found[0].ledger()
         lanes, notes = ledger.lanes(), ledger.count_notes()
         return {
-            name: notes - ledger.notes_behind([lanes[instruction].number]) if instruction in lanes else 0
+            name: notes - ledger.notes_missing([lanes[instruction].number]) if instruction in lanes else 0
             for name, instruction in self._instructions(found[1]).items()
         }
 
@@ -471,7 +471,7 @@ class Vectors:
         """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
         if set(self._instructions(embedder).values()) - ledger.lanes().keys():
             return ledger.count_notes()
-        return ledger.notes_behind(self._lanes(ledger, embedder))
+        return ledger.notes_missing(self._lanes(ledger, embedder))
 
     def _lanes(self, ledger: Ledger, embedder: Embedder | None) -> list[int]:
         wanted = set(self._instructions(embedder).values())

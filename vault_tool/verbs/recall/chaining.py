@@ -83,7 +83,7 @@ def _nearest(pool: Pool, ends: Sequence[Candidate], seen: set[Key], least: float
 def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
     """The entries of some files; those in the running are known already."""
     known = {path: pool.candidates[pool.scope, path].entry for path in paths if (pool.scope, path) in pool.candidates}
-    return known | pool.catalog.by_paths_kept([path for path in paths if path not in known])
+    return known | pool.catalog.cached_by_paths([path for path in paths if path not in known])
 
 
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:

@@ -114,7 +114,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
         words = {} if question.page else vault.index.wording(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
         paths = dict.fromkeys([*list(words)[:reach], *near, *others])
-        _take(pool, catalog.by_paths_kept(paths).values(), words, mentions, near, telling)
+        _take(pool, catalog.cached_by_paths(paths).values(), words, mentions, near, telling)
         # Filters may refuse all of the best: what they want can stand far below.
         if not filters.narrow or len(pool.candidates) >= asked.limit or len(words) <= reach:
             break
@@ -124,7 +124,7 @@ def search(vault: Context, scope: Scope, question: Question, asked: Asked, weigh
             pool.candidates[pool.scope, path].exact = True
     if (asked.kinds or asked.exclude) and (asked.problem_links or asked.update_links):
         best = dict.fromkeys([*list(words)[:_BRIDGES], *near[:_BRIDGES], *list(mentions)[:_BRIDGES], *called])
-        _lead(pool, catalog.by_paths_kept(best).values(), words, mentions)
+        _lead(pool, catalog.cached_by_paths(best).values(), words, mentions)
     _add_session_neighbours(pool, words)
     _measure(pool)
     for one in pool.candidates.values() if names else ():
@@ -264,7 +264,7 @@ def _add_session_neighbours(pool: Pool, words: Mapping[str, Wording]) -> None:
     for one in best:
         around = sessions[one.session].around(one.entry.path, _REACH)
         wanted.update((path, None) for path in around if (pool.scope, path) not in pool.candidates)
-    for entry in pool.catalog.by_paths_kept(wanted).values():
+    for entry in pool.catalog.cached_by_paths(wanted).values():
         if pool.filters.admits(entry):
             one = pool.candidate(entry, "session")
             if entry.path in words:

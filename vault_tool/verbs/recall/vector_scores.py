@@ -18,7 +18,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.exact import Similarities, Stands
+    from vault_tool.index.vectors.exact import PerspectiveScores, Similarities
     from vault_tool.index.vectors.vector_store import Background, Vector
     from vault_tool.index.vectors.vectors import Vectors
 
@@ -115,7 +115,7 @@ class Meaning:
         most = self._windows.of(found)
         return {path: one._replace(value=min(one.value, most.get(path, one.value) + _NEARER)) for path, one in found.items()}
 
-    def _blended(self, stands: Stands) -> Vector:
+    def _blended(self, stands: PerspectiveScores) -> Vector:
         """Of a long text its head, its best passage, and all of it, each for its part."""
         head, passage = self._weights.head, self._weights.passage
         blended: Vector = head * stands.head + passage * stands.best + (1 - head - passage) * stands.whole
