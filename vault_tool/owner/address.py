@@ -59,7 +59,7 @@ def connect(root: str, seconds: float) -> socket.socket | None:
                 line.settimeout(seconds)
                 line.connect(path)
                 require_own_peer(line)
-            except BaseException:
+            except BaseException:  # an interrupt leaves no open socket either
                 line.close()
                 raise
             return line
@@ -110,7 +110,7 @@ class Listening:
                 line.bind(path)
                 os.chmod(path, _PRIVATE_FILE)
             line.listen(_BACKLOG)
-        except BaseException:
+        except BaseException:  # nor one that nobody will listen to
             line.close()
             raise
         return line

@@ -198,7 +198,7 @@ class Operation:
         written: list[writer.Written] = []
         try:
             written.extend(self._write(signals))
-        except BaseException:
+        except BaseException:  # also for an interrupt, the announcement must not outlive a write that did not happen
             if not any(w.changed for w in written):
                 # Its caller is told that nothing was done, and then nothing is done later either.
                 vault.local.done(pending.id)

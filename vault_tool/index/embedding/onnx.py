@@ -113,7 +113,7 @@ class Local:
         """What one of the two libraries does; both raise bare exceptions when a file is not what it should be."""
         try:
             return work()
-        except Exception as fault:
+        except Exception as fault:  # onnxruntime and tokenizers raise nothing narrower
             said = f"the local model in {self.folder} cannot be used: {one_line(str(fault), 80)}"
             raise EmbeddingUnavailable(said, f"remove that folder; {GET_IT}") from fault
 

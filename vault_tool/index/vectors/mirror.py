@@ -260,7 +260,7 @@ class ChromaStore:
         except EmbeddingUnavailable as fault:
             self._doubt()
             raise StoreUnavailable(fault.message) from fault
-        except Exception as fault:
+        except Exception as fault:  # Chroma raises errors of SQLite, Rust and its own; search goes on without it
             self._doubt()
             said = one_line(str(fault), 120) or type(fault).__name__
             raise StoreUnavailable(f"Chroma ({self.name}) failed: {said}") from fault
