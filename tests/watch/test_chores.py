@@ -9,7 +9,7 @@ from tests.watch.watched import eventually, identity, path_of, vault
 from vault_tool.files import writer
 from vault_tool.vault.context import Context
 from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Chores
-from vault_tool.watch.errand import Task, Worker
+from vault_tool.watch.worker import Task, Worker
 
 
 def test_a_large_vault_is_exported_after_a_quiet_time(tmp_path: Path) -> None:

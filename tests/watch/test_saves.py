@@ -11,7 +11,7 @@ import pytest
 
 from tests.bounds import PATIENCE
 from tests.watch.watched import Inside, catalogued, eventually, git, identity, in_catalogue, note, path_of, vault
-from vault_tool.watch import settling
+from vault_tool.watch import debounce
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def watched(tmp_path: Path) -> Iterator[Inside]:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A save may take as long as the test does."""
     for name in ("GONE_WAIT", "HALF_WAIT", "LONGEST_WAIT"):
-        monkeypatch.setattr(settling, name, 86400.0)
+        monkeypatch.setattr(debounce, name, 86400.0)
 
 
 def _only(watched: Inside, path: str, change: str) -> dict[str, object]:
@@ -57,8 +57,8 @@ def test_an_editor_that_truncates_and_writes(watched: Inside) -> None:
 def test_a_note_that_is_emptied_first(watched: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
     target = watched.root / path_of(3)
     with monkeypatch.context() as patch:
-        patch.setattr(settling, "HALF_WAIT", 86400.0)
-        patch.setattr(settling, "LONGEST_WAIT", 86400.0)
+        patch.setattr(debounce, "HALF_WAIT", 86400.0)
+        patch.setattr(debounce, "LONGEST_WAIT", 86400.0)
         target.write_text("")
         assert watched.watcher.fresh(PATIENCE)
         target.write_text(note(3, "A zebra at last."))

@@ -11,7 +11,7 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.vault.context import Context
 from vault_tool.verbs.turns.taking import turn
 from vault_tool.watch.chores import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Chores
-from vault_tool.watch.errand import Task, Worker
+from vault_tool.watch.worker import Task, Worker
 
 
 def test_the_watcher_writes_what_turns_left_waiting(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from vault_tool import Vault
 from vault_tool.vault.context import Context
 from vault_tool.watch import chores
 from vault_tool.watch.chores import VECTORS_QUIET, Chores
-from vault_tool.watch.errand import Left
+from vault_tool.watch.worker import Left
 
 
 @pytest.fixture

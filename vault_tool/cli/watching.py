@@ -28,7 +28,7 @@ from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Context
-    from vault_tool.watch.news import Change
+    from vault_tool.watch.change_feed import Change
     from vault_tool.watch.watcher import Told, Watcher
 
 MOST_LINES = 100

@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
+from vault_tool.files.redaction import blank
 from vault_tool.files.signal_lines import read_signals, signal_line
 from vault_tool.model.ids import canonical
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from vault_tool.files.blanking import blank
 from vault_tool.files.layout import LOCAL
+from vault_tool.files.redaction import blank
 from vault_tool.model.types import is_type_name
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.clock import parse_time

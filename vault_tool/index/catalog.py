@@ -15,7 +15,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import Listing
 from vault_tool.files.signal_lines import merge
 from vault_tool.index import schema
-from vault_tool.index.kept import Kept
+from vault_tool.index.entry_cache import Kept
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of

@@ -25,7 +25,7 @@ from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
 from vault_tool.index.reading import Seen, with_head, without
 from vault_tool.index.searching import Search, Spoilt, Wording
-from vault_tool.index.shelf import Replaced, Store
+from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import Difference, apply
 from vault_tool.index.updating import Tally, Tip
 from vault_tool.model.types import RecordClass

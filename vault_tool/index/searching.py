@@ -15,9 +15,9 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
 from vault_tool.index.lexical_text import Text
 from vault_tool.index.manifest import Part, State, discard
-from vault_tool.index.shelf import Replaced, Store
+from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import transaction
-from vault_tool.util.panics import NoPanics
+from vault_tool.util.native_errors import NoPanics
 
 _FEW = 100
 """Up to so many waiting changes are cheaper to answer for from beside the index than to write."""

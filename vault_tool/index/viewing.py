@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.kept import Kept
+from vault_tool.index.entry_cache import Kept
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.rebuild import Index, Progress, Refresh
 from vault_tool.index.schema import JUDGED_FOR, USER

@@ -13,7 +13,7 @@ from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import SMALL
 from vault_tool.vault.vector_upkeep import outlook
-from vault_tool.watch.errand import Left, Outcome, Task, Worker, do
+from vault_tool.watch.worker import Left, Outcome, Task, Worker, do
 
 EXPORT_QUIET = 10.0
 """Seconds without a change before the exports of a large vault are written."""

@@ -21,11 +21,11 @@ from vault_tool.index.updating import head_signature
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
 from vault_tool.vault.context import Context
+from vault_tool.watch.change_feed import Change, ChangeFeed
 from vault_tool.watch.chores import Chores
-from vault_tool.watch.hearing import CannotHear, FileObserver
-from vault_tool.watch.news import Change, ChangeFeed
+from vault_tool.watch.debounce import Look, Settling
+from vault_tool.watch.observer import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import OVERFLOW, Cookie, Inbox
-from vault_tool.watch.settling import Look, Settling
 
 TICK = 0.5
 """Seconds after which the watcher looks up even if nothing was heard, to see whether it should stop."""

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from vault_tool.errors import VaultError
-from vault_tool.watch.hearing import CannotHear, FileObserver
+from vault_tool.watch.observer import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import Inbox
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_ledger import Ledger
 from vault_tool.index.vectors.vector_set import VectorSet, View
 from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
-from vault_tool.util.beside import Beside
+from vault_tool.util.background import Beside
 
 _FIRST_LOOK = 40
 _MORE = 4

@@ -19,7 +19,7 @@ from vault_tool.index.vectors.vector_ledger import Lane, Ledger, Note
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.clock import parse_time
-from vault_tool.util.panics import NoPanics
+from vault_tool.util.native_errors import NoPanics
 from vault_tool.util.text import one_line
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.catching_up import Bounds, CaughtUp, DimensionChanged, Filling
 from vault_tool.index.vectors.exact import ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
-from vault_tool.index.vectors.noting import Notes
+from vault_tool.index.vectors.passage_notes import Notes
 from vault_tool.index.vectors.proposing import Proposer
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.status import SetStatus, VectorStatus

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from vault_tool.watch.debounce import GONE_WAIT, HALF_WAIT, LONGEST_WAIT, Look, Settling
 from vault_tool.watch.pending_paths import Touch
-from vault_tool.watch.settling import GONE_WAIT, HALF_WAIT, LONGEST_WAIT, Look, Settling
 
 
 def test_how_long_a_file_waits() -> None:

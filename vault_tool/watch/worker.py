@@ -1,4 +1,4 @@
-"""What a watcher has done in a process of its own, so that no edit waits for it: `python -m vault_tool.watch.errand`."""
+"""What a watcher has done in a process of its own, so that no edit waits for it: `python -m vault_tool.watch.worker`."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Worker:
     def begin(cls, root: Path, task: Task) -> Self:
         """Start it; raises OSError. The child is spawned, so it keeps neither the owner lock nor any other file of ours."""
         # -P: a module in the folder that somebody happens to stand in must not be taken for one of Python's.
-        command = [sys.executable, "-P", "-m", "vault_tool.watch.errand", str(root), task]
+        command = [sys.executable, "-P", "-m", "vault_tool.watch.worker", str(root), task]
         nothing = subprocess.DEVNULL
         return cls(task, subprocess.Popen(command, stdin=nothing, stdout=subprocess.PIPE, stderr=nothing, encoding="utf-8"))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.index.vaults import make, note, opened, path_of
-from vault_tool.watch.news import Change, ChangeFeed
+from vault_tool.watch.change_feed import Change, ChangeFeed
 
 
 def test_what_is_told_of_every_kind_of_change(tmp_path: Path) -> None:

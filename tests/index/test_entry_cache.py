@@ -9,14 +9,14 @@ import pytest
 
 from tests.git_repos import write
 from tests.index.vaults import SESSIONS, change, identity, make, note, opened
-from vault_tool.index import kept
+from vault_tool.index import entry_cache
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.session_order import SessionOrder
 
 
 def _ask_often(catalog: Catalog) -> None:
     """Ask for what is not there until it pays to keep everything."""
-    for number in range(kept._OFTEN):
+    for number in range(entry_cache._OFTEN):
         catalog.cached_by_paths([f"vault/nothing-{number}.md"])
 
 

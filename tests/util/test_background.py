@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from vault_tool.util.beside import Beside
+from vault_tool.util.background import Beside
 
 
 def test_work_goes_on_beside_and_its_result_is_kept() -> None:
