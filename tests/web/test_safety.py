@@ -101,19 +101,14 @@ def test_another_origins_page_neither_reads_posts_nor_frames(chromium: Browser, 
     assert after == before
 
 
-def test_a_name_that_leads_here_is_not_ours(told: Served) -> None:
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    from playwright.sync_api import sync_playwright
-
+def test_a_name_that_leads_here_is_not_ours(chromium: Browser, told: Served) -> None:
     rules = f"--host-resolver-rules=MAP evil.example 127.0.0.1:{told.port}"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", rules])
-        page = browser.new_page()
-        answer = page.goto(f"http://evil.example:{told.port}/")
-        assert answer is not None and answer.status == 403
-        assert "does not go by that name" in page.content() and "Lab" not in page.content()
-        browser.close()
+    browser = chromium.browser_type.launch(executable_path=str(CHROMIUM), args=["--no-sandbox", rules])
+    page = browser.new_page()
+    answer = page.goto(f"http://evil.example:{told.port}/")
+    assert answer is not None and answer.status == 403
+    assert "does not go by that name" in page.content() and "Lab" not in page.content()
+    browser.close()
 
 
 def test_a_stolen_link_is_of_no_use(chromium: Browser, told: Served) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ MOST_BYTES = 12 * 2**20
 _MOST_FIELDS = 5000
 _MOST_FLASHES = 100
 _DONE = "done"
+_KEPT_SECONDS = 60.0
 
 T = TypeVar("T")
 
@@ -108,7 +110,40 @@ async def act(request: Request, use: Callable[[Vault], T]) -> T:
     try:
         return await ask(request, use)
     finally:
+        request.app.state.answers.forget()
         request.app.state.live.look()
+
+
+class Answers:
+    """What verbs that look at the whole vault answered: kept until the vault changes, for a minute at most, for it also ages."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seq = ""
+        self._found: dict[str, tuple[float, Any]] = {}
+
+    def of(self, vault: Vault, name: str, use: Callable[[Vault], T]) -> T:
+        """What `use` answers, called `name`; asked again where anything was written since, or a minute ago."""
+        vault.fresh()
+        if (seq := vault.whole_index.catalog.seq()) != self._seq:
+            self._seq = seq
+            self._found.clear()
+        if name in self._found and self._clock() - self._found[name][0] < _KEPT_SECONDS:
+            found: T = self._found[name][1]
+            return found
+        made = use(vault)
+        self._found[name] = self._clock(), made
+        return made
+
+    def forget(self) -> None:
+        """Ask anew: something was done that no index shows."""
+        self._found.clear()
+
+
+def kept(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[Vault], T]:
+    """`use` as something to ask the vault for, whose answer is kept; see `Answers`."""
+    answers: Answers = request.app.state.answers
+    return lambda vault: answers.of(vault, name, use)
 
 
 def done_with(request: Request, said: str, *, back: str, result: Any = None, undo: bool = True) -> Response:

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vault_tool.web.asking import ask
+from vault_tool.web.asking import ask, kept
 from vault_tool.web.pages.today import editor_link
 from vault_tool.web.rendering import render
 
@@ -20,13 +20,15 @@ _MOST = 300
 
 async def health(request: Request) -> Response:
     """The page."""
-    return await render(request, "health.html", title="Health", editor=editor_link, **await ask(request, _found))
+    found = await ask(request, lambda vault: _found(request, vault))
+    return await render(request, "health.html", title="Health", editor=editor_link, **found)
 
 
-def _found(vault: Vault) -> dict[str, Any]:
-    problems = vault.doctor().problems
+def _found(request: Request, vault: Vault) -> dict[str, Any]:
+    problems = kept(request, "doctor", lambda vault: vault.doctor())(vault).problems
+    stats = kept(request, "stats", lambda vault: vault.get_stats())(vault)
     return {
-        "status": vault.status(), "stats": vault.get_stats(), "problems": problems[:_MOST], "problem_count": len(problems),
+        "status": vault.status(), "stats": stats, "problems": problems[:_MOST], "problem_count": len(problems),
         "root": vault.root,
     }  # fmt: skip
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError
-from vault_tool.web.asking import ask
+from vault_tool.web.asking import ask, kept
 from vault_tool.web.rendering import render
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.activity import Activity
+    from vault_tool.verbs.vault import Vault
 
 _DAYS = 371
 """Of the calendar: 53 weeks."""
@@ -35,9 +39,13 @@ class Cell:
 
 async def time(request: Request) -> Response:
     """The calendar, the latest days and sessions."""
-    found, today = await ask(request, lambda vault: (vault.activity(days=_DAYS), vault.now()[:10]))
+    found, today = await ask(request, lambda vault: (kept(request, "year", _year)(vault), vault.now()[:10]))
     cells = tuple(_calendar(found.days, date.fromisoformat(today)))
     return await render(request, "time.html", title="Time", found=found, cells=cells, wide=53 * _CELL, high=7 * _CELL)
+
+
+def _year(vault: Vault) -> Activity:
+    return vault.activity(days=_DAYS)
 
 
 async def of_day(request: Request) -> Response:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
 from vault_tool.util.text import counted, tokens
-from vault_tool.web.asking import act, ask, back_to, done_with, form_of
+from vault_tool.web.asking import act, ask, back_to, done_with, form_of, kept
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def editor_link(root: Any, path: str, line: int) -> str:
 
 async def today(request: Request) -> Response:
     """The page."""
-    return await render(request, "today.html", title="Today", **await ask(request, _found))
+    return await render(request, "today.html", title="Today", **await ask(request, lambda vault: _found(request, vault)))
 
 
 async def seen(request: Request) -> Response:
@@ -92,14 +92,14 @@ async def do(request: Request) -> Response:
     return done_with(request, said, back=back_to(request, form, "/"), result=done, undo=name in ("commit", "fix"))
 
 
-def _found(vault: Vault) -> dict[str, Any]:
+def _found(request: Request, vault: Vault) -> dict[str, Any]:
     status = vault.status()
     looked = vault.local.last_look()
     operations, more = _since(vault, looked)
-    core = vault.core(preview=True)
+    core = kept(request, "core", lambda vault: vault.core(preview=True))(vault)
     sections = tuple(_sections(core.text))
-    report = vault.get_consolidation_report(limit=_MOST)
-    problems = vault.doctor().problems if status.problems else ()
+    report = kept(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
+    problems = kept(request, "doctor", lambda vault: vault.doctor())(vault).problems if status.problems else ()
     return {
         "status": status, "operations": operations, "more": more, "looked": looked, "core": core.text, "sections": sections,
         "core_parts": [(one.name, one.tokens) for one in sections], "steps": tuple(_steps(status, report)),

@@ -1,0 +1,32 @@
+"""What pages ask of the whole vault is asked again when anything changed, and once a minute."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from vault_tool import Vault
+from vault_tool.web.asking import Answers
+
+
+def test_an_answer_is_kept_until_the_vault_changes_or_a_minute_is_over(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    now = [0.0]
+    answers, asked = Answers(lambda: now[0]), []
+
+    def count(vault: Vault) -> int:
+        asked.append(vault)
+        return len(asked)
+
+    with Vault.open(tmp_path / "lab", origin="owner") as vault:
+        assert [answers.of(vault, "a", count), answers.of(vault, "a", count), answers.of(vault, "b", count)] == [1, 1, 2]
+        vault.remember("The pump hums.")
+        assert answers.of(vault, "a", count) == 3
+        note = next((tmp_path / "lab" / "vault").rglob("*pump*.md"))
+        note.write_text(note.read_text("utf-8").replace("hums", "sings"), "utf-8")
+        assert answers.of(vault, "a", count) == 4, "also by another's hand"
+        now[0] = 59
+        assert answers.of(vault, "a", count) == 4
+        now[0] = 61
+        assert answers.of(vault, "a", count) == 5
+        answers.forget()
+        assert answers.of(vault, "a", count) == 6
