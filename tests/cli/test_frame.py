@@ -332,3 +332,12 @@ def test_the_completion_script_asks_vt(shell: str) -> None:
 
 def _is_one_line(text: str) -> bool:
     return text.endswith("\n") and text.count("\n") == 1 and len(text) <= output.ERROR_LENGTH + 1 and text[:-1].isprintable()
+
+
+@pytest.mark.parametrize("line", [["mcp", "--origin", "owner"], ["--origin", "import", "mcp"], ["serve", "--origin", "owner"]])
+def test_a_server_for_agents_is_refused_to_anybody_else(line: list[str], tmp_path: Path) -> None:
+    refused = vt_process(*line, cwd=tmp_path)
+    assert refused.returncode == Exit.USAGE
+    assert refused.stdout == ""
+    (said,) = refused.stderr.splitlines()
+    assert "--origin" in said and "agent's" in said and "leave --origin away" in said

@@ -161,6 +161,7 @@ def test_an_owner_that_leaves_answers_first_what_is_under_way(root: Path) -> Non
         (["mcp", "--preset", "none"], {}, None),
         (["mcp", "mcp"], {}, None),
         (["mcp", "--session"], {}, None),
+        (["mcp", "--origin", "owner"], {}, None),
         (["mcp", "--vault", "nowhere"], {}, None),
         (["mcp", "--session", "half\udce9"], {}, None),
         (["mcp"], {"VAULT_OWNER": "off"}, None),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
@@ -46,6 +47,7 @@ def mcp(call: Call, preset: str, only_tools: bool, project: str, model: str) -> 
     """
     if only_tools:
         return call.emit(offered(), _offered)
+    _require_agent(call)
     import anyio  # with the SDK, three quarters of a second that only a server pays
 
     from vault_tool.mcp.server import serve_stdio
@@ -72,6 +74,7 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     On this machine alone unless --host says otherwise. A client shows the token that is in a file for you alone;
     beyond loopback there is no way around it, nor around TLS unless --without-tls says that a proxy encrypts.
     """
+    _require_agent(call)
     import anyio  # with the SDK, three quarters of a second that only a server pays
 
     from vault_tool.mcp.http import PATH
@@ -129,6 +132,16 @@ def caller_of(call: Call, project: str, model: str) -> Caller:
     """Who asks where a call does not say, from the options and from what a client says of itself."""
     session = call.session or session_of(os.environ)
     return Caller(session=session, project=project or _project(call), user=call.user, model=model)
+
+
+def _require_agent(call: Call) -> None:
+    """Raise UsageError where an option says that somebody else than an agent writes by way of this server."""
+    context: click.Context | None = click.get_current_context()
+    while context is not None:
+        # VAULT_ORIGIN is for the commands of a whole shell, and refuses no server that is started in it.
+        if call.origin != "agent" and context.get_parameter_source("origin") is ParameterSource.COMMANDLINE:
+            raise UsageError(f"what clients write is an agent's: `--origin {call.origin}` cannot be", "leave --origin away")
+        context = context.parent
 
 
 def opening(call: Call, caller: Caller) -> Callable[[], Vault]:
