@@ -158,6 +158,7 @@ _PAYLOADS = (
     "<math><mtext></form><form><mglyph><style></math><img src=x onerror=window.owned=1>",
     "`</code><script>window.owned = 1</script>`",
     "[a]: javascript:window.owned=1\n\n[a]",
+    "this:\n\n| left | right |\n|:--|--:|\n| 1 | 2 |",
 )
 
 

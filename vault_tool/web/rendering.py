@@ -135,6 +135,8 @@ def _markdown() -> MarkdownIt:
     found.inline.ruler.before("link", "wikilink", _wikilink)
     found.add_render_rule("image", _image)
     found.add_render_rule("link_open", _link_open)
+    for rule in ("th_open", "td_open"):
+        found.add_render_rule(rule, _cell)
     for rule in ("heading_open", "heading_close"):
         found.add_render_rule(rule, _lower_heading)
     return found
@@ -172,6 +174,14 @@ def _link_open(self: RendererHTML, tokens: Sequence[Token], index: int, options:
     if not str(token.attrs.get("href", "")).startswith("/find?"):
         token.attrSet("rel", "noreferrer noopener")
         token.attrSet("class", "outside")
+    return self.renderToken(tokens, index, options, env)
+
+
+def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+    """A table's cell: where its column is aligned by a class, for the content policy allows no style of its own."""
+    style = str(tokens[index].attrs.pop("style", ""))
+    if style.startswith("text-align:"):
+        tokens[index].attrSet("class", style.removeprefix("text-align:"))
     return self.renderToken(tokens, index, options, env)
 
 
