@@ -221,6 +221,20 @@ def test_a_name_that_looks_like_an_id_is_still_a_name(vault: Vault) -> None:
     assert vault.get_subjects(["cafe"]).results[0].name == "Cafe"
 
 
+def test_the_list_of_all_says_of_each_what_is_said_of_it_alone(vault: Vault) -> None:
+    vault.create_subjects([{"name": "Redis", "aliases": ["the cache"]}, {"name": "Homelab"}])
+    vault.remember("Redis drops idle connections.", ["Redis", "Homelab"])
+    vault.remember("The cache forgets at night.", ["the cache", "Redis"])
+    first = vault.create_understanding(["Redis"], "Redis needs keepalive.", "Keepalive")
+    vault.update_understanding(first.id, "Redis needs keepalive and more memory.", "Keepalive, memory")
+    cards = vault.get_subjects().results
+    assert cards == tuple(vault.get_subjects([card.id]).results[0] for card in cards)
+    assert [(card.name, card.observation_count, card.understanding_count) for card in cards] == [
+        ("Homelab", 1, 0),
+        ("Redis", 2, 1),
+    ]
+
+
 def test_two_subjects_of_one_name_are_refused_by_name_and_shown_in_the_list(vault: Vault, root: Path) -> None:
     for number in (1, 2):
         write(root, f"vault/subjects/{number}.md", f"---\nid: {identity(number)}\ntype: subject\nname: Redis\n---\n")

@@ -11,6 +11,7 @@ import pytest
 
 from tests.git_repos import git
 from tests.web.conftest import Served, serving_pages, tell
+from vault_tool import Vault
 
 
 @pytest.fixture
@@ -122,3 +123,17 @@ def test_a_turn_says_what_its_gate_did_and_what_came_of_it(told: tuple[Served, d
     assert "I take the train then" in text and "Ann will come by train." in text and "written" in text
     assert "in_world_answer" in text and "low" in text
     assert "Change" in served.get(f"/turn/{ids['turn']}", replay="1") or "Then" in served.get(f"/turn/{ids['turn']}", replay="1")
+
+
+def test_a_page_says_that_notes_went_in_bulk_and_what_to_do(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    with Vault.open(tmp_path / "lab", origin="owner") as vault:
+        for number in range(60):
+            vault.remember(f"Shelf {number} holds {number} boxes.", ["Shelves"])
+    with serving_pages(tmp_path / "lab") as served:
+        assert "Removals were not applied" not in served.get("/people")
+        for note in list((tmp_path / "lab" / "vault" / "observations").rglob("*.md")):
+            note.unlink()
+        # Whatever a page asks before its banners are made, they say it.
+        for path in ("/", "/people", "/subjects", "/ask?q=shelf"):
+            assert "Removals were not applied: 60 of" in unescape(served.get(path)), path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,7 +72,7 @@ class Catalog:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection = connection
         self.path = path
-        self._once: dict[str, tuple[str, Any]] = {}
+        self._once: dict[Hashable, tuple[str, Any]] = {}
         self._held_seq: str | None = None
         self._kept = Kept()
 
@@ -212,7 +212,7 @@ class Catalog:
 
     def link_counts(self, names: Collection[str]) -> dict[str, int]:
         """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
-        if not self._until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1"))):
+        if not self.until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1"))):
             return {}
         query = "SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal"
         return dict(row for some in _batches(names) for row in self.rows(query.format(_marks(some)), some))
@@ -328,7 +328,7 @@ class Catalog:
 
     def counts(self) -> Counts:
         """How much the vault holds, kept until the catalogue changes."""
-        return self._until_changed("counts", self._counted)
+        return self.until_changed("counts", self._counted)
 
     def _counted(self) -> Counts:
         kinds = dict(self.rows("SELECT kind, count(*) FROM files GROUP BY kind"))
@@ -348,7 +348,7 @@ class Catalog:
 
     def has_users(self) -> bool:
         """Whether anything in it is about, or was judged for, one user."""
-        return self._until_changed("users", self._users)
+        return self.until_changed("users", self._users)
 
     def _users(self) -> bool:
         of_memories = f"SELECT 1 FROM entries WHERE {schema.USER} <> '' LIMIT 1"
@@ -361,7 +361,7 @@ class Catalog:
 
     def withheld(self) -> frozenset[str]:
         """The ids of the memories that are told to nobody, for consent to them was refused or withdrawn."""
-        return self._until_changed("withheld", self._withheld)
+        return self.until_changed("withheld", self._withheld)
 
     def _withheld(self) -> frozenset[str]:
         # Of the whole catalogue, whoever asks: what is hidden from one depends on this.
@@ -380,14 +380,14 @@ class Catalog:
 
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
-        return self._until_changed("generation", self._longest_chain)
+        return self.until_changed("generation", self._longest_chain)
 
     def _longest_chain(self) -> int:
         return longest_chain({entry.id: entry.texts("parents") for entry in self.of_class(RecordClass.CONSOLIDATION)})
 
     def snapshot(self) -> Snapshot:
         """Everything at once, kept until the catalogue changes."""
-        return self._until_changed("snapshot", self._everything)
+        return self.until_changed("snapshot", self._everything)
 
     def _everything(self) -> Snapshot:
         with no_collection():
@@ -396,7 +396,7 @@ class Catalog:
 
     def known(self) -> Mapping[str, Listing]:
         """The files of each folder with the stats that they had when they were last read, kept until the catalogue changes."""
-        return self._until_changed("known", self._listed)
+        return self.until_changed("known", self._listed)
 
     def _listed(self) -> Mapping[str, Listing]:
         rows = self.rows("SELECT path, names, stats FROM folders")
@@ -407,7 +407,7 @@ class Catalog:
         self._held_seq = None
         self._once["known"] = seq, known
 
-    def _until_changed(self, name: str, make: Callable[[], T]) -> T:
+    def until_changed(self, name: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, kept until the catalogue changes."""
         seq = self.seq()
         kept = self._once.get(name)

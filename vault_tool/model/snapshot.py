@@ -140,6 +140,15 @@ class Snapshot:
         return {key: tuple(entries) for key, entries in found.items()}
 
     @cached_property
+    def tagged(self) -> Mapping[str, tuple[Entry, ...]]:
+        """The entries tagged with each subject, by the normalised name that they give it."""
+        found: dict[str, list[Entry]] = defaultdict(list)
+        for entry in self.entries:
+            for name in dict.fromkeys(map(normal_name, entry.subjects)):
+                found[name].append(entry)
+        return {key: tuple(entries) for key, entries in found.items()}
+
+    @cached_property
     def superseded_by(self) -> Mapping[str, tuple[str, ...]]:
         """For each replaced understanding the ids of what replaces it (members of a cycle replace nothing)."""
         edges = {e.id: e.texts("supersedes") for e in self.of_class(RecordClass.UNDERSTANDING) if e.texts("supersedes")}

@@ -12,7 +12,7 @@ from vault_tool.files.frontmatter import AddItems, Set
 from vault_tool.index.graph import members, names_of
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import normal_name, one_line
@@ -100,18 +100,31 @@ def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
     freshness = vault.fresh()
     if names:
         entries = list({entry.path: entry for entry in (resolve.existing_subject(vault, name) for name in names)}.values())
-    else:
-        entries = sorted(vault.index.catalog.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
-    return Subjects(results=tuple(card(vault, entry) for entry in entries), freshness=freshness)
+        return Subjects(results=tuple(card(vault, entry) for entry in entries), freshness=freshness)
+    everything = vault.index.catalog.snapshot()
+    entries = sorted(everything.of_class(RecordClass.SUBJECT), key=lambda e: normal_name(e.title))
+    tagged = (_members(everything, entry) for entry in entries)
+    results = tuple(_card(vault, entry, found) for entry, found in zip(entries, tagged, strict=True))
+    return Subjects(results=results, freshness=freshness)
+
+
+def _members(everything: Snapshot, subject: Entry) -> tuple[Entry, ...]:
+    """The memories tagged with a subject under any of its names, from all that there is: for many subjects at once."""
+    groups = [everything.tagged.get(name, ()) for name in names_of(subject)]
+    return groups[0] if len(groups) == 1 else tuple({entry.path: entry for group in groups for entry in group}.values())
 
 
 def card(vault: Context, entry: Entry) -> SubjectCard:
     """All that is known about one subject without reading its memories' bodies."""
-    tagged = members(vault.index.catalog, entry)
+    return _card(vault, entry, members(vault.index.catalog, entry))
+
+
+def _card(vault: Context, entry: Entry, tagged: Sequence[Entry]) -> SubjectCard:
     observations = [e for e in tagged if e.record_class is RecordClass.OBSERVATION]
     now = vault.clock.now()
-    held = (e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now))
-    understandings = [e for e in held if not vault.superseded_by(e.id)]
+    current = (e for e in tagged if e.record_class is RecordClass.UNDERSTANDING and not e.expired(now))
+    replaced = vault.superseded()
+    understandings = [e for e in current if e.id not in replaced]
     times = [e.observed for e in observations]
     return SubjectCard(
         id=entry.id,

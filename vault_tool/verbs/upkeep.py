@@ -208,7 +208,10 @@ def _problems(vault: Context) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
     with no_collection():
         graves = tombstones.forgotten(vault.root)
-        found = check(vault.index.catalog.snapshot(), vault.settings.types, graves)
+        catalog = vault.index.catalog
+        found = catalog.until_changed(
+            ("check", frozenset(graves)), lambda: check(catalog.snapshot(), vault.settings.types, graves)
+        )
     yield from found
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)

@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from vault_tool.errors import UsageError
 
 if TYPE_CHECKING:
+    from vault_tool.vault.context import Freshness
     from vault_tool.vault.one_thread import OneThread
     from vault_tool.verbs.vault import Vault
 
@@ -100,16 +101,40 @@ async def form_of(request: Request) -> Form:
 
 
 async def ask(request: Request, use: Callable[[Vault], T]) -> T:
-    """What `use` finds in the vault; the verbs take in first what changed on disk. Raises VaultError, which becomes a page."""
+    """What `use` finds in the vault. Raises VaultError, which becomes a page.
+
+    The files are compared with the indexes once a page, by whoever asks first: a page is of one moment.
+    """
     run: OneThread[Vault] = request.app.state.run
-    return await run(use)
+
+    def at_one_moment(vault: Vault) -> T:
+        freshness = compared(request, vault)
+        # What was withheld, or left while we looked, may be there at the next look.
+        vault.vouching = None if freshness.withheld or freshness.behind else lambda: True
+        try:
+            return use(vault)
+        finally:
+            vault.vouching = None
+
+    return await run(at_one_moment)
+
+
+def compared(request: Request, vault: Vault) -> Freshness:
+    """How fresh the indexes are for this page, compared with the files where nothing of it did so before."""
+    if not hasattr(request.state, "freshness"):
+        request.state.freshness = vault.fresh()
+    found: Freshness = request.state.freshness
+    return found
 
 
 async def act(request: Request, use: Callable[[Vault], T]) -> T:
     """Like `ask`, for what changes something: whoever has a page open is shown it at once."""
+    run: OneThread[Vault] = request.app.state.run
     try:
-        return await ask(request, use)
+        return await run(use)
     finally:
+        if hasattr(request.state, "freshness"):
+            del request.state.freshness
         request.app.state.answers.forget()
         request.app.state.live.look()
 

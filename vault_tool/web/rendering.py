@@ -25,9 +25,10 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import link_label, link_target
 from vault_tool.vault import resolve
-from vault_tool.web.asking import ask
+from vault_tool.web.asking import ask, compared
 
 if TYPE_CHECKING:
+    from vault_tool.vault.context import Freshness
     from vault_tool.verbs.vault import Vault
 
 FOLDER = Path(__file__).parent
@@ -58,7 +59,7 @@ class Banner:
 
 async def render(request: Request, template: str, code: int = 200, /, **values: Any) -> HTMLResponse:
     """The page that a template makes of `values`, with what all pages show: the vault's name, its banners, what was just done."""
-    standing = await ask(request, _standing)
+    standing = await ask(request, lambda vault: _standing(vault, compared(request, vault)))
     flash = request.app.state.flashes.of(request)
     return HTMLResponse(page(request, template, **standing, flash=flash, **values), code)
 
@@ -70,8 +71,7 @@ def page(request: Request, template: str, /, **values: Any) -> str:
     return _environment().get_template(template).render({**shared, **values})
 
 
-def _standing(vault: Vault) -> dict[str, Any]:
-    freshness = vault.fresh()
+def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
     found = []
     if freshness.withheld:
         found.append(Banner(f"Removals were not applied: {freshness.withheld}"))

@@ -69,9 +69,8 @@ async def subjects(request: Request) -> Response:
     like, start = normal_name(query.get("like", "")), _number(query.get("from", ""))
 
     def use(vault: Vault) -> tuple[list[Any], Any, Mapping[str, int]]:
-        cards = [
-            one for one in vault.get_subjects().results if not like or like in normal_name(f"{one.name} {' '.join(one.aliases)}")
-        ]
+        everything = kept(request, "subjects", lambda vault: vault.get_subjects())(vault).results
+        cards = [one for one in everything if not like or like in normal_name(f"{one.name} {' '.join(one.aliases)}")]
         report = kept(request, "whole report", lambda vault: vault.get_consolidation_report(limit=None))(vault)
         stale = {one.id: one.new_observation_count for one in report.stale_understandings}
         return (
