@@ -124,8 +124,29 @@ def test_one_writer(root: Path, vectors: Vectors) -> None:
 def test_a_probe_in_a_child_survives_what_is_sound(root: Path, vectors: Vectors, tmp_path: Path) -> None:
     assert not vectors.fault
     shutil.copytree(root / "_cache/chroma", tmp_path / "chroma")
-    chroma.InFolder(tmp_path / "chroma").check()
+    chroma.InFolder(tmp_path / "chroma").check(chroma.PROBE_SECONDS)
     assert (tmp_path / "chroma.seal").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no system with named pipes")
+def test_a_folder_that_hangs_keeps_one_question_waiting_for_a_while_and_is_made_anew(
+    root: Path, vectors: Vectors, truth: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror, "OPENING_SECONDS", 3.0)
+    for saved in (root / "_cache/chroma").rglob("index_metadata.pickle"):
+        saved.unlink()
+        os.mkfifo(saved)  # whoever opens it to read waits for somebody to write
+    assert agrees(vectors.search(vectors.query("word3"), 5), truth)
+    assert "did not open within 3 s" in vectors.fault
+    monkeypatch.setattr(mirror, "OPENING_SECONDS", 10_000.0)  # were it waited for again, this test would meet its limit
+    assert agrees(vectors.search(vectors.query("word3"), 5), truth)
+    assert "does not open" in vectors.fault
+    monkeypatch.undo()
+    monkeypatch.setattr(mirror, "PROBE_SECONDS", 3.0)
+    monkeypatch.setattr(chroma, "PROBE_SECONDS", 3.0)
+    vectors.mirror()
+    assert agrees(vectors.search(vectors.query("word3"), 5), truth)
+    assert vectors.fault == ""
 
 
 @pytest.fixture

@@ -36,8 +36,11 @@ class Home(Protocol):
     def vault(self) -> str:
         """What keeps the collections of different vaults apart; empty where there can be one alone."""
 
-    def check(self) -> None:
-        """Raises StoreUnavailable when it must not be opened, having set aside what is broken."""
+    def check(self, seconds: float) -> None:
+        """Raises StoreUnavailable when it must not be opened, or does not open within so many seconds.
+
+        What is broken is set aside, and what does not open within `PROBE_SECONDS`: with less patience it is left as it is.
+        """
 
     def connect(self) -> Any:
         """A client; any fault of Chroma's may come out."""
@@ -70,13 +73,18 @@ class InFolder:
         """See Home."""
         return "chroma"
 
-    def check(self) -> None:
+    def check(self, seconds: float) -> None:
         """See Home."""
         if not self.folder.is_dir():
             raise StoreUnavailable("the Chroma collection is not made yet; `vt embed` makes it")
         if self.settled() == self._print():
             return
-        if not _survives(self.folder):
+        opened = _opens(self.folder, seconds)
+        if opened is None and seconds < PROBE_SECONDS:
+            raise StoreUnavailable(
+                f"the Chroma collection did not open within {seconds:.0f} s; `vt embed` looks at it for longer"
+            )
+        if not opened:
             self.set_aside()
             raise StoreUnavailable("the Chroma collection was broken and is set aside; `vt embed` makes it anew")
         self.settle()
@@ -144,7 +152,7 @@ class AtAddress:
         """See Home."""
         return self.url
 
-    def check(self) -> None:
+    def check(self, seconds: float) -> None:
         """See Home: what a server's files are like is the server's to know."""
 
     def connect(self) -> Any:
@@ -188,11 +196,14 @@ def look_through(folder: Path) -> None:
             found.query(query_embeddings=some[:1], n_results=min(found.count(), 500), include=["distances"])
 
 
-def _survives(folder: Path) -> bool:
+def _opens(folder: Path, seconds: float) -> bool | None:
+    """Whether a child process can open it and lives; None where it is not done after so many seconds, and is ended."""
     command = [sys.executable, "-m", "vault_tool.index.vectors.chroma_probe", str(folder)]
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=PROBE_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return None
+    except OSError:
         return False
     return done.returncode == 0
 

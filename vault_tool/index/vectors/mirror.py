@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
 from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.manifest import lock
-from vault_tool.index.vectors.chroma import Home, load
+from vault_tool.index.vectors.chroma import PROBE_SECONDS, Home, load
 from vault_tool.index.vectors.exact import ExactStore
 from vault_tool.index.vectors.vector_ledger import Lane, Ledger, Note
 from vault_tool.index.vectors.vector_set import VectorSet
@@ -25,6 +25,9 @@ from vault_tool.util.text import one_line
 T = TypeVar("T")
 
 QUERY_SECONDS = 5.0
+OPENING_SECONDS = 10.0
+"""For which a question waits for a folder that was changed behind our back to be opened by a child process, once."""
+
 WRITE_SECONDS = 120.0
 
 _NOTES_AT_ONCE = 200
@@ -51,6 +54,8 @@ class ChromaStore:
         self._patience = Patience()
         self._client: Any = None
         self._opened: tuple[str, object] = ("", None)
+        self._slow: object = None
+        """The stamp of a folder that did not open in time: nobody waits for it again while its files are as they were."""
 
     @property
     def name(self) -> str:
@@ -135,7 +140,7 @@ class ChromaStore:
         if self._client is None or self._opened != (generation, self._home.stamp()):
             self.close()
             self._let_write()
-            self._home.check()
+            self._require_sound()
             load()
             self._client = self._call(QUERY_SECONDS, self._home.connect)
             self._opened = generation, self._home.stamp()
@@ -145,6 +150,19 @@ class ChromaStore:
             self._doubt()
             raise StoreUnavailable("the Chroma collection is not the one that was filled; `vt embed` fills it anew")
         return collection
+
+    def _require_sound(self) -> None:
+        """Raise StoreUnavailable where the folder must not be opened here, or a child does not get it open in time."""
+        stamp = self._home.stamp()
+        if stamp is not None and stamp == self._slow:
+            raise StoreUnavailable("the Chroma collection does not open; `vt embed` looks at it for longer")
+        self._slow = stamp
+        try:
+            self._home.check(OPENING_SECONDS)
+        except StoreUnavailable:
+            self._doubt()
+            raise
+        self._slow = None
 
     def _let_write(self) -> None:
         """Not opened while somebody writes to it: half of a batch looks broken from outside."""
@@ -160,7 +178,7 @@ class ChromaStore:
         """A client for writing; a folder that is missing is begun."""
         self.close()
         with suppress(StoreUnavailable):
-            self._home.check()
+            self._home.check(PROBE_SECONDS)
         load()
         self._client = self._call(QUERY_SECONDS, self._home.connect)
 
