@@ -21,6 +21,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from vault_tool import Vault
+from vault_tool.mcp.backends import VaultBackend
 from vault_tool.mcp.server import connection, noticing
 from vault_tool.mcp.tools import Caller
 from vault_tool.vault.one_thread import OneThread
@@ -40,10 +41,11 @@ async def client_of(
     """A client of a server in this process."""
     who = caller or Caller()
     run = OneThread(partial(Vault.open, root, origin="agent"))
+    backend = VaultBackend(run, who)
     try:
         async with (
-            noticing(run, who, every=0.1) as notices,
-            Client(connection(run, preset=preset, caller=who, notices=notices), mode=era, **options) as client,
+            noticing(backend, every=0.1) as notices,
+            Client(connection(backend, preset=preset, caller=who, notices=notices), mode=era, **options) as client,
         ):
             yield client
     finally:

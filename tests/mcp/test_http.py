@@ -18,6 +18,7 @@ from tests.cli.typed import vt
 from tests.mcp.served import ERAS, Serving, client_over_http, serving
 from vault_tool import Vault
 from vault_tool.files.local import Local
+from vault_tool.mcp.backends import VaultBackend
 from vault_tool.mcp.http import application
 from vault_tool.mcp.listening import Door
 from vault_tool.mcp.server import connection, noticing
@@ -163,7 +164,7 @@ def test_a_request_is_bounded(server: Serving) -> None:
 
 def test_a_request_that_drips_in_is_not_waited_for(tmp_path: Path) -> None:
     Vault.init(tmp_path / "lab", name="Lab", no_git=True)
-    run = OneThread(partial(Vault.open, tmp_path / "lab"))
+    backend = VaultBackend(OneThread(partial(Vault.open, tmp_path / "lab")), Caller())
     door = Door("127.0.0.1", 1, "", slowest=0.05)
     sent: list[MutableMapping[str, Any]] = []
 
@@ -175,10 +176,10 @@ def test_a_request_that_drips_in_is_not_waited_for(tmp_path: Path) -> None:
         sent.append(message)
 
     async def ask() -> None:
-        async with noticing(run, Caller()) as notices:
-            server = connection(run, preset="lean", caller=Caller(), notices=notices, standing=False)
+        async with noticing(backend) as notices:
+            server = connection(backend, preset="lean", caller=Caller(), notices=notices, standing=False)
             scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"host", b"127.0.0.1:1")]}
-            await application(server, run, door)(scope, receive, send)
+            await application(server, backend, door)(scope, receive, send)
 
     anyio.run(ask)
     assert sent[0]["status"] == 408

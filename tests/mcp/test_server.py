@@ -18,7 +18,8 @@ from mcp.shared.exceptions import MCPError
 from tests.generate.hostile import PAYLOADS
 from tests.mcp.served import ERAS, client_of, client_of_process
 from vault_tool import Vault
-from vault_tool.mcp.server import Cancelled, connection, noticing
+from vault_tool.mcp.backends import Cancelled, VaultBackend
+from vault_tool.mcp.server import connection, noticing
 from vault_tool.mcp.texts import PROMPTS
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.text import is_unicode
@@ -264,8 +265,9 @@ def test_a_long_call_tells_how_far_it_is_and_ends_when_nobody_waits(root: Path, 
 
             return await thread(noted)
 
-        async with noticing(run, Caller()) as notices:
-            server = connection(run, preset="full", caller=Caller(), notices=notices)
+        backend = VaultBackend(run, Caller())
+        async with noticing(backend) as notices:
+            server = connection(backend, preset="full", caller=Caller(), notices=notices)
             async with Client(server, mode=era) as client:
                 with anyio.CancelScope() as scope:
 

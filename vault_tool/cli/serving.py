@@ -107,16 +107,18 @@ class Serving:
 
 
 async def _serve(call: Call, caller: Caller, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
+    from vault_tool.mcp.backends import VaultBackend
     from vault_tool.mcp.http import application
     from vault_tool.mcp.listening import serve_http
     from vault_tool.mcp.server import connection, noticing
     from vault_tool.vault.one_thread import OneThread
 
     run = OneThread(opening(call, caller))
+    backend = VaultBackend(run, caller)
     try:
-        async with noticing(run, caller) as notices:
-            server = connection(run, preset=preset, caller=caller, notices=notices, standing=False)
-            await serve_http(application(server, run, door), found, cert=cert, key=key)
+        async with noticing(backend) as notices:
+            server = connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
+            await serve_http(application(server, backend, door), found, cert=cert, key=key)
     finally:
         await run.close()
 

@@ -10,8 +10,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from vault_tool.errors import VaultError
+from vault_tool.mcp.backends import Backend
 from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, foreign, headers_of
-from vault_tool.mcp.server import Run
 
 PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 
@@ -25,7 +25,7 @@ _SAID = (
 )
 
 
-def application(server: Server[Any], run: Run, door: Door) -> App:
+def application(server: Server[Any], backend: Backend, door: Door) -> App:
     """The ASGI application: the server at /mcp and two signs of life, behind the door's checks."""
     security = TransportSecuritySettings(allowed_hosts=list(door.hosts), allowed_origins=list(door.allowed_origins))
     inner: App = server.streamable_http_app(
@@ -48,7 +48,7 @@ def application(server: Server[Any], run: Run, door: Door) -> App:
             elif scope["path"] == ALIVE:
                 await _say(send, 200, "alive")
             elif scope["path"] == READY:
-                await _say(send, *await _ready(run))
+                await _say(send, *await _ready(backend))
             else:
                 await _in_time(inner, scope, receive, send, door.slowest)
 
@@ -75,10 +75,10 @@ def _shows(given: str, token: str) -> bool:
     return kind.lower() == "bearer" and hmac.compare_digest(shown.strip().encode("latin-1"), token.encode())
 
 
-async def _ready(run: Run) -> tuple[int, str]:
+async def _ready(backend: Backend) -> tuple[int, str]:
     """Whether the vault can be asked now, with its indexes up to date."""
     try:
-        await asyncio.wait_for(run(lambda vault: vault.fresh()), PATIENCE)
+        await asyncio.wait_for(backend.ready(), PATIENCE)
     except TimeoutError:
         return 503, "at work"
     except VaultError as fault:

@@ -11,8 +11,7 @@ import signal
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
@@ -25,6 +24,7 @@ from mcp.shared.message import SessionMessage
 
 import vault_tool
 from vault_tool.errors import VaultError
+from vault_tool.mcp.backends import Answer, Backend, Cancelled, Run, VaultBackend
 from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
@@ -42,22 +42,10 @@ PATIENCE = 5.0
 _LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")
 """Lists are the same for a version and a preset, whoever asks."""
 
-T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 
 
-class Run(Protocol):
-    """How a connection uses the vault: `await run(use)` is `use(vault)`, done in the one thread that owns the open vault."""
-
-    def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
-        """What `use` returns; what it raises, and VaultError where there is no vault to open."""
-
-
-class Cancelled(BaseException):
-    """The client no longer waits for a call: raised within it where it tells of its progress, past all that handles faults."""
-
-
-def connection(run: Run, *, preset: str, caller: Caller, notices: Notices, standing: bool = True) -> Server[Any]:
+def connection(backend: Backend, *, preset: str, caller: Caller, notices: Notices, standing: bool = True) -> Server[Any]:
     """The server of one connection, or of all HTTP requests; `standing` is whether it can speak first to a client of old."""
     tools = named(preset)
     prompts = offered(tools)
@@ -69,14 +57,11 @@ def connection(run: Run, *, preset: str, caller: Caller, notices: Notices, stand
         if params.name not in tools:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool `{one_line(params.name, 60)}`; there are {', '.join(tools)}")
         try:
-            found, text = await _called(run, ctx, params.name, params.arguments or {}, caller)
-        except VaultError as fault:
-            from vault_tool.mcp.answering import in_a_line  # loaded with the verbs
-
-            return types.CallToolResult(content=[types.TextContent(text=in_a_line(fault))], is_error=True)
+            found = await _called(backend, ctx, params.name, params.arguments or {})
         finally:
             notices.look()
-        return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=found)
+        text = types.TextContent(text=found.text)
+        return types.CallToolResult(content=[text], structured_content=found.values, is_error=found.values is None)
 
     async def list_resources(ctx: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         pages = () if caller.user else (("core", "What is remembered first of all"), ("reflection", "Themes and patterns"))
@@ -96,7 +81,7 @@ def connection(run: Run, *, preset: str, caller: Caller, notices: Notices, stand
 
     async def read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         try:
-            text, kind = await run(partial(_read, caller, params.uri))
+            text, kind = await backend.read(params.uri)
         except VaultError as fault:
             raise MCPError(types.INVALID_PARAMS, str(fault)) from fault
         return types.ReadResourceResult(contents=[types.TextResourceContents(uri=params.uri, mime_type=kind, text=text)])
@@ -200,75 +185,44 @@ async def _leave(run: OneThread[Vault]) -> None:
 
 
 async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller) -> None:
-    async with noticing(run, caller) as notices:
-        server = connection(run, preset=preset, caller=caller, notices=notices)
+    backend = VaultBackend(run, caller)
+    async with noticing(backend) as notices:
+        server = connection(backend, preset=preset, caller=caller, notices=notices)
         await server.run(received, sent, server.create_initialization_options())
 
 
 @asynccontextmanager
-async def noticing(run: Run, caller: Caller, every: float = EVERY) -> AsyncIterator[Notices]:
+async def noticing(backend: Backend, every: float = EVERY) -> AsyncIterator[Notices]:
     """Notices of changes, told for as long as this lasts; `every` is seconds between looks for what others changed."""
-    notices = Notices(partial(_versions, run, caller), every)
+    notices = Notices(backend.versions, every)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(notices.run)
         yield notices
         tasks.cancel_scope.cancel()
 
 
-async def _called(run: Run, ctx: Context, tool: str, arguments: Mapping[str, Any], caller: Caller) -> tuple[dict[str, Any], str]:
-    """The answer of a tool, as values and as text; its progress told meanwhile to whoever asked for that."""
+async def _called(backend: Backend, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> Answer:
+    """The answer of a tool; its progress is reported meanwhile to whoever asked for that."""
     loop = asyncio.get_running_loop()
-    told: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
+    steps: asyncio.Queue[tuple[int, int]] = asyncio.Queue()
     given_up = threading.Event()
 
     def progress(done: int, of: int) -> None:
         if given_up.is_set():
             raise Cancelled
-        loop.call_soon_threadsafe(told.put_nowait, (done, of))
+        loop.call_soon_threadsafe(steps.put_nowait, (done, of))
 
-    def use(vault: Vault) -> tuple[dict[str, Any], str]:
-        from vault_tool.mcp.answering import answer, as_text  # every verb: loaded by the first call
-
-        found = answer(vault, tool, arguments, caller, progress)
-        return found, as_text(found)
-
-    async def tell() -> None:
+    async def report() -> None:
         while True:
-            done, of = await told.get()
+            done, of = await steps.get()
             await ctx.session.report_progress(done, of)
 
-    teller = asyncio.create_task(tell())
+    reporter = asyncio.create_task(report())
     try:
-        return await run(use)
+        return await backend.call(tool, arguments, progress)
     finally:
         given_up.set()
-        teller.cancel()
-
-
-def _read(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:
-    from vault_tool.mcp.answering import asked_by  # every verb: loaded by the first call
-    from vault_tool.mcp.resources import read
-
-    found = read(asked_by(caller, vault), uri)
-    return found.text, found.kind
-
-
-async def _versions(run: Run, caller: Caller, uris: frozenset[str], since: str) -> tuple[str, Mapping[str, str]]:
-    """See `notices.Look`: what the catalogue's number is now and, where it is another than `since`, each resource's text."""
-
-    def use(vault: Vault) -> tuple[str, Mapping[str, str]]:
-        now = vault.whole_index.catalog.seq()
-        if now == since:
-            return now, {}
-        found = {}
-        for uri in uris:
-            try:
-                found[uri] = _read(caller, uri, vault)[0]
-            except VaultError:
-                found[uri] = ""  # it is gone, or not there yet
-        return now, found
-
-    return await run(use)
+        reporter.cancel()
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

@@ -1,0 +1,122 @@
+"""What answers the calls of a server for agents' clients: an open vault, or whatever else gives the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from vault_tool.errors import VaultError
+from vault_tool.mcp.tools import Caller
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
+
+T = TypeVar("T")
+
+Progress = Callable[[int, int], None]
+"""How far a call is: so many done, of so many. It may raise Cancelled."""
+
+
+class Cancelled(BaseException):
+    """The client no longer waits for a call: raised within it where it reports its progress, past all that handles faults."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a call: as text, and as values unless the text is an error that a model can mend."""
+
+    text: str
+    values: dict[str, Any] | None
+
+
+class Backend(Protocol):
+    """Where a server gets its answers from."""
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
+        """The answer of a tool; `progress` may be called from any thread."""
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """The text of a resource and its media type. Raises VaultError."""
+
+    async def versions(self, uris: frozenset[str], since: str, /) -> tuple[str, Mapping[str, str]]:
+        """A mark that moves with every change of the vault and, where it is not `since`, each resource's text.
+
+        Raises VaultError.
+        """
+
+    async def ready(self) -> None:
+        """Return once the vault is open with its indexes up to date. Raises VaultError."""
+
+
+class Run(Protocol):
+    """How a vault is used: `await run(use)` is `use(vault)`, done in the one thread that owns the open vault."""
+
+    def __call__(self, use: Callable[[Vault], T], /) -> Awaitable[T]:
+        """What `use` returns; what it raises, and VaultError where there is no vault to open."""
+
+
+class VaultBackend:
+    """Answers by an open vault of this process."""
+
+    def __init__(self, run: Run, caller: Caller) -> None:
+        self._run = run
+        self._caller = caller
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
+        """See `Backend.call`."""
+        try:
+            return await self._run(partial(called, tool, arguments, self._caller, progress))
+        except VaultError as fault:
+            return failed(fault)
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """See `Backend.read`."""
+        return await self._run(partial(resource, self._caller, uri))
+
+    async def versions(self, uris: frozenset[str], since: str, /) -> tuple[str, Mapping[str, str]]:
+        """See `Backend.versions`."""
+        return await self._run(partial(versions, self._caller, uris, since))
+
+    async def ready(self) -> None:
+        """See `Backend.ready`."""
+        await self._run(lambda vault: vault.fresh())
+
+
+def called(tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress, vault: Vault) -> Answer:
+    """The answer of a tool on an open vault. Raises VaultError."""
+    from vault_tool.mcp.answering import answer, as_text  # every verb: loaded by the first call
+
+    found = answer(vault, tool, arguments, caller, progress)
+    return Answer(as_text(found), found)
+
+
+def failed(fault: VaultError) -> Answer:
+    """A failure as the answer to a call."""
+    from vault_tool.mcp.answering import in_a_line  # as above
+
+    return Answer(in_a_line(fault), None)
+
+
+def resource(caller: Caller, uri: str, vault: Vault) -> tuple[str, str]:
+    """The text of a resource of an open vault and its media type. Raises VaultError."""
+    from vault_tool.mcp.answering import asked_by  # as above
+    from vault_tool.mcp.resources import read
+
+    found = read(asked_by(caller, vault), uri)
+    return found.text, found.kind
+
+
+def versions(caller: Caller, uris: frozenset[str], since: str, vault: Vault) -> tuple[str, Mapping[str, str]]:
+    """What the catalogue's number is now and, where it is another than `since`, each resource's text."""
+    now = vault.whole_index.catalog.seq()
+    if now == since:
+        return now, {}
+    found = {}
+    for uri in uris:
+        try:
+            found[uri] = resource(caller, uri, vault)[0]
+        except VaultError:
+            found[uri] = ""  # it is gone, or not there yet
+    return now, found
