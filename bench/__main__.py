@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from bench import consolidation, mutations, quality_report, speed
+from bench import consolidation, mutations, profile, quality_report, speed
 from bench.bed import prepare
 from bench.figure import Figure, growths
 from bench.machine import RESULTS, Failed, description, pace
@@ -71,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     whats = parser.add_subparsers(required=True, metavar="WHAT", dest="what")
     quality_report.add_parser(whats)
     mutations.add_parser(whats)
+    profile.add_parser(whats)
     _common(whats.add_parser("consolidation", help="a pass over a few changed subjects, in vaults of any size"), "consolidation")
     what = _common(whats.add_parser("speed", help="times, memory and sizes beside floors"), "speed")
     what.add_argument("--only", choices=speed.NAMES, action="append", default=[], metavar="NAME", help=", ".join(speed.NAMES))

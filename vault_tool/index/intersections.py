@@ -123,6 +123,11 @@ class Regions:
         return self._by_key[subject.id]
 
 
+def regions_of(catalog: Catalog) -> Regions:
+    """The regions with all that was ever tagged with them, expired or not: kept until the catalogue changes."""
+    return catalog.until_changed("regions", lambda: Regions(catalog))
+
+
 def largest(catalog: Catalog, limit: int) -> list[str]:
     """The names under which most memories are tagged, the most frequent first."""
     query = "SELECT normal FROM memberships GROUP BY normal ORDER BY count(*) DESC, normal LIMIT ?"

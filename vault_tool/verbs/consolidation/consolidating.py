@@ -12,7 +12,7 @@ from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, reader
 from vault_tool.files.skipped import skipped
 from vault_tool.index.graph import supersession
-from vault_tool.index.intersections import Regions
+from vault_tool.index.intersections import Regions, regions_of
 from vault_tool.index.recent import unlinked_count
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Consolidation
@@ -147,6 +147,15 @@ class PassList:
     freshness: Freshness
 
 
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A pass that was begun or taken up: the answer about it, its entry (None where there is nothing to do), its packets."""
+
+    answer: Begun
+    entry: Entry | None
+    plans: tuple[Plan, ...]
+
+
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
     """The consolidation passes, the newest first; each one's ledger is its text."""
     require_limit(limit)
@@ -171,7 +180,7 @@ def pending_count(vault: Context) -> int:
 def recent_activity(vault: Context) -> RecentActivity | None:
     """What was written since the last pass began, by subject; None when nothing was. Indexes must be fresh."""
     known = passes(vault)
-    regions = Regions(vault.index.catalog)
+    regions = regions_of(vault.index.catalog)
     names: dict[RecordClass, set[str]] = {RecordClass.OBSERVATION: set(), RecordClass.UNDERSTANDING: set()}
     entries = unread(vault, known)
     for entry in entries:
@@ -192,7 +201,7 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     require_limit(limit)
     freshness = vault.fresh()
     known = passes(vault)
-    regions = Regions(vault.index.catalog)
+    regions = regions_of(vault.index.catalog)
     arrived = unread(vault, known)
     heads = [head_of(plan) for plan in pending_plans(vault, regions)]
     subjects = [head for head in heads if head.kind == "single_subject"][:limit]
@@ -223,18 +232,26 @@ def begin_consolidation(vault: Context) -> Begun:
     Where an open pass was left unfinished and more came, its ledger is completed, and the new pass takes over what it
     left. The generation is one higher from then on.
     """
+    return start(vault).answer
+
+
+def start(vault: Context) -> Started:
+    """What `begin_consolidation` does, for a caller who goes on with the pass."""
     with writing(vault, "consolidate") as op:
         known = passes(vault)
-        regions = Regions(vault.index.catalog)
+        regions = regions_of(vault.index.catalog)
         fresh = unread(vault, known)
-        if not (plans(vault, fresh, regions) or _unplaced(vault, fresh)):
+        packets = plans(vault, fresh, regions)
+        if not (packets or _unplaced(vault, fresh)):
             return _resumed(vault, op.freshness, known, regions)
         entries = _with_left(vault, known.open, regions, fresh)
         if known.open:
             _complete(op, known.open, regions)
-        made = _began(op, known, entries, plans(vault, entries, regions))
+        if len(entries) > len(fresh):
+            packets = plans(vault, entries, regions)
+        made = _began(op, known, entries, packets)
         saved = op.carry_out(f"pass {made.generation}", [made.id])
-    return _begun(vault, saved, made, entries, op.freshness)
+    return _begun(vault, saved, made, entries, packets, op.freshness)
 
 
 def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -> Ended:
@@ -244,7 +261,7 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
     """
     with writing(vault, "consolidate") as op:
         one = open_pass(vault, pass_id)
-        said = _complete(op, one, Regions(vault.index.catalog))
+        said = _complete(op, one, regions_of(vault.index.catalog))
         saved = op.carry_out(f"pass {said.number} ended", [one.id])
     return Ended(
         **{**asdict(saved), "warnings": (*saved.warnings, *(_refreshed(vault) if core else ()))},
@@ -295,13 +312,13 @@ def head_of(plan: Plan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
     )
 
 
-def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regions) -> Begun:
+def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regions) -> Started:
     """The answer where nothing new came: the open pass as it stands, or nothing at all."""
     one = known.open
     entries = items_of(vault, one) if one else []
     done = settled(vault, one, regions) | skipped(vault.root, one.id) if one else set()
     found = plans(vault, entries, regions, one)
-    return Begun(
+    answer = Begun(
         id=one.id if one else None,
         generation=known.generation,
         began=False,
@@ -312,12 +329,14 @@ def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regio
         path=one.path if one else "",
         freshness=freshness,
     )
+    return Started(answer, one, tuple(found))
 
 
-def _begun(vault: Context, saved: Saved, made: Consolidation, entries: Sequence[Entry], freshness: Freshness) -> Begun:
-    found = plans(vault, entries, Regions(vault.index.catalog))
+def _begun(
+    vault: Context, saved: Saved, made: Consolidation, entries: Sequence[Entry], found: Sequence[Plan], freshness: Freshness
+) -> Started:
     written = next(iter(vault.index.catalog.get(made.id)), None)
-    return Begun(
+    answer = Begun(
         **asdict(saved),
         id=made.id,
         generation=made.generation or 0,
@@ -329,6 +348,7 @@ def _begun(vault: Context, saved: Saved, made: Consolidation, entries: Sequence[
         path=written.path if written else "",
         freshness=freshness,
     )
+    return Started(answer, written, tuple(found))
 
 
 def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[Plan]) -> Consolidation:

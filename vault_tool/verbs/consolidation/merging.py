@@ -14,7 +14,7 @@ from vault_tool.files import frontmatter, git, reader
 from vault_tool.files.frontmatter import AddItems, Change, Head, RemoveItems, Set
 from vault_tool.files.render import body_text
 from vault_tool.index.graph import names_of
-from vault_tool.index.intersections import Region, Regions
+from vault_tool.index.intersections import Region, Regions, regions_of
 from vault_tool.index.schema import REFERENCES
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Understanding
@@ -92,7 +92,7 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
     require_limit(limit)
     freshness = vault.fresh()
     lacks = prepared(vault)
-    regions = Regions(vault.index.catalog)
+    regions = regions_of(vault.index.catalog)
     only = regions.called(resolve.existing_subject(vault, subject_name).title).key if subject_name else ""
     found = [pair for pair in _similar(vault, regions) if not only or only in (pair.subject_a.id, pair.subject_b.id)]
     found.sort(
@@ -129,7 +129,7 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
         title = f"{gone.title} merged into {kept.title}"
         op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=MERGE, path=kept.path, summary=summary))
         saved = op.carry_out(f"{gone.title} into {kept.title}", [kept.id, note.id])
-    regions = Regions(vault.index.catalog)
+    regions = regions_of(vault.index.catalog)
     one = regions.called(kept.title)
     disputes = tuple(_contested(regions, one))
     return Merged(
@@ -272,7 +272,7 @@ def _take_over(op: Operation, kept: Entry, gone: Entry) -> tuple[str, ...]:
 def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Understanding:
     """Plan the structural understanding that says what was merged, with all that both had in theirs."""
     vault = op.vault
-    regions = Regions(vault.index.catalog)
+    regions = regions_of(vault.index.catalog)
     both = [regions.called(one.title) for one in (kept, gone)]
     before = list({e.id: e for one in both for e in regions.understandings([one], "structural")}.values())
     pair = regions.understandings(both, "relationship") if both[0].key != both[1].key else []

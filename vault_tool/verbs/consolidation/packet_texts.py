@@ -12,7 +12,7 @@ from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import writer
 from vault_tool.files.skipped import pass_over, skipped
 from vault_tool.index.graph import holding_place
-from vault_tool.index.intersections import Regions
+from vault_tool.index.intersections import regions_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -21,7 +21,7 @@ from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import NOTICE, Short, beside, filled, lean_tokens
-from vault_tool.verbs.consolidation.consolidating import PacketHead, begin_consolidation, head_of, open_pass
+from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
     Plan,
@@ -159,17 +159,22 @@ def consolidate(
     `skip` passes over packets by their labels first, `skip_trivial` all those that share too little. `packet` asks for one
     by its label. Write its understanding with `pass_id`, and call again; `end_consolidation` completes the ledger.
     """
-    freshness = vault.fresh()
-    one = passes(vault).open
-    began = False
-    if one is None or not _Walk(vault, one).open:
-        begun = begin_consolidation(vault)
+    _require_room(tokens)
+    walk, began, freshness = None, False, None
+    # What the indexes know of without a comparison only says where it is made: here, or where a pass is begun.
+    if passes(vault).open is not None:
+        freshness = vault.fresh()
+        walk = _Walk(vault, one) if (one := passes(vault).open) else None
+    if walk is None or freshness is None or not walk.open:
+        started = start(vault)
+        begun = started.answer
         began, freshness = begun.began, begun.freshness
-        if begun.id is None:
+        if started.entry is None:
             return Step(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=(), freshness=freshness)
+        walk = _Walk(vault, started.entry, started.plans)
     if skip or skip_trivial:
-        skip_packets(vault, packets=skip, trivial=skip_trivial)
-    return replace(next_packet(vault, packet=packet, tokens=tokens), began=began)
+        walk = walk.without(skip, trivial=skip_trivial)
+    return replace(walk.at(packet, tokens, freshness), began=began)
 
 
 def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: int = PACKET_TOKENS) -> Step:
@@ -177,12 +182,9 @@ def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: 
 
     A packet is settled by the understanding that is written in the pass, or passed over. Nothing is written.
     """
-    if tokens < FEWEST_TOKENS:
-        raise UsageError(f"a packet of {tokens} tokens holds nothing", f"give at least {FEWEST_TOKENS}")
+    _require_room(tokens)
     freshness = vault.fresh()
-    walk = _Walk(vault, open_pass(vault, pass_id))
-    chosen = walk.labelled(packet) if packet else walk.next
-    return walk.step(None if chosen is None else walk.filled(chosen, tokens), freshness)
+    return _Walk(vault, open_pass(vault, pass_id)).at(packet, tokens, freshness)
 
 
 def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = (), trivial: bool = False) -> Step:
@@ -191,23 +193,23 @@ def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = 
     That is remembered on this machine, and stands in the ledger once the pass ends.
     """
     freshness = vault.fresh()
-    walk = _Walk(vault, open_pass(vault, pass_id))
-    named = [plan.keys if isinstance(plan, Plan) else plan for plan in map(walk.labelled, packets)]
-    light = [plan.keys for plan in walk.plans if plan.trivial and trivial]
-    # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
-    with writer.lock(vault.root, vault.settings.lock_wait, "consolidate"):
-        pass_over(vault.root, walk.entry.id, [*named, *light])
-    return _Walk(vault, walk.entry).step(None, freshness)
+    return _Walk(vault, open_pass(vault, pass_id)).without(packets, trivial=trivial).step(None, freshness)
+
+
+def _require_room(tokens: int) -> None:
+    """Raise UsageError for a packet that could hold nothing."""
+    if tokens < FEWEST_TOKENS:
+        raise UsageError(f"a packet of {tokens} tokens holds nothing", f"give at least {FEWEST_TOKENS}")
 
 
 class _Walk:
-    """One pass while it is walked through: its packets, and which of them are done."""
+    """One pass while it is walked through: its packets (`planned` where they are known), and which of them are done."""
 
-    def __init__(self, vault: Context, entry: Entry) -> None:
+    def __init__(self, vault: Context, entry: Entry, planned: Sequence[Plan] | None = None) -> None:
         self.vault = vault
         self.entry = entry
-        self.regions = Regions(vault.index.catalog)
-        self.plans = plans(vault, items_of(vault, entry), self.regions, entry)
+        self.regions = regions_of(vault.index.catalog)
+        self.plans = plans(vault, items_of(vault, entry), self.regions, entry) if planned is None else planned
         self.done = settled(vault, entry, self.regions) | skipped(vault.root, entry.id)
         self.open = [plan for plan in self.plans if plan.keys not in self.done]
 
@@ -217,6 +219,20 @@ class _Walk:
         if self.open:
             return self.open[0]
         return ORIENTATION if (self.plans or self._related_to_orientation()) and ORIENTATION not in self.done else None
+
+    def without(self, packets: Sequence[str], *, trivial: bool) -> _Walk:
+        """The same walk once the packets that somebody calls so are passed over, and with `trivial` those that share little."""
+        named = [plan.keys if isinstance(plan, Plan) else plan for plan in map(self.labelled, packets)]
+        light = [plan.keys for plan in self.plans if plan.trivial and trivial]
+        # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
+        with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
+            pass_over(self.vault.root, self.entry.id, [*named, *light])
+        return _Walk(self.vault, self.entry, self.plans)
+
+    def at(self, packet: str, tokens: int, freshness: Freshness) -> Step:
+        """The answer with the packet that somebody calls so, or with the next one."""
+        chosen = self.labelled(packet) if packet else self.next
+        return self.step(None if chosen is None else self.filled(chosen, tokens), freshness)
 
     def labelled(self, text: str) -> Plan | tuple[str, ...]:
         """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""

@@ -10,7 +10,7 @@ from vault_tool.consolidation import ledger
 from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
 from vault_tool.files.skipped import skipped
 from vault_tool.index.graph import lineage
-from vault_tool.index.intersections import Region, Regions, active
+from vault_tool.index.intersections import Region, Regions, active, regions_of
 from vault_tool.index.recent import ageless, entries_of, ids_since
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -79,7 +79,11 @@ def label(names: Sequence[str]) -> str:
 
 
 def passes(vault: Context) -> Passes:
-    """The passes as the catalogue has them. Indexes must be fresh."""
+    """The passes as the catalogue has them, kept until it changes. Indexes must be fresh."""
+    return vault.index.catalog.until_changed("passes", lambda: _read(vault))
+
+
+def _read(vault: Context) -> Passes:
     found = vault.index.catalog.of_class(RecordClass.CONSOLIDATION)
     named = {parent for entry in found for parent in entry.texts("parents")}
     # Parents that name each other in a circle, as a merge by hand may leave them, leave no head: then all are.
@@ -137,7 +141,7 @@ def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: En
 
 def is_placed(vault: Context, entry: Entry) -> bool:
     """Whether a memory stands in a packet: by its own subjects, or by those of an understanding that it was related to."""
-    return bool(entry.subjects) or any(_spoken_of(vault, entry, Regions(vault.index.catalog)))
+    return bool(entry.subjects) or any(_spoken_of(vault, entry, regions_of(vault.index.catalog)))
 
 
 def related_to(vault: Context, view: Entry) -> list[Entry]:

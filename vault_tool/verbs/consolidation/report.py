@@ -10,7 +10,7 @@ from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.consolidation.understanding_coverage import COVERING, Coverage, Keys, Sighting, contested, coverage
 from vault_tool.index.graph import supersession
-from vault_tool.index.intersections import Region, Regions, tagging
+from vault_tool.index.intersections import Region, regions_of, tagging
 from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
@@ -222,7 +222,7 @@ class _Seen:
     def __init__(self, vault: Context) -> None:
         catalog = vault.index.catalog
         self.vault = vault
-        self.regions = Regions(catalog)
+        self.regions = regions_of(catalog)
         self.generation = catalog.generation()
         gone = supersession(catalog)
         tags = tagging(catalog)
