@@ -14,8 +14,8 @@ from bench.machine import Failed, in_turn, timed
 from bench.prose import Prose
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE
-from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Query
 from vault_tool.verbs.turns.recollecting import recollect
 
 _USER, _WORLD, _SESSION = "u1", "w1", "s1"
@@ -70,7 +70,7 @@ def memory(root: Path, query: str) -> dict[str, Any]:
             raise Failed("there are no vectors to answer by")
         prose = Prose(3)
         for _ in range(_QUESTIONS):
-            answer = gather(vault, Asked(query=" ".join(prose.words(5)), include_global=False))
+            answer = gather(vault, Query(query=" ".join(prose.words(5)), include_global=False))
             if answer.degraded:
                 raise Failed(f"the answer is not by meaning: {answer.degraded}")
         vault.search(query)

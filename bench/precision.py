@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from bench.quality import Conversation
-from bench.questions import Query, QuestionSet, identity
+from bench.questions import JudgedQuery, QuestionSet, identity
 from vault_tool import Vault
 from vault_tool.files import layout
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.model.records import Observation, Record, Subject, Workspace
 from vault_tool.util.text import first_sentence
-from vault_tool.verbs.recall.asked import ProfileName
-from vault_tool.verbs.recall.engine import Asked, gather
+from vault_tool.verbs.recall.engine import Query, gather
+from vault_tool.verbs.recall.query import ProfileName
 
 OWN = Path(__file__).with_name("unanswerable.jsonl")
 """A small vault in our own words: its notes, questions that they answer, and questions that they do not."""
@@ -46,7 +46,7 @@ def silence(asked: Sequence[tuple[Vault, str]]) -> Silence:
 
 
 def _answers(vault: Vault, question: str, profile: ProfileName) -> Sequence[Any]:
-    return gather(vault, Asked(query=question, profile=profile, limit=_LIMIT, include_global=False)).results
+    return gather(vault, Query(query=question, profile=profile, limit=_LIMIT, include_global=False)).results
 
 
 def own_questions() -> tuple[list[str], list[str]]:
@@ -99,11 +99,11 @@ def answerable(one: QuestionSet, conversations: Mapping[str, Conversation]) -> l
     return [(conversations[query.conv].vault, query.question) for query in _some([q for q in one.queries if q.evidence])]
 
 
-def _some(queries: Sequence[Query]) -> Sequence[Query]:
+def _some(queries: Sequence[JudgedQuery]) -> Sequence[JudgedQuery]:
     return random.Random(0).sample(list(queries), min(_AT_MOST, len(queries)))
 
 
-def _renamed(one: QuestionSet, query: Query, there: str) -> str:
+def _renamed(one: QuestionSet, query: JudgedQuery, there: str) -> str:
     text = query.question
     here, others = ([*dict.fromkeys(row.speaker for row in one.conversations[conv])] for conv in (query.conv, there))
     for mine, theirs in zip(here, others, strict=False):

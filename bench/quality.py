@@ -9,14 +9,14 @@ from pathlib import Path
 
 from bench.machine import Failed
 from bench.perspectives import tell
-from bench.questions import Query, QuestionSet, Row, identity, make_vault, said, vault_folder
+from bench.questions import JudgedQuery, QuestionSet, Row, identity, make_vault, said, vault_folder
 from bench.ranking import Bm25, Quality, fused, measure
 from vault_tool import Vault
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.index.lexical import Analyzer
 from vault_tool.index.vectors.vector_store import Vector
 from vault_tool.recall.weights import TARGETED, Weights
-from vault_tool.verbs.recall.engine import Asked, gather
+from vault_tool.verbs.recall.engine import Query, gather
 
 LIMIT = 20
 _DEEP = 200
@@ -69,21 +69,21 @@ class Conversation:
         # Each question is asked once a stage; its vector is the same.
         vault.vectors.query = remembered  # type: ignore[method-assign]
 
-    def recalled(self, query: Query, stage: Stage) -> list[str]:
+    def recalled(self, query: JudgedQuery, stage: Stage) -> list[str]:
         """The rows that recall gives, best first."""
-        asked = Asked(query=query.question, limit=LIMIT, hops=stage.hops, include_global=False)
+        asked = Query(query=query.question, limit=LIMIT, hops=stage.hops, include_global=False)
         return [self._rows[one.id] for one in gather(self.vault, asked, stage.weights).results if one.id in self._rows]
 
-    def by_words(self, query: Query, limit: int = LIMIT) -> list[str]:
+    def by_words(self, query: JudgedQuery, limit: int = LIMIT) -> list[str]:
         """BM25 alone."""
         return self._bm25.ranked(query.question, limit)
 
-    def by_meaning(self, query: Query, limit: int = LIMIT) -> list[str]:
+    def by_meaning(self, query: JudgedQuery, limit: int = LIMIT) -> list[str]:
         """The best passage's cosine alone."""
         found = self.vault.vectors.search(self.vault.vectors.query(query.question), limit + 20)
         return [self._paths[hit.path] for hit in found if hit.path in self._paths][:limit]
 
-    def by_rank(self, query: Query) -> list[str]:
+    def by_rank(self, query: JudgedQuery) -> list[str]:
         """Both, by reciprocal ranks of equal weight."""
         return fused([self.by_words(query, _DEEP), self.by_meaning(query, _DEEP)], LIMIT)
 
@@ -93,7 +93,7 @@ def run(one: QuestionSet, folder: Path, say: Say, stages: Sequence[Stage] = STAG
     with ExitStack() as open_vaults:
         asked = opened(one, folder, open_vaults, say)
         queries = [query for query in one.queries if query.evidence]
-        systems: Mapping[str, Callable[[Conversation, Query], list[str]]] = {
+        systems: Mapping[str, Callable[[Conversation, JudgedQuery], list[str]]] = {
             "BM25 alone": Conversation.by_words,
             "vectors alone (best passage)": Conversation.by_meaning,
             "equal reciprocal ranks": Conversation.by_rank,
@@ -104,7 +104,7 @@ def run(one: QuestionSet, folder: Path, say: Say, stages: Sequence[Stage] = STAG
             yield name, measure([(query.evidence, system(asked[query.conv], query)) for query in queries])
 
 
-def _at(stage: Stage) -> Callable[[Conversation, Query], list[str]]:
+def _at(stage: Stage) -> Callable[[Conversation, JudgedQuery], list[str]]:
     return lambda conversation, query: conversation.recalled(query, stage)
 
 

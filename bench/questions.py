@@ -42,7 +42,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class JudgedQuery:
     """One question and the rows that answer it."""
 
     id: str
@@ -58,7 +58,7 @@ class QuestionSet:
 
     name: str
     conversations: dict[str, list[Row]]
-    queries: tuple[Query, ...]
+    queries: tuple[JudgedQuery, ...]
 
 
 def sets_in(folder: Path) -> Iterator[QuestionSet]:
@@ -73,7 +73,7 @@ def sets_in(folder: Path) -> Iterator[QuestionSet]:
             )  # fmt: skip
             conversations.setdefault(row.conv, []).append(row)
         queries = tuple(
-            Query(
+            JudgedQuery(
                 str(line["id"]), str(line["conv"]), str(line["question"]), tuple(dict.fromkeys(map(str, line["evidence_ids"]))),
                 str(line.get("category") or ""),
             )

@@ -21,7 +21,7 @@ from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
 from vault_tool.index.vectors.vector_store import Vector
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
-from vault_tool.verbs.recall.engine import Asked, gather
+from vault_tool.verbs.recall.engine import Query, gather
 
 _EMBEDDED = 96
 _SHORT_NOTE = 150
@@ -112,7 +112,7 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
         taken = []
         for question in questions:
             spent = 0.0
-            seconds = timed(lambda one=question: gather(vault, Asked(query=one, include_global=False)))  # type: ignore[misc]
+            seconds = timed(lambda one=question: gather(vault, Query(query=one, include_global=False)))  # type: ignore[misc]
             taken.append(seconds - spent)
     return {"seconds": taken[_WARMING:], "by_meaning": by_meaning}
 

@@ -8,7 +8,7 @@ import pytest
 
 from vault_tool.config import PERSPECTIVES, STRONG_MODELS, Config, load, sentences
 from vault_tool.errors import ConfigError
-from vault_tool.model.types import RecordClass, Section
+from vault_tool.model.types import CoreSection, RecordClass
 from vault_tool.verbs.setup import default_settings
 
 
@@ -28,7 +28,7 @@ def test_every_option_has_its_sentence() -> None:
 def test_types_are_extended() -> None:
     said = load('[types.recipe]\nclass = "observation"\nweight = 1.5\nsection = "Preferences"\n[types.fact]\nimportance = 0.9')
     recipe = said.types.spec("recipe")
-    assert (recipe.record_class, recipe.weight, recipe.section) == (RecordClass.OBSERVATION, 1.5, Section.PREFERENCES)
+    assert (recipe.record_class, recipe.weight, recipe.section) == (RecordClass.OBSERVATION, 1.5, CoreSection.PREFERENCES)
     assert recipe.known
     assert said.types.spec("fact").importance == 0.9
 

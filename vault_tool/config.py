@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from vault_tool.errors import ConfigError
-from vault_tool.model.types import RecordClass, Registry, Section, TypeSpec, is_type_name
+from vault_tool.model.types import CoreSection, RecordClass, Registry, TypeSpec, is_type_name
 from vault_tool.util.json_text import flaw_in, shown_place
 from vault_tool.util.text import one_line
 
@@ -226,7 +226,7 @@ def _type_spec(registry: Registry, name: str, table: Any, faults: list[str]) -> 
     unknown = sorted(table.keys() - {"class", "weight", "importance", "section"})
     faults.extend(f"{where} knows class, weight, importance and section, not `{key}`" for key in unknown)
     record_class = _member(RecordClass, table.get("class", base.record_class), f"{where} class", faults)
-    section = _member(Section, table.get("section", base.section or Section.WORTH_KNOWING), f"{where} section", faults)
+    section = _member(CoreSection, table.get("section", base.section or CoreSection.WORTH_KNOWING), f"{where} section", faults)
     weight = _number(f"{where} weight", table.get("weight", base.weight), faults)
     importance = _number(f"{where} importance", table.get("importance", base.importance), faults)
     if base.known and record_class not in (None, base.record_class):

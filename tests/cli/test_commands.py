@@ -120,14 +120,14 @@ def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
         ("doctor",): upkeep.Diagnosis,
         ("reindex",): upkeep.Reindexed,
         ("decay",): pages.Decay,
-        ("core",): pages.Page,
-        ("reflection", "--print"): pages.Page,
+        ("core",): pages.GeneratedPage,
+        ("reflection", "--print"): pages.GeneratedPage,
         ("reflect",): pages.Reflection,
         ("log",): history.Log,
         ("history", made["id"]): history.History,
         ("diff",): history.Difference,
         ("commit",): history.Gathered,
-        ("config",): setup.Settings,
+        ("config",): setup.ShownSettings,
     }
     for arguments, result in expected.items():
         assert person.gets(*arguments).keys() == {field.name for field in fields(result)}, arguments

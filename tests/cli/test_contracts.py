@@ -14,7 +14,7 @@ from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs.contracts.read import Read
 from vault_tool.verbs.contracts.update import Updated
-from vault_tool.verbs.contracts.write import Written
+from vault_tool.verbs.contracts.write import WriteAnswer
 from vault_tool.verbs.judging import Marked
 from vault_tool.verbs.recall.present_state import PresentState
 
@@ -78,7 +78,7 @@ def test_the_contracts_are_published_without_a_vault(
 
 def test_each_command_gives_the_fields_of_its_result(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = gets(capsys, "write", "Keepalive is off.", "--kind", "fact", "--confidence", "0.8", "--json")
-    assert made.keys() == {field.name for field in fields(Written)}
+    assert made.keys() == {field.name for field in fields(WriteAnswer)}
     memory = made["memory_id"]
     read = gets(capsys, "read", "keepalive", "--json")
     assert read.keys() == {field.name for field in fields(Read)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.consolidation.attempts import Event, Outcome, Problem, Tie, attempts, outcome_of
+from vault_tool.consolidation.attempts import Event, Outcome, SessionProblem, Tie, attempts, outcome_of
 
 DAY = "2026-11-20T"
-REDIS = Problem(id="p1", text="Redis drops idle connections after 300 s", subjects=("Redis",), at=f"{DAY}09:00:30+00:00")
-DISK = Problem(id="p2", text="The backup disk fills up every week", subjects=("Backup",), at=f"{DAY}10:00:00+00:00")
+REDIS = SessionProblem(id="p1", text="Redis drops idle connections after 300 s", subjects=("Redis",), at=f"{DAY}09:00:30+00:00")
+DISK = SessionProblem(id="p2", text="The backup disk fills up every week", subjects=("Backup",), at=f"{DAY}10:00:00+00:00")
 
 
 def event(text: str, *, at: str = "11:00", type: str = "", subjects: tuple[str, ...] = (), problem: str = "") -> Event:
@@ -49,7 +49,7 @@ def test_a_type_says_more_than_words(type: str, outcome: Outcome | None) -> None
     assert outcome_of(event("The old cable did not work", type=type)) is outcome
 
 
-def tie_of(one: Event, *problems: Problem) -> tuple[str, Tie | None]:
+def tie_of(one: Event, *problems: SessionProblem) -> tuple[str, Tie | None]:
     (found,) = attempts([one], problems)
     return found.problem, found.tie
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vault_tool import Vault
 from vault_tool.errors import VaultError
-from vault_tool.verbs.recall.engine import Asked, gather
+from vault_tool.verbs.recall.engine import Query, gather
 
 
 def write(vault: Vault, name: str, turn: int) -> str:
@@ -20,7 +20,7 @@ def write(vault: Vault, name: str, turn: int) -> str:
     made = vault.remember(f"The word {word} was written by {name}.", ["Redis"])
     if made.id not in [one.id for one in vault.search(word).results]:
         return f"search misses {word}"
-    if made.id not in [one.id for one in gather(vault, Asked(query=f"what about {word}?")).results]:
+    if made.id not in [one.id for one in gather(vault, Query(query=f"what about {word}?")).results]:
         return f"recall misses {word}"
     return "" if word in vault.get(made.id).content else f"get has another text for {word}"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_tool.errors import VaultError
 from vault_tool.files import writer
 from vault_tool.files.journals import append_episode, append_signals
-from vault_tool.files.local import Local, PendingOperation
+from vault_tool.files.local import LocalFolder, PendingOperation
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 
 CALLS = {"write": 1, "fsync": 2, "rename": 3}
@@ -34,11 +34,11 @@ def disarm() -> bool:
 
 
 def episode(root: Path, title: str) -> object:
-    return append_episode(root, Local(root), EpisodeEntry(at=AT, title=title))
+    return append_episode(root, LocalFolder(root), EpisodeEntry(at=AT, title=title))
 
 
 def signal(root: Path, name: str) -> object:
-    return append_signals(root, Local(root), [Signal(id=name, at=AT, target="t", kind=SignalKind.USE)])
+    return append_signals(root, LocalFolder(root), [Signal(id=name, at=AT, target="t", kind=SignalKind.USE)])
 
 
 Act = Callable[[Path], object]
@@ -50,8 +50,8 @@ ACTS: dict[str, tuple[Act, Act]] = {
     "signal": (lambda root: signal(root, "first"), lambda root: signal(root, "second")),
     "new journal": (lambda root: writer.create(root, NOTE, OLD), lambda root: signal(root, "second")),
     "operation": (
-        lambda root: Local(root).begin(PendingOperation("op-1", "x", "first")),
-        lambda root: Local(root).begin(PendingOperation("op-1", "x", "second")),
+        lambda root: LocalFolder(root).begin(PendingOperation("op-1", "x", "first")),
+        lambda root: LocalFolder(root).begin(PendingOperation("op-1", "x", "second")),
     ),
 }
 
@@ -59,8 +59,8 @@ ACTS: dict[str, tuple[Act, Act]] = {
 def state(root: Path) -> dict[str, str]:
     """The files of the vault and the operations begun; temporary names are shown as they are."""
     files = {p.relative_to(root).as_posix(): p.read_text() for p in (root / "vault").rglob("*") if p.is_file()}
-    tokens = {path: path.replace(Local(root).token(), "WRITER") for path in files}
-    return {tokens[path]: text for path, text in files.items()} | {one.id: one.title for one in Local(root).pending()}
+    tokens = {path: path.replace(LocalFolder(root).token(), "WRITER") for path in files}
+    return {tokens[path]: text for path, text in files.items()} | {one.id: one.title for one in LocalFolder(root).pending()}
 
 
 def trial(root: Path, name: str, call: str, nth: int, error: int, most: int = 0) -> bool:
@@ -68,7 +68,7 @@ def trial(root: Path, name: str, call: str, nth: int, error: int, most: int = 0)
     root.mkdir()
     prepare, act = ACTS[name]
     prepare(root)
-    Local(root).token()
+    LocalFolder(root).token()
     before = state(root)
     failure = None
     shim.fault_arm(str(root).encode(), CALLS.get(call, 0), nth, error, ctypes.c_size_t(most))

@@ -93,17 +93,17 @@ print("done")
 
 ORDER = """
 from vault_tool.files.journals import append_signals
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.model.signals import Signal, SignalKind, Use
 writer.create(root, "vault/new/x.md", b"created")
 writer.edit(root, "vault/new/x.md", lambda old: b"edited")
-append_signals(root, Local(root), [Signal(id="a", at="2026-11-20T10:00:00+00:00", target="t", kind=SignalKind.USE)])
+append_signals(root, LocalFolder(root), [Signal(id="a", at="2026-11-20T10:00:00+00:00", target="t", kind=SignalKind.USE)])
 many = writer.Many()
 for name in ("vault/many/a.md", "vault/many/b.md"):
     writer.create(root, name, b"one of many", many)
 many.settle(root)
-Local(root).note_use(Use(at="2026-11-20T10:00:00+00:00", target="t"))
-Local(root).forget("t", lambda title: False)
+LocalFolder(root).note_use(Use(at="2026-11-20T10:00:00+00:00", target="t"))
+LocalFolder(root).forget("t", lambda title: False)
 print("done")
 """
 

@@ -20,7 +20,7 @@ from vault_tool import Vault
 from vault_tool.cli.json_input import objects
 from vault_tool.config import load
 from vault_tool.errors import ConfigError, NotFound, VaultError
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.files.turns import Turns
 from vault_tool.machine import read as read_machine
 from vault_tool.verbs.contracts.lines import outcomes
@@ -237,8 +237,8 @@ def test_lines_and_files_of_this_machine(plain: Vault) -> None:
         plain.status()
         plain.get(KNOWN)
         plain.backstop()
-        Local(plain.root).pending()
-        Local(plain.root).roll_up("2030-01-01")
+        LocalFolder(plain.root).pending()
+        LocalFolder(plain.root).roll_up("2030-01-01")
         Turns(plain.root).waiting()
         batches.passed()
 

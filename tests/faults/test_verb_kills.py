@@ -156,7 +156,7 @@ STEPS = (
     "publish.build",
     "index.enter",
     "publish.publish",
-    "local.Local.done",
+    "local.LocalFolder.done",
 )
 
 

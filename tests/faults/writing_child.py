@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vault_tool.files import writer
 from vault_tool.files.journals import append_episode, append_signals
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 
 AT = "2026-11-20T10:00:00+00:00"
@@ -39,7 +39,7 @@ def say(line: str) -> None:
 
 def main(root: Path, seed: int) -> None:
     chance = random.Random(seed)
-    local = Local(root)
+    local = LocalFolder(root)
     for path in SHARED:
         if not (root / path).exists():
             writer.create(root, path, sealed(["begin"]))

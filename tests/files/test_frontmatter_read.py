@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.bounds import examples, work
 from tests.corpus.heads import EMPTY, PAGES, READ_ONLY, Bad, Good, bad_heads, good_heads
-from vault_tool.files.frontmatter import Fault, Head, Plain, Raw, read, read_head, split
+from vault_tool.files.frontmatter import Head, HeadFault, Plain, Raw, read, read_head, split
 from vault_tool.files.frontmatter.events import EventSource, Reading
 from vault_tool.files.frontmatter.simple import read_simple
 
@@ -53,7 +53,7 @@ def head_of(data: bytes) -> Head:
     return head
 
 
-def first_fatal(faults: tuple[Fault, ...]) -> Fault:
+def first_fatal(faults: tuple[HeadFault, ...]) -> HeadFault:
     return next(fault for fault in faults if fault.fatal)
 
 

@@ -11,18 +11,18 @@ import pytest
 from tests.git_repos import commit_all, found, git, make_empty_repo, make_repo, write
 from vault_tool.errors import Refused
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Commit
+from vault_tool.files.git import Commit, FileChange
 from vault_tool.files.git.publish import keep_tidy
 
 TEXT = vault_git.message("remember: a thing", "remember", "s-1", ["a1"])
 
 
-def _save(root: Path, path: str, text: str) -> Change:
+def _save(root: Path, path: str, text: str) -> FileChange:
     write(root, path, text)
-    return Change(path, text.encode())
+    return FileChange(path, text.encode())
 
 
-def _commit(root: Path, *changes: Change, text: str = TEXT) -> Commit:
+def _commit(root: Path, *changes: FileChange, text: str = TEXT) -> Commit:
     done = vault_git.commit(found(root), changes, text)
     assert done.committed, done.reason
     return done
@@ -80,7 +80,7 @@ def test_an_edit_keeps_the_mode_and_a_deletion_removes(tmp_path: Path) -> None:
     write(root, "vault/gone.md", "one\n")
     commit_all(root, "notes")
     (root / "vault/gone.md").unlink()
-    _commit(root, _save(root, "vault/run.md", "two\n"), Change("vault/gone.md", None))
+    _commit(root, _save(root, "vault/run.md", "two\n"), FileChange("vault/gone.md", None))
     tree = gitpython.Repo(root).head.commit.tree
     assert (tree / "vault/run.md").mode == 0o100755
     assert git(root, "show", "HEAD:vault/run.md") == "two"
@@ -123,7 +123,7 @@ def test_a_vault_reached_through_a_symbolic_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(code / "memory")
     root = tmp_path / "link"
     assert found(root).prefix == "memory/"
-    _commit(root, Change("vault/a.md", b"one\n"))
+    _commit(root, FileChange("vault/a.md", b"one\n"))
     assert git(code, "ls-files", "memory") == "memory/vault/a.md"
     assert _is_clean(code)
 
@@ -181,7 +181,7 @@ def test_any_name_is_itself_and_nothing_more(tmp_path: Path, name: str) -> None:
     assert vault_git.ignored(repo, [change.path]) == set()
     assert {each.path for each in vault_git.uncommitted(repo)} == {"vault/a.md", "vault/bystander.md"}
     write(root, change.path, "two\n")
-    assert vault_git.uncommitted(repo, [change.path]) == [vault_git.Pending(change.path, "modified")]
+    assert vault_git.uncommitted(repo, [change.path]) == [vault_git.UncommittedFile(change.path, "modified")]
     assert "+two" in vault_git.diff(repo, paths=[change.path])
 
 
@@ -190,7 +190,7 @@ def test_a_name_that_is_not_utf8(tmp_path: Path) -> None:
     name = os.fsdecode(b"vault/latin-\xe9.md")
     (root / "vault").mkdir()
     (root / name).write_bytes(b"one\n")
-    _commit(root, Change(name, b"one\n"))
+    _commit(root, FileChange(name, b"one\n"))
     assert vault_git.tracked(found(root), ["vault"]) == {name}
     assert vault_git.log(found(root))[0].paths == (name,)
 
@@ -201,7 +201,7 @@ def test_bytes_are_kept(tmp_path: Path) -> None:
     content = b"\xef\xbb\xbfone\r\ntwo\r\n\x00\xff no newline at the end"
     (root / "vault").mkdir()
     (root / "vault/a.md").write_bytes(content)
-    _commit(root, Change("vault/a.md", content))
+    _commit(root, FileChange("vault/a.md", content))
     assert vault_git.show(found(root), "HEAD", "vault/a.md") == content
 
 
@@ -209,7 +209,7 @@ def test_nothing_to_do_is_said_and_costs_no_commit(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     change = _save(root, "vault/a.md", "one\n")
     first = _commit(root, change)
-    again = vault_git.commit(found(root), [change, Change("vault/never.md", None)], TEXT)
+    again = vault_git.commit(found(root), [change, FileChange("vault/never.md", None)], TEXT)
     assert again == Commit(committed=False, commit=None, reason="", nothing=True)
     assert vault_git.commit(found(root), [], TEXT).nothing
     assert git(root, "rev-parse", "HEAD") == first.commit
@@ -241,7 +241,7 @@ def test_a_file_gone_or_back_on_disk_meanwhile(tmp_path: Path) -> None:
     root = make_repo(tmp_path / "v")
     write(root, "vault/back.md", "one\n")
     commit_all(root, "note")
-    _commit(root, Change("vault/gone.md", b"one\n"), Change("vault/back.md", None))
+    _commit(root, FileChange("vault/gone.md", b"one\n"), FileChange("vault/back.md", None))
     assert git(root, "status", "--porcelain") == " D vault/gone.md\n?? vault/back.md"
 
 
@@ -250,7 +250,7 @@ def test_a_folder_takes_the_place_of_a_file(tmp_path: Path) -> None:
     write(root, "vault/a", "one\n")
     commit_all(root, "note")
     (root / "vault/a").unlink()
-    _commit(root, _save(root, "vault/a/b.md", "two\n"), Change("vault/a", None))
+    _commit(root, _save(root, "vault/a/b.md", "two\n"), FileChange("vault/a", None))
     assert git(root, "ls-tree", "-r", "--name-only", "HEAD", "vault") == "vault/a/b.md"
     assert _is_clean(root)
 
@@ -271,7 +271,7 @@ def test_what_is_a_link_in_git_is_not_replaced(tmp_path: Path) -> None:
     write(root, "target.md", "one\n")
     (root / "link.md").symlink_to("target.md")
     head = commit_all(root, "link")
-    done = vault_git.commit(found(root), [Change("link.md", b"two\n")], TEXT)
+    done = vault_git.commit(found(root), [FileChange("link.md", b"two\n")], TEXT)
     assert not done.committed
     assert "link.md is a symbolic link in git" in done.reason
     assert git(root, "rev-parse", "HEAD") == head
@@ -322,7 +322,7 @@ def test_a_repository_within_the_vault_is_left_alone(tmp_path: Path) -> None:
 def test_a_path_that_leaves_the_vault_is_refused(tmp_path: Path, path: str) -> None:
     root = make_repo(tmp_path / "v")
     with pytest.raises(Refused, match="is no path of a file in the vault"):
-        vault_git.commit(found(root), [Change(path, b"x")], TEXT)
+        vault_git.commit(found(root), [FileChange(path, b"x")], TEXT)
     with pytest.raises(Refused):
         vault_git.show(found(root), "HEAD", path)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.git_repos import add_hook, diverge, found, git, person_at_work, wrap_git, write
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change
+from vault_tool.files.git import FileChange
 
 TEXT = vault_git.message("remember: a thing", "remember", "s-1", ["a1"])
 BY_HAND = "<<<<<<< HEAD\\npassword = by-hand-7781\\n=======\\n"
@@ -65,11 +65,11 @@ def _editing(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script
         yield
 
 
-def _write_ours(root: Path) -> list[Change]:
+def _write_ours(root: Path) -> list[FileChange]:
     for path, text in OURS.items():
         (root / path).write_bytes(text)
     (root / "vault/gone.md").unlink(missing_ok=True)
-    return [*(Change(path, text) for path, text in OURS.items()), Change("vault/gone.md", None)]
+    return [*(FileChange(path, text) for path, text in OURS.items()), FileChange("vault/gone.md", None)]
 
 
 def _holds_ours_alone(root: Path, stored: Callable[[bytes], bytes]) -> None:
@@ -142,7 +142,7 @@ def test_an_edit_that_stays_is_left_to_its_person(root: Path, tmp_path: Path, mo
 
 def test_an_edit_while_the_stats_of_many_files_are_noted(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = found(root)
-    changes = [Change(f"vault/many/{number}.md", f"text {number}\n".encode()) for number in range(40)]
+    changes = [FileChange(f"vault/many/{number}.md", f"text {number}\n".encode()) for number in range(40)]
     for change in [*changes, *_write_ours(root)]:
         if change.content is not None:
             write(root, change.path, change.content.decode())

@@ -14,14 +14,14 @@ from tests.bounds import PATIENCE
 from tests.git_repos import commit_all, diverge, found, git, make_empty_repo, make_repo, wrap_git, write
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Commit
+from vault_tool.files.git import Commit, FileChange
 
 TEXT = vault_git.message("remember: a thing", "remember", None, [])
 
 
 def _try(root: Path, path: str = "vault/a.md", *, lock_wait: float = 0.2) -> Commit:
     write(root, path, "one\n")
-    return vault_git.commit(found(root), [Change(path, b"one\n")], TEXT, lock_wait=lock_wait)
+    return vault_git.commit(found(root), [FileChange(path, b"one\n")], TEXT, lock_wait=lock_wait)
 
 
 def _refused(root: Path, because: str) -> Commit:
@@ -53,7 +53,7 @@ def test_an_operation_under_way_is_not_disturbed(tmp_path: Path, command: tuple[
     done = _refused(root, what)
     assert f"git {command[0]} --abort" in done.reason
     assert vault_git.in_conflict(found(root)) == {"README.md"}
-    assert vault_git.Pending("README.md", "conflicted") in vault_git.uncommitted(found(root))
+    assert vault_git.UncommittedFile("README.md", "conflicted") in vault_git.uncommitted(found(root))
     git(root, command[0], "--abort")
     assert vault_git.obstacle(found(root)) is None
 
@@ -187,7 +187,7 @@ def test_without_git_there_is_a_reason(tmp_path: Path, monkeypatch: pytest.Monke
     assert "git is not installed" in vault_git.why_absent(repo.root)
     with pytest.raises(GitError, match="git is not installed"):
         vault_git.tracked(repo)
-    assert "git is not installed" in vault_git.commit(repo, [Change("a.md", b"x")], TEXT).reason
+    assert "git is not installed" in vault_git.commit(repo, [FileChange("a.md", b"x")], TEXT).reason
 
 
 def test_a_commit_made_meanwhile_is_built_upon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -236,7 +236,7 @@ repo = git.find(root)
 for number in range(8):
     path = f"{who}-{number}.md"
     (root / path).write_bytes(path.encode())
-    done = git.commit(repo, [git.Change(path, path.encode())], path)
+    done = git.commit(repo, [git.FileChange(path, path.encode())], path)
     assert done.committed, done.reason
 """
 
@@ -257,7 +257,7 @@ import sys
 from pathlib import Path
 from vault_tool.files import git
 repo = git.find(Path(sys.argv[1]))
-git.commit(repo, [git.Change("vault/a.md", b"two\\n"), git.Change("vault/gone.md", None)], "remember: x\\n")
+git.commit(repo, [git.FileChange("vault/a.md", b"two\\n"), git.FileChange("vault/gone.md", None)], "remember: x\\n")
 """
 
 
@@ -277,7 +277,7 @@ def test_a_kill_at_any_step_costs_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     assert killed.returncode == -9
     assert git(root, "rev-parse", "HEAD") == head
     assert {each.path for each in vault_git.uncommitted(found(root))} == {"vault/a.md", "vault/gone.md", "other.txt"}
-    done = vault_git.commit(found(root), [Change("vault/a.md", b"two\n"), Change("vault/gone.md", None)], TEXT)
+    done = vault_git.commit(found(root), [FileChange("vault/a.md", b"two\n"), FileChange("vault/gone.md", None)], TEXT)
     assert done.committed
     assert git(root, "status", "--porcelain") == "A  other.txt"
     assert git(root, "show", "--format=", "--name-status") == "M\tvault/a.md\nD\tvault/gone.md"

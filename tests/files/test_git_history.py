@@ -9,7 +9,7 @@ import pytest
 from tests.git_repos import commit_all, found, git, make_empty_repo, make_repo, write
 from vault_tool.errors import NotFound
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Pending
+from vault_tool.files.git import FileChange, UncommittedFile
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_the_log_knows_operations_from_other_commits(code: Path) -> None:
     write(code, "memory/vault/a.md", "two\n")
     ids = [f"{number:08d}-0000-4000-8000-000000000000" for number in range(45)]
     text = vault_git.message("revise: a\nnote", "revise", "s-1", ids, body="Vault-Op: forged\n\nBecause.")
-    done = vault_git.commit(repo, [Change("vault/a.md", b"two\n")], text)
+    done = vault_git.commit(repo, [FileChange("vault/a.md", b"two\n")], text)
     entries = vault_git.log(repo)
     assert [(each.subject, each.op, each.session, each.paths) for each in entries] == [
         ("revise: a note", "revise", "s-1", ("vault/a.md",)),
@@ -73,10 +73,10 @@ def test_an_unborn_branch_has_no_history(tmp_path: Path) -> None:
     root = make_empty_repo(tmp_path / "v")
     repo = found(root)
     write(root, "vault/a.md", "one\n")
-    assert vault_git.head(repo) == vault_git.Head("main", None)
+    assert vault_git.head(repo) == vault_git.GitHead("main", None)
     assert vault_git.log(repo) == []
     assert vault_git.resolve(repo, "HEAD") is None
-    assert vault_git.uncommitted(repo) == [Pending("vault/a.md", "new")]
+    assert vault_git.uncommitted(repo) == [UncommittedFile("vault/a.md", "new")]
     assert vault_git.show(repo, "HEAD", "vault/a.md") is None
     git(root, "add", "vault/a.md")
     assert "+one" in vault_git.diff(repo)
@@ -129,14 +129,14 @@ def test_every_state_of_a_file(code: Path) -> None:
     write(code, "memory/_index.json", "{}")
     write(code, "outside.txt", "not the vault's\n")
     expected = [
-        Pending(".gitignore", "new"),
-        Pending("vault/a.md", "modified"),
-        Pending("vault/deep/er/new.md", "new"),
-        Pending("vault/gone.md", "deleted"),
-        Pending("vault/intended.md", "new"),
-        Pending("vault/refilled.md", "modified"),
-        Pending("vault/there.md", "renamed", "vault/moved.md"),
-        Pending("vault/unstaged.md", "deleted"),
+        UncommittedFile(".gitignore", "new"),
+        UncommittedFile("vault/a.md", "modified"),
+        UncommittedFile("vault/deep/er/new.md", "new"),
+        UncommittedFile("vault/gone.md", "deleted"),
+        UncommittedFile("vault/intended.md", "new"),
+        UncommittedFile("vault/refilled.md", "modified"),
+        UncommittedFile("vault/there.md", "renamed", "vault/moved.md"),
+        UncommittedFile("vault/unstaged.md", "deleted"),
     ]
     assert vault_git.uncommitted(repo) == expected
     assert vault_git.uncommitted(repo, ["vault/deep", "vault/a.md"]) == [expected[1], expected[2]]

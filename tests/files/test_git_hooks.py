@@ -10,7 +10,7 @@ import pytest
 
 from tests.git_repos import add_hook, found, git, person_at_work, wrap_git, write
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Commit
+from vault_tool.files.git import Commit, FileChange
 
 TEXT = vault_git.message("remember: a thing", "remember", "s-1", ["a1"], body="# a line with a hash\n\nand more")
 
@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def _try(root: Path, hook_limit: float = 20.0) -> Commit:
-    changes = [Change("vault/new *.md", b"new\n"), Change("vault/old.md", b"two\n"), Change("vault/gone.md", None)]
+    changes = [FileChange("vault/new *.md", b"new\n"), FileChange("vault/old.md", b"two\n"), FileChange("vault/gone.md", None)]
     return vault_git.commit(found(root), changes, TEXT, hook_limit=hook_limit)
 
 
@@ -176,7 +176,7 @@ def test_line_endings_follow_the_attributes(root: Path, rule: str, stored: bytes
     write(root, ".git/info/attributes", rule)
     content = b"one\r\ntwo\r\n"
     (root / "vault/crlf.md").write_bytes(content)
-    assert vault_git.commit(found(root), [Change("vault/crlf.md", content)], TEXT).committed
+    assert vault_git.commit(found(root), [FileChange("vault/crlf.md", content)], TEXT).committed
     assert vault_git.show(found(root), "HEAD", "vault/crlf.md") == stored
     assert vault_git.uncommitted(found(root), ["vault/crlf.md"]) == []
 
@@ -234,7 +234,7 @@ def test_hooks_are_run_by_a_git_that_cannot_run_one_alone(root: Path, tmp_path: 
         _made(root)
         add_hook(root, "pre-commit", "echo no, not today; exit 1")
         write(root, "vault/old.md", "three\n")
-        refused = vault_git.commit(found(root), [Change("vault/old.md", b"three\n")], TEXT)
+        refused = vault_git.commit(found(root), [FileChange("vault/old.md", b"three\n")], TEXT)
     assert "no, not today" in refused.reason
     assert git(root, "log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").strip() == "hook"
     assert (tmp_path / "ran").exists()
@@ -246,7 +246,7 @@ def test_line_endings_that_came_into_history_as_they_are_stay(root: Path) -> Non
     git(root, "commit", "--quiet", "--only", "-m", "with CRLF", "vault/crlf.md")
     git(root, "config", "core.autocrlf", "true")
     (root / "vault/crlf.md").write_bytes(b"one\r\ntwo\r\n")
-    assert vault_git.commit(found(root), [Change("vault/crlf.md", b"one\r\ntwo\r\n")], TEXT).committed
+    assert vault_git.commit(found(root), [FileChange("vault/crlf.md", b"one\r\ntwo\r\n")], TEXT).committed
     assert vault_git.show(found(root), "HEAD", "vault/crlf.md") == b"one\r\ntwo\r\n"
     assert vault_git.uncommitted(found(root), ["vault/crlf.md"]) == []
 
@@ -262,7 +262,7 @@ def test_a_sparse_checkout_stays_one(root: Path, cone: str) -> None:
     for path, text in (("vault/new *.md", "new\n"), ("vault/old.md", "two\n")):
         write(root, path, text)
     (root / "vault/gone.md").unlink(missing_ok=True)
-    changes = [Change("vault/new *.md", b"new\n"), Change("vault/old.md", b"two\n")]
+    changes = [FileChange("vault/new *.md", b"new\n"), FileChange("vault/old.md", b"two\n")]
     assert vault_git.commit(found(root), changes, TEXT).committed
     assert git(root, "show", "--format=", "--name-only").splitlines() == ["vault/new *.md", "vault/old.md"]
     assert not (root / "far/b.txt").exists()

@@ -11,7 +11,7 @@ import pytest
 from tests.git_repos import commit_all, git, make_repo, write
 from vault_tool.errors import Refused
 from vault_tool.files import git as vault_git
-from vault_tool.files.git import Change, Repo
+from vault_tool.files.git import FileChange, Repo
 
 _READS: dict[str, Callable[[Repo], object]] = {
     "head": vault_git.head,
@@ -89,7 +89,7 @@ def test_what_was_changed_is_seen_though_filters_do_not_run(tmp_path: Path) -> N
     root, _ = _armed(tmp_path)
     repo = vault_git.find(root)
     assert repo is not None
-    assert vault_git.uncommitted(repo) == [vault_git.Pending("vault/a.md", "modified")]
+    assert vault_git.uncommitted(repo) == [vault_git.UncommittedFile("vault/a.md", "modified")]
     assert "-two\n+six\n" in vault_git.diff(repo)
 
 
@@ -107,7 +107,7 @@ def test_a_bare_repository_within_the_vault_runs_nothing(tmp_path: Path) -> None
     assert repo is not None
     vault_git.uncommitted(repo)
     write(root, "vault/a.md", "one\n")
-    assert vault_git.commit(repo, [Change("vault/a.md", b"one\n")], "x\n").committed
+    assert vault_git.commit(repo, [FileChange("vault/a.md", b"one\n")], "x\n").committed
     assert not mark.exists()
 
 
@@ -178,7 +178,7 @@ def test_variables_that_redirect_git_do_not_count(tmp_path: Path, monkeypatch: p
         assert repo is not None
         assert repo.git_dir == root / ".git"
         write(root, "vault/a.md", "one\n")
-        assert vault_git.commit(repo, [Change("vault/a.md", b"one\n")], "x\n").committed
+        assert vault_git.commit(repo, [FileChange("vault/a.md", b"one\n")], "x\n").committed
         vault_git.diff(repo, since="HEAD~1")
     assert git(root, "log", "--format=%s") == "x\nfirst"
     assert git(root, "status", "--porcelain") == ""

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.verbs.looking import identity
 from vault_tool.files.episode_text import entry_text, read_episode
 from vault_tool.files.journals import append_episode, append_signals
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.files.signal_lines import merge, read_signals, signal_line
 from vault_tool.model.signals import ConsentState, EpisodeEntry, Signal, SignalKind
 from vault_tool.util.text import content_hash
@@ -43,7 +43,7 @@ def signal(number: int, at: str = "2026-11-20T10:00:00+00:00") -> Signal:
 
 
 def test_an_episode_is_begun_with_its_day(tmp_path: Path) -> None:
-    written = append_episode(tmp_path, Local(tmp_path), ENTRY)
+    written = append_episode(tmp_path, LocalFolder(tmp_path), ENTRY)
     assert written.before is None
     assert (tmp_path / written.path).read_text() == (
         "# 2026-11-20\n"
@@ -58,7 +58,7 @@ def test_an_episode_is_begun_with_its_day(tmp_path: Path) -> None:
 
 
 def test_a_second_entry_of_one_minute_is_numbered(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     append_episode(tmp_path, local, ENTRY)
     append_episode(tmp_path, local, replace(ENTRY, title="Another"))
     written = append_episode(tmp_path, local, replace(ENTRY, title="Third"))
@@ -90,7 +90,7 @@ def test_what_a_person_wrote_between_is_no_problem_but_a_bad_heading_is() -> Non
 
 
 def test_signals_go_to_their_months(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     found = append_signals(tmp_path, local, [signal(1), signal(2, "2026-12-01T00:00:00+00:00"), signal(3)])
     token = local.token()
     assert [one.path for one in found] == [f"vault/signals/2026-11.{token}.jsonl", f"vault/signals/2026-12.{token}.jsonl"]
@@ -204,7 +204,7 @@ def test_merging_does_not_depend_on_files(shuffled: list[Signal]) -> None:
 
 @pytest.mark.parametrize("change", ["edited", "removed", "copied"])
 def test_a_journal_that_is_not_as_we_left_it_is_left_alone(tmp_path: Path, change: str) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     (first,) = append_signals(tmp_path, local, [signal(1)])
     journal = tmp_path / first.path
     if change == "edited":
@@ -223,7 +223,7 @@ def test_a_journal_that_is_not_as_we_left_it_is_left_alone(tmp_path: Path, chang
 
 @pytest.mark.parametrize("appended", [False, True])
 def test_a_crash_on_either_side_of_the_append_keeps_the_journal(tmp_path: Path, appended: bool) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     (first,) = append_signals(tmp_path, local, [signal(1)])
     added = f"{signal_line(signal(2))}\n".encode()
     assert first.after is not None
@@ -238,7 +238,7 @@ def test_a_crash_on_either_side_of_the_append_keeps_the_journal(tmp_path: Path, 
 
 
 def test_an_append_after_which_nothing_could_be_noted_keeps_the_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     append_signals(tmp_path, local, [signal(1)])
     put, noted = os.replace, count()
 
@@ -257,7 +257,7 @@ def test_an_append_after_which_nothing_could_be_noted_keeps_the_journal(tmp_path
 
 
 def test_a_missing_newline_is_mended_first(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     (first,) = append_signals(tmp_path, local, [signal(1)])
     assert first.after is not None
     without = first.after.rstrip(b"\n")
@@ -271,13 +271,13 @@ def test_a_missing_newline_is_mended_first(tmp_path: Path) -> None:
 APPEND = """
 import pathlib, sys
 from vault_tool.files.journals import append_signals
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.model.signals import Signal, SignalKind
 root, name = pathlib.Path(sys.argv[1]), sys.argv[2]
 for n in range(100):
     identity = f"{name}0000000-0000-4000-8000-{n:012}"
     one = Signal(id=identity, at="2026-11-20T10:00:00+00:00", target=identity, kind=SignalKind.USE)
-    append_signals(root, Local(root), [one])
+    append_signals(root, LocalFolder(root), [one])
 """
 
 

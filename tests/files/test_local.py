@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_tool.files.local import Local, PendingOperation
+from vault_tool.files.local import LocalFolder, PendingOperation
 from vault_tool.model.signals import SignalKind, Use
 
 A, B, C, GONE = (f"0000000{number}-0000-4000-8000-000000000000" for number in range(4))
@@ -18,23 +18,23 @@ def use(at: str, target: str = A, session: str = "s") -> Use:
 
 
 def test_the_token_stays_until_another_is_taken(tmp_path: Path) -> None:
-    first = Local(tmp_path).token()
+    first = LocalFolder(tmp_path).token()
     assert len(first) == 8 and first.isalnum() and first == first.lower()
-    assert Local(tmp_path).token() == first
-    second = Local(tmp_path).new_token()
+    assert LocalFolder(tmp_path).token() == first
+    second = LocalFolder(tmp_path).new_token()
     assert second != first
-    assert Local(tmp_path).token() == second
+    assert LocalFolder(tmp_path).token() == second
 
 
 def test_a_spoilt_token_is_replaced(tmp_path: Path) -> None:
-    Local(tmp_path).token()
+    LocalFolder(tmp_path).token()
     (tmp_path / "_local" / "writer").write_bytes(b"../../x\xff")
-    token = Local(tmp_path).token()
+    token = LocalFolder(tmp_path).token()
     assert len(token) == 8 and token.isalnum()
 
 
 def test_everything_is_for_its_owner_alone(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     local.token()
     local.note_use(use("2026-11-20T10:00:00"))
     local.begin(PendingOperation("op-1", "remember", "x"))
@@ -43,20 +43,24 @@ def test_everything_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 def test_nothing_is_made_by_reading(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     assert (local.uses(), local.pending(), local.roll_up("2027-01-01"), local.journal_states("x")) == ([], (), [], ())
     assert list(tmp_path.iterdir()) == []
 
 
 def test_uses_come_back_in_order(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     for at in ("2026-11-20T10:00:00", "2026-11-19T23:59:59", "2026-11-20T09:00:00"):
         local.note_use(use(at))
-    assert [found.at[:16] for found in Local(tmp_path).uses()] == ["2026-11-19T23:59", "2026-11-20T09:00", "2026-11-20T10:00"]
+    assert [found.at[:16] for found in LocalFolder(tmp_path).uses()] == [
+        "2026-11-19T23:59",
+        "2026-11-20T09:00",
+        "2026-11-20T10:00",
+    ]
 
 
 def test_uses_of_many_threads_are_all_there(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
 
     def some() -> None:
         for _ in range(50):
@@ -71,7 +75,7 @@ def test_uses_of_many_threads_are_all_there(tmp_path: Path) -> None:
 
 
 def test_a_use_that_is_noted_while_a_memory_is_forgotten_is_kept(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
 
     def some() -> None:
         for number in range(200):
@@ -81,8 +85,8 @@ def test_a_use_that_is_noted_while_a_memory_is_forgotten_is_kept(tmp_path: Path)
     noting = threading.Thread(target=some)
     noting.start()
     while noting.is_alive():
-        Local(tmp_path).forget(GONE, lambda title: False)
-    Local(tmp_path).forget(GONE, lambda title: False)
+        LocalFolder(tmp_path).forget(GONE, lambda title: False)
+    LocalFolder(tmp_path).forget(GONE, lambda title: False)
     assert sorted(found.target for found in local.uses()) == sorted(
         f"{number:08}-1111-4000-8000-000000000000" for number in range(200)
     )
@@ -90,7 +94,7 @@ def test_a_use_that_is_noted_while_a_memory_is_forgotten_is_kept(tmp_path: Path)
 
 
 def test_a_torn_use_is_passed_over(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     local.note_use(use("2026-11-20T10:00:00"))
     log = tmp_path / "_local" / "use" / "2026-11-20.jsonl"
     log.write_bytes(log.read_bytes() + b'{"at": "2026-')
@@ -106,7 +110,7 @@ def test_a_torn_use_is_passed_over(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_bad_use_is_passed_over_and_keeps_no_other_out_of_the_journals(tmp_path: Path, line: str) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     local.note_use(use("2026-11-18T08:00:00"))
     log = tmp_path / "_local" / "use" / "2026-11-18.jsonl"
     log.write_bytes(log.read_bytes() + line.encode() + b"\n")
@@ -115,7 +119,7 @@ def test_a_bad_use_is_passed_over_and_keeps_no_other_out_of_the_journals(tmp_pat
 
 
 def test_what_others_add_or_take_away_is_seen_by_one_that_read_before(tmp_path: Path) -> None:
-    reader, other = Local(tmp_path), Local(tmp_path)
+    reader, other = LocalFolder(tmp_path), LocalFolder(tmp_path)
     other.note_use(use("2026-11-20T08:00:00", A))
     assert [found.target for found in reader.uses()] == [A]
     log = tmp_path / "_local" / "use" / "2026-11-20.jsonl"
@@ -131,7 +135,7 @@ def test_what_others_add_or_take_away_is_seen_by_one_that_read_before(tmp_path: 
 
 
 def test_days_are_rolled_up_once_and_alike(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     local.note_use(use("2026-11-18T08:00:00", A, "one"))
     local.note_use(use("2026-11-18T09:00:00", A, "two"))
     local.note_use(use("2026-11-18T07:00:00", B, "one"))
@@ -151,17 +155,17 @@ def test_days_are_rolled_up_once_and_alike(tmp_path: Path) -> None:
 
 
 def test_operations_are_known_until_they_are_done(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     first = PendingOperation(
         "op-1", "remember", "One", "s", ("id",), (("vault/a.md", "hash"), ("vault/b.md", None)), "2026-11-20"
     )
     second = PendingOperation("op-2", "link", "Two", at="2026-11-19")
     local.begin(first)
     local.begin(second)
-    assert Local(tmp_path).pending() == (second, first)
+    assert LocalFolder(tmp_path).pending() == (second, first)
     local.done("op-1")
     local.done("op-1")
-    assert Local(tmp_path).pending() == (second,)
+    assert LocalFolder(tmp_path).pending() == (second,)
 
 
 ODD = tuple(
@@ -172,7 +176,7 @@ ODD = tuple(
 
 
 def test_a_spoilt_operation_is_left_where_it_is(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     local.begin(PendingOperation("op-1", "remember", "One"))
     for number, data in enumerate((b"", b"{", b"[]", b"{}", b'{"id": 1, "files": [1]}', b"[" * 100_000, *ODD)):
         (tmp_path / "_local" / "pending" / f"bad-{number}.json").write_bytes(data)
@@ -181,7 +185,7 @@ def test_a_spoilt_operation_is_left_where_it_is(tmp_path: Path) -> None:
 
 
 def test_journal_states_are_bounded(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     for number in range(150):
         local.expect_journal(f"vault/signals/{number}", None, "hash")
     assert local.journal_states("vault/signals/149") == (None, "hash")

@@ -12,10 +12,10 @@ from markdown_it import MarkdownIt
 
 from tests.generate.hostile import PAYLOADS
 from tests.generate.made import entry
-from vault_tool.generate.core_forms import CoreItem, Form, ImportMap, Kept, PromptForm
+from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, PromptForm
 from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import BUILT_IN, RecordClass, Registry, Section
+from vault_tool.model.types import BUILT_IN, CoreSection, RecordClass, Registry
 
 TYPES = [spec.name for spec in BUILT_IN if spec.record_class is RecordClass.OBSERVATION]
 BUDGETS = (1, 80, 200, 300, 500, 777, 1000, 2000, 4000, 12000, 30000, 50000)
@@ -23,7 +23,7 @@ LINE = re.compile(r"- \[.*\]\(\S+\).* — (owner|agent|import|unknown)\b[^,]*, (
 
 
 def page(
-    items: list[CoreItem], kept: tuple[Kept, ...] = (), budget: int = 12000, as_of: date = date(2026, 11, 20), limit: int = 15
+    items: list[CoreItem], kept: tuple[CoreText, ...] = (), budget: int = 12000, as_of: date = date(2026, 11, 20), limit: int = 15
 ) -> CorePage:
     count = len(items)
     return core_page(items, kept, budget=budget, section_limit=limit, registry=Registry(), as_of=as_of, active=count, total=count)
@@ -42,8 +42,8 @@ def many(count: int) -> list[CoreItem]:
     ]
 
 
-def kept(kind: str, text: str) -> Kept:
-    return Kept(entry(900 + len(kind), kind, kind.title(), path=f"vault/understandings/{kind}-1 (a).md"), text)
+def kept(kind: str, text: str) -> CoreText:
+    return CoreText(entry(900 + len(kind), kind, kind.title(), path=f"vault/understandings/{kind}-1 (a).md"), text)
 
 
 def lines(text: str) -> list[str]:
@@ -69,7 +69,7 @@ def test_the_page_never_exceeds_its_budget(budget: int) -> None:
 def test_the_parts_stand_in_their_order() -> None:
     found = page([item(n, kind) for n, kind in enumerate(TYPES)], LONG)
     heads = re.findall(r"^## (.*)$", found.text, re.MULTILINE)
-    assert heads == ["Soul", "Protocol", "Orientation", *(section.value for section in Section)]
+    assert heads == ["Soul", "Protocol", "Orientation", *(section.value for section in CoreSection)]
     header = "> Last updated: 2026-11-20 | Active memories: 23/23 | Refresh: `vt core`"
     assert found.text.startswith(f"# Memory Core (auto-generated)\n\n{header}\n\nMemories are hypotheses")
 
@@ -288,7 +288,7 @@ def test_payloads_stay_in_their_line_and_block(start: int) -> None:
         "Soul",
         "Protocol",
         "Orientation",
-        *(section.value for section in Section),
+        *(section.value for section in CoreSection),
     }
     assert len(set(heads)) == len(heads)
     top = [token.type for token in tokens if token.level == 0 and token.nesting >= 0]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from vault_tool.files.layout import FileKind, file_kind, path_fault
-from vault_tool.importing.copy_paths import Places
+from vault_tool.importing.copy_paths import CopyPaths
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,13 @@ from vault_tool.importing.copy_paths import Places
     ],
 )
 def test_a_copy_keeps_its_tree_and_gets_a_name_that_a_vault_can_hold(path: str, place: str) -> None:
-    found = Places("My Notes").of(path)
+    found = CopyPaths("My Notes").of(path)
     assert found == f"vault/imported/my-notes/{place}"
     assert path_fault(found) == "" and file_kind(found) is FileKind.NOTE
 
 
 def test_folders_that_differ_in_case_only_are_kept_apart() -> None:
-    places = Places("n")
+    places = CopyPaths("n")
     assert [places.of(path) for path in ("Docs/a.md", "docs/a.md", "Docs/b.md")] == [
         "vault/imported/n/Docs/a.md",
         "vault/imported/n/docs-2/a.md",

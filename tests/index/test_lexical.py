@@ -13,22 +13,24 @@ from hypothesis import strategies as st
 
 from tests.bounds import examples
 from vault_tool.index.lexical import Analyzer, Builder, Lexical
-from vault_tool.index.lexical_text import MOST_CLAUSES, Text, read_query, searchable
+from vault_tool.index.lexical_text import MOST_CLAUSES, SearchDocument, read_query, searchable
 
 TEXTS = {
-    "redis": Text("redis", "Fixed Redis connection timeouts", "Redis . Homelab", "Added socket_keepalive=True to the settings."),
-    "pool": Text(
+    "redis": SearchDocument(
+        "redis", "Fixed Redis connection timeouts", "Redis . Homelab", "Added socket_keepalive=True to the settings."
+    ),
+    "pool": SearchDocument(
         "pool", "Connection pooling", "Databases", "Pools keep connections, so timeouts are rare.", "observation", "fact"
     ),
-    "cafe": Text("cafe", "Café Müller", "", "Ein Gruß aus der Küche, naïveté", "page"),
-    "decomposed": Text("decomposed", "Cafe\u0301 two", "", "written apart", "page"),
-    "moscow": Text("moscow", "Заметка о Москве", "", "Сервер перезапущен, й не и"),
-    "tokyo": Text("tokyo", "東京都庁の設定", "", "サーバーを再起動しました。猫が好き"),
-    "kyoto": Text("kyoto", "京都の猫", "", "黒猫"),
-    "seoul": Text("seoul", "서버를 다시 시작했다", "", ""),
-    "thai": Text("thai", "เซิร์ฟเวอร์", "", "ภาษาไทย"),
-    "order": Text("order", "Word order", "", "ice red is not what was meant"),
-    "phrase": Text("phrase", "Words in order", "", "the red ice is here"),
+    "cafe": SearchDocument("cafe", "Café Müller", "", "Ein Gruß aus der Küche, naïveté", "page"),
+    "decomposed": SearchDocument("decomposed", "Cafe\u0301 two", "", "written apart", "page"),
+    "moscow": SearchDocument("moscow", "Заметка о Москве", "", "Сервер перезапущен, й не и"),
+    "tokyo": SearchDocument("tokyo", "東京都庁の設定", "", "サーバーを再起動しました。猫が好き"),
+    "kyoto": SearchDocument("kyoto", "京都の猫", "", "黒猫"),
+    "seoul": SearchDocument("seoul", "서버를 다시 시작했다", "", ""),
+    "thai": SearchDocument("thai", "เซิร์ฟเวอร์", "", "ภาษาไทย"),
+    "order": SearchDocument("order", "Word order", "", "ice red is not what was meant"),
+    "phrase": SearchDocument("phrase", "Words in order", "", "the red ice is here"),
 }
 
 
@@ -99,7 +101,7 @@ def test_classes_and_types_limit_the_answer(lexical: Lexical) -> None:
 
 
 def test_pending_texts_hide_and_add(lexical: Lexical) -> None:
-    pending = {"redis": None, "new": Text("new", "Redis again", "", "")}
+    pending = {"redis": None, "new": SearchDocument("new", "Redis again", "", "")}
     assert [hit.path for hit in lexical.search("redis", 5, pending=pending)] == ["new"]
 
 
@@ -125,7 +127,7 @@ def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) 
     assert covered["redis"] > covered["pool"] > 0
     assert covered["redis"] < 1
     assert covered.get("moscow", 0) == 0
-    waiting = {"pool": Text("pool", "Zebra", "Redis", "A timeout.")}
+    waiting = {"pool": SearchDocument("pool", "Zebra", "Redis", "A timeout.")}
     assert lexical.coverage(question, ["redis", "pool"], waiting) == {"redis": covered["redis"], "pool": pytest.approx(1)}
     assert lexical.coverage(question, []) == lexical.coverage({}, ["redis"]) == {}
 
@@ -179,11 +181,11 @@ def test_what_a_conversation_mentions_is_what_counting_words_by_hand_gives(
 
 def test_changes_are_applied(tmp_path: Path) -> None:
     builder = Builder(tmp_path / "l", "none")
-    builder.add(Text("a", "one", "", ""))
-    builder.add(Text("b", "one", "", ""))
+    builder.add(SearchDocument("a", "one", "", ""))
+    builder.add(SearchDocument("b", "one", "", ""))
     builder.finish()
     lexical = Lexical(tmp_path / "l", "none")
-    lexical.apply({"a": None, "b": Text("b", "two", "", ""), "c": Text("c", "one", "", "")})
+    lexical.apply({"a": None, "b": SearchDocument("b", "two", "", ""), "c": SearchDocument("c", "one", "", "")})
     assert _found(lexical, "one") == ["c"]
     assert _found(lexical, "two") == ["b"]
     assert lexical.count == 2
@@ -221,6 +223,6 @@ def test_runs_without_spaces_become_pairs() -> None:
 def test_any_language_can_be_set(tmp_path: Path) -> None:
     for number, language in enumerate(("none", "german", "klingon")):
         builder = Builder(tmp_path / str(number), language)
-        builder.add(Text("a", "Häuser", "", ""))
+        builder.add(SearchDocument("a", "Häuser", "", ""))
         builder.finish()
         assert _found(Lexical(tmp_path / str(number), language), "häuser") == ["a"]

@@ -17,8 +17,8 @@ import pytest
 from tests.index.spoiling import FAULTS, delete, trials
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
-from vault_tool.index.manifest import FORMAT, Part, State, lock
-from vault_tool.index.state import Standing, StateFile
+from vault_tool.index.manifest import FORMAT, IndexState, Part, lock
+from vault_tool.index.state import StateFile, StateRow
 
 
 def _contents(root: Path) -> dict[str, bytes]:
@@ -162,13 +162,13 @@ def test_what_is_not_on_disk_is_not_trusted_after_the_machine_stopped(tmp_path: 
     part = Part(tmp_path / "file", tmp_path / "file.seal")
     part.path.write_bytes(b"x")
     part.close_seal("n", synced=False)
-    assert part.state() is State.INTACT
+    assert part.state() is IndexState.INTACT
     part.seal.write_bytes(orjson.dumps({**orjson.loads(part.seal.read_bytes()), "boot": "an earlier one"}))
-    assert part.state() is State.SPOILT
+    assert part.state() is IndexState.SPOILT
     part.close_seal("n", synced=False)
     part.sync()
     assert orjson.loads(part.seal.read_bytes())["boot"] is None
-    assert part.state() is State.INTACT
+    assert part.state() is IndexState.INTACT
 
 
 def _interrupt(root: Path) -> Path:
@@ -322,7 +322,7 @@ def test_no_room_is_one_line_and_costs_nothing(tmp_path: Path, room: int, built:
 def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
     state = StateFile(tmp_path)
     assert state.read() is None
-    entries = {identity(1): Standing(2, "2026-11-20T10:00:00+00:00", 0.5, 0.8, 0.6)}
+    entries = {identity(1): StateRow(2, "2026-11-20T10:00:00+00:00", 0.5, 0.8, 0.6)}
     with state.alone():
         state.write(entries, "2026-11-20T10:00:00+00:00")
     assert state.read() == entries

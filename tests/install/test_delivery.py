@@ -18,7 +18,7 @@ import pytest
 from tests.cli.typed import vt
 from vault_tool import Vault
 from vault_tool.errors import Exit, UsageError
-from vault_tool.install.clients import Place
+from vault_tool.install.clients import UserMachine
 from vault_tool.install.delivery import Delivery, _command, _delivered, prove
 from vault_tool.install.installing import install
 from vault_tool.install.stub import ANSWER, listening
@@ -41,7 +41,7 @@ urllib.request.urlopen(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", data).
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> UserMachine:
     """A machine with a vault that Claude Code was told of."""
     root = tmp_path / "v"
     Vault.init(root, name="Lab", no_git=True)
@@ -49,7 +49,7 @@ def place(tmp_path: Path) -> Place:
         vault.remember("Redis drops idle connections after 300 s.", ["Redis"], kind="problem")
     (tmp_path / "home").mkdir(exist_ok=True)
     (tmp_path / "bin").mkdir()
-    here = Place({**os.environ, "VAULT_HOOK_SECONDS": "200", "HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "bin")})
+    here = UserMachine({**os.environ, "VAULT_HOOK_SECONDS": "200", "HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "bin")})
     install("claude-code", program(tmp_path), here)
     return here
 
@@ -70,7 +70,7 @@ def tried(found: Delivery) -> dict[str, bool | None]:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line for Unix")
-def test_what_reaches_the_model_is_proven_and_what_does_not_is_named(place: Place, tmp_path: Path) -> None:
+def test_what_reaches_the_model_is_proven_and_what_does_not_is_named(place: UserMachine, tmp_path: Path) -> None:
     client(tmp_path, listens=True)
     good = {"settings": True, "server": True, "hooks": True, "delivery of the page": True, "delivery of the reminders": True}
     found = prove("claude-code", place, tmp_path)
@@ -82,7 +82,7 @@ def test_what_reaches_the_model_is_proven_and_what_does_not_is_named(place: Plac
     assert "is not in what the model is sent" in missed[0].said
 
 
-def test_each_step_that_fails_says_what_to_type(place: Place, tmp_path: Path) -> None:
+def test_each_step_that_fails_says_what_to_type(place: UserMachine, tmp_path: Path) -> None:
     assert tried(prove("cursor", place, tmp_path)) == {"settings": False}
     assert "`vt install cursor`" in prove("cursor", place, tmp_path).checks[0].said
     install("cursor", [str(tmp_path / "vt")], place)
@@ -125,8 +125,8 @@ real = pytest.mark.skipif(not CLIENTS, reason="VAULT_CLIENTS names no folder of 
 
 @real
 @pytest.mark.parametrize("name", LISTS)
-def test_real_clients_are_told_and_pass_the_memory_on(name: str, place: Place, tmp_path: Path) -> None:
-    here = Place({**place.environ, "PATH": f"{CLIENTS}:{os.environ['PATH']}"})
+def test_real_clients_are_told_and_pass_the_memory_on(name: str, place: UserMachine, tmp_path: Path) -> None:
+    here = UserMachine({**place.environ, "PATH": f"{CLIENTS}:{os.environ['PATH']}"})
     install(name, program(tmp_path), here)
     command, word = LISTS[name]
     listed = subprocess.run(command.split(), cwd=tmp_path, env=dict(here.environ), capture_output=True, text=True, timeout=200)
@@ -140,8 +140,8 @@ def test_real_clients_are_told_and_pass_the_memory_on(name: str, place: Place, t
 
 
 @real
-def test_codex_passes_the_memory_on_once_its_hooks_are_trusted(place: Place, tmp_path: Path) -> None:
-    here = Place({**place.environ, "PATH": f"{CLIENTS}:{os.environ['PATH']}"})
+def test_codex_passes_the_memory_on_once_its_hooks_are_trusted(place: UserMachine, tmp_path: Path) -> None:
+    here = UserMachine({**place.environ, "PATH": f"{CLIENTS}:{os.environ['PATH']}"})
     install("codex", program(tmp_path), here)
     with listening() as stub:
         words = [word.replace("URL", stub.url) for word in _command("codex")]

@@ -13,9 +13,9 @@ import pytest
 from tests.cli.typed import vt
 from vault_tool.errors import ConfigError, Exit, StorageError, UsageError, VaultError
 from vault_tool.hooks.clients import EVENTS, NATIVE
-from vault_tool.install.clients import CLIENTS, Place
+from vault_tool.install.clients import CLIENTS, UserMachine
 from vault_tool.install.installing import Installation, install, snippet
-from vault_tool.install.settings import Settings
+from vault_tool.install.settings import SettingsFile
 
 PROGRAM = ["/opt/vt", "--vault", "/home/me/my notes"]
 
@@ -26,12 +26,12 @@ TOML_BEFORE = 'model = "o9"  # mine\n\n[mcp_servers.other]\ncommand = "x"\n\n[tu
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> UserMachine:
     """A machine without any client's program."""
-    return Place({"HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "bin")})
+    return UserMachine({"HOME": str(tmp_path / "home"), "PATH": str(tmp_path / "bin")})
 
 
-def files_of(client: str, place: Place) -> list[Path]:
+def files_of(client: str, place: UserMachine) -> list[Path]:
     known = CLIENTS[client]
     return list(dict.fromkeys([known.file(place), *([known.hooks(place)] if known.hooks else [])]))
 
@@ -44,12 +44,12 @@ def fill(path: Path) -> bytes:
 
 
 def server_in(client: str, path: Path) -> Any:
-    return Settings(path, path.read_bytes()).value([*CLIENTS[client].under, "vault"])
+    return SettingsFile(path, path.read_bytes()).value([*CLIENTS[client].under, "vault"])
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("begun", [True, False], ids=["settings", "no-settings"])
-def test_a_client_is_told_once_and_told_off_to_the_byte(client: str, begun: bool, place: Place) -> None:
+def test_a_client_is_told_once_and_told_off_to_the_byte(client: str, begun: bool, place: UserMachine) -> None:
     before = {path: fill(path) if begun else None for path in files_of(client, place)}
 
     shown = install(client, PROGRAM, place, dry_run=True)
@@ -80,7 +80,7 @@ def fill_lines(path: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_what_was_changed_since_stays_and_only_ours_goes(client: str, place: Place) -> None:
+def test_what_was_changed_since_stays_and_only_ours_goes(client: str, place: UserMachine) -> None:
     for path in files_of(client, place):
         fill(path)
     install(client, PROGRAM, place)
@@ -91,7 +91,7 @@ def test_what_was_changed_since_stays_and_only_ours_goes(client: str, place: Pla
     for path in files_of(client, place):
         text = path.read_text()
         assert "later" in text and "/opt/vt" not in text and "hook " not in text
-        settings = Settings(path, path.read_bytes())
+        settings = SettingsFile(path, path.read_bytes())
         if path.suffix != ".toml":
             assert settings.value(["hooks"]) == {"Stop": []} and settings.value(["theme"]) == "dark"
             assert settings.value(["mcpServers", "other"]) == {"command": "x"}
@@ -100,7 +100,7 @@ def test_what_was_changed_since_stays_and_only_ours_goes(client: str, place: Pla
 
 
 @pytest.mark.parametrize("client", NATIVE)
-def test_each_hook_calls_the_same_program_and_vault(client: str, place: Place) -> None:
+def test_each_hook_calls_the_same_program_and_vault(client: str, place: UserMachine) -> None:
     install(client, PROGRAM, place)
     hooks = CLIENTS[client].hooks
     assert hooks is not None
@@ -114,7 +114,7 @@ def test_each_hook_calls_the_same_program_and_vault(client: str, place: Place) -
     assert found.get("version") == (1 if client == "cursor" else None)
 
 
-def test_another_vault_replaces_the_first_and_hooks_of_others_stay(place: Place) -> None:
+def test_another_vault_replaces_the_first_and_hooks_of_others_stay(place: UserMachine) -> None:
     path = place.home / ".gemini" / "settings.json"
     path.parent.mkdir(parents=True)
     other = {"hooks": [{"type": "command", "command": "mine"}]}
@@ -130,7 +130,7 @@ def test_another_vault_replaces_the_first_and_hooks_of_others_stay(place: Place)
     assert path.read_bytes() == before
 
 
-def test_a_server_of_somebody_else_is_not_touched(place: Place) -> None:
+def test_a_server_of_somebody_else_is_not_touched(place: UserMachine) -> None:
     path = place.home / ".cursor" / "mcp.json"
     path.parent.mkdir(parents=True)
     path.write_text('{"mcpServers": {"vault": {"command": "hashicorp", "args": ["mcp"]}}}')
@@ -154,7 +154,7 @@ def test_a_server_of_somebody_else_is_not_touched(place: Place) -> None:
         (b'{"hooks": 7}', "expected an object"),
     ],
 )
-def test_what_cannot_be_read_is_named_and_nothing_is_written(data: bytes, said: str, place: Place) -> None:
+def test_what_cannot_be_read_is_named_and_nothing_is_written(data: bytes, said: str, place: UserMachine) -> None:
     path = place.home / ".gemini" / "settings.json"
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
@@ -165,7 +165,7 @@ def test_what_cannot_be_read_is_named_and_nothing_is_written(data: bytes, said: 
     assert not place.state.exists()
 
 
-def test_broken_toml_is_named(place: Place) -> None:
+def test_broken_toml_is_named(place: UserMachine) -> None:
     path = place.home / ".codex" / "config.toml"
     path.parent.mkdir(parents=True)
     for data in (b"[mcp_servers\n", b"mcp_servers = 7\n", b"mcp_servers = { other = { command = 'x' } }\n"):
@@ -179,7 +179,7 @@ def test_broken_toml_is_named(place: Place) -> None:
             assert tomllib.loads(path.read_text())["mcp_servers"]["vault"]["command"] == "/opt/vt"
 
 
-def test_marks_line_ends_and_links_stay(place: Place) -> None:
+def test_marks_line_ends_and_links_stay(place: UserMachine) -> None:
     real = place.home / "dotfiles" / "mcp.json"
     real.parent.mkdir(parents=True)
     before = '\ufeff{\r\n\t"mcpServers": {\r\n\t\t"a": {}\r\n\t}\r\n}\r\n'.encode()
@@ -195,14 +195,14 @@ def test_marks_line_ends_and_links_stay(place: Place) -> None:
     assert link.is_symlink() and real.read_bytes() == before
 
 
-def test_a_folder_that_may_not_be_written_is_one_line(place: Place) -> None:
+def test_a_folder_that_may_not_be_written_is_one_line(place: UserMachine) -> None:
     place.home.mkdir()
     (place.home / ".cursor").write_text("no folder")
     with pytest.raises(StorageError):
         install("cursor", PROGRAM, place)
 
 
-def test_nothing_is_done_that_is_not_agreed_to(place: Place) -> None:
+def test_nothing_is_done_that_is_not_agreed_to(place: UserMachine) -> None:
     shown: list[Installation] = []
 
     def refused(made: Installation) -> bool:
@@ -214,14 +214,14 @@ def test_nothing_is_done_that_is_not_agreed_to(place: Place) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
-def test_a_clients_own_command_is_used_where_it_has_one(place: Place, tmp_path: Path) -> None:
+def test_a_clients_own_command_is_used_where_it_has_one(place: UserMachine, tmp_path: Path) -> None:
     """The stand-in writes what it is called with: which words reach a program that is really run."""
     program = tmp_path / "bin" / "claude"
     program.parent.mkdir()
     program.write_text('#!/bin/sh\necho "$@" >> "$HOME/called"\nif [ -e "$HOME/fails" ]; then echo no >&2; exit 3; fi\n')
     program.chmod(0o755)
     place.home.mkdir()
-    here = Place({**place.environ, "PATH": f"{program.parent}:/usr/bin:/bin"})
+    here = UserMachine({**place.environ, "PATH": f"{program.parent}:/usr/bin:/bin"})
     made = install("claude-code", PROGRAM, here, hooks=False)
     assert made.commands == ("claude mcp add --scope user vault -- /opt/vt --vault /home/me/my notes mcp",)
     assert not (here.home / ".claude.json").exists() and not made.edits
@@ -237,14 +237,14 @@ def test_a_clients_own_command_is_used_where_it_has_one(place: Place, tmp_path: 
 def test_systems_keep_settings_in_their_own_places(tmp_path: Path) -> None:
     home = {"HOME": str(tmp_path)}
     desktop = CLIENTS["claude-desktop"].file
-    assert desktop(Place(home, "darwin")) == tmp_path / "Library/Application Support/Claude/claude_desktop_config.json"
-    assert desktop(Place({**home, "APPDATA": "/a"}, "win32")) == Path("/a/Claude/claude_desktop_config.json")
-    assert desktop(Place({**home, "XDG_CONFIG_HOME": "/c"})) == Path("/c/Claude/claude_desktop_config.json")
-    assert CLIENTS["claude-code"].file(Place({**home, "CLAUDE_CONFIG_DIR": "/c"})) == Path("/c/.claude.json")
-    assert CLIENTS["codex"].file(Place({**home, "CODEX_HOME": "/c"})) == Path("/c/config.toml")
+    assert desktop(UserMachine(home, "darwin")) == tmp_path / "Library/Application Support/Claude/claude_desktop_config.json"
+    assert desktop(UserMachine({**home, "APPDATA": "/a"}, "win32")) == Path("/a/Claude/claude_desktop_config.json")
+    assert desktop(UserMachine({**home, "XDG_CONFIG_HOME": "/c"})) == Path("/c/Claude/claude_desktop_config.json")
+    assert CLIENTS["claude-code"].file(UserMachine({**home, "CLAUDE_CONFIG_DIR": "/c"})) == Path("/c/.claude.json")
+    assert CLIENTS["codex"].file(UserMachine({**home, "CODEX_HOME": "/c"})) == Path("/c/config.toml")
 
 
-def test_what_is_printed_for_by_hand_is_what_would_be_put(place: Place) -> None:
+def test_what_is_printed_for_by_hand_is_what_would_be_put(place: UserMachine) -> None:
     for client in CLIENTS:
         said = snippet(client, PROGRAM, place)
         assert f"# {CLIENTS[client].file(place)}\n" in said and "/opt/vt" in said

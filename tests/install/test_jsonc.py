@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_tool.install.jsonc import Broken, append, drop, parse, put
+from vault_tool.install.jsonc import InvalidJsonc, append, drop, parse, put
 
 VALUE = {"command": "vt", "args": ["mcp"]}
 PATH = ("mcpServers", "vault")
@@ -78,14 +78,14 @@ def test_nothing_and_empty_objects_are_begun() -> None:
     ],
 )  # fmt: skip
 def test_what_is_broken_says_where(text: str, line: int) -> None:
-    with pytest.raises(Broken, match="expected") as fault:
+    with pytest.raises(InvalidJsonc, match="expected") as fault:
         put(text, PATH, VALUE)
     assert fault.value.line == line
 
 
 def test_what_is_no_object_takes_no_member() -> None:
     for text in ("[]", '{"mcpServers": []}', '{"mcpServers": null}', "7"):
-        with pytest.raises(Broken, match="an object at"):
+        with pytest.raises(InvalidJsonc, match="an object at"):
             put(text, PATH, VALUE)
-    with pytest.raises(Broken, match="a list at"):
+    with pytest.raises(InvalidJsonc, match="a list at"):
         append('{"a": {}}', ["a"], 1)

@@ -17,7 +17,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.mcp.served import ERAS, Serving, client_over_http, serving
 from vault_tool import Vault
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.mcp.backends import VaultBackend
 from vault_tool.mcp.http import application
 from vault_tool.mcp.listening import Door
@@ -186,7 +186,7 @@ def test_a_request_that_drips_in_is_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_the_token_is_for_its_user_alone_and_replaced_where_others_could_read_it(tmp_path: Path) -> None:
-    local = Local(tmp_path)
+    local = LocalFolder(tmp_path)
     first = local.http_token()
     assert len(first) > 40 and local.http_token() == first
     assert stat.S_IMODE(local.http_token_path.stat().st_mode) == 0o600

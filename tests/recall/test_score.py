@@ -11,7 +11,7 @@ from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import truth_gate
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry
-from vault_tool.recall.coverage import Coverage
+from vault_tool.recall.coverage import SourceCoverage
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import AMBIENT, TARGETED, Weights
 from vault_tool.util.clock import stamp
@@ -74,7 +74,7 @@ def test_an_understanding_covers_its_sources_and_what_was_written_before_it_on_t
     later, earlier = stamp(NOW), stamp(NOW - timedelta(days=1))
     whole = entry("u", RecordClass.UNDERSTANDING, "single_subject", subjects=["Redis"], created=later, sources=["far"])
     older = entry("o", RecordClass.UNDERSTANDING, "single_subject", subjects=["Redis"], created="2020-01-01")
-    for covering in (Coverage([whole]), Coverage([whole, older]), Coverage([older, whole])):
+    for covering in (SourceCoverage([whole]), SourceCoverage([whole, older]), SourceCoverage([older, whole])):
         assert covering.has(entry("same", subjects=["redis"], created=earlier))
         assert covering.has(entry("far", subjects=["Garden"], created=later))
         assert not covering.has(entry("newer", subjects=["Redis"], created=stamp(NOW + timedelta(hours=1))))
@@ -82,7 +82,7 @@ def test_an_understanding_covers_its_sources_and_what_was_written_before_it_on_t
         assert not covering.has(entry("none", created=earlier))
         assert not covering.has(whole)
     bare = entry("b", RecordClass.UNDERSTANDING, "single_subject", created=later)
-    assert not Coverage([bare]).has(entry("none", created=earlier))
+    assert not SourceCoverage([bare]).has(entry("none", created=earlier))
 
 
 @pytest.mark.parametrize("weights", [TARGETED, AMBIENT])

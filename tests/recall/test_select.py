@@ -3,38 +3,38 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vault_tool.recall.select import Text, pick, within_budget
+from vault_tool.recall.select import CopyText, pick, within_budget
 from vault_tool.recall.weights import TARGETED
 
 COPY = "Redis connections drop after ten idle minutes behind the proxy"
 
 
 def test_near_copies_are_one_result_that_says_for_how_many_it_stands() -> None:
-    ranked = [Text(1, COPY), Text(2, f"{COPY}!"), Text(3, "Something else entirely"), Text(4, COPY.upper())]
+    ranked = [CopyText(1, COPY), CopyText(2, f"{COPY}!"), CopyText(3, "Something else entirely"), CopyText(4, COPY.upper())]
     assert [(kept.of, kept.folded) for kept in pick(ranked, 5, TARGETED)] == [(1, 2), (3, 0)]
 
 
 def test_one_source_floods_no_answer_with_its_lookalikes() -> None:
-    flood = [Text(n, f"The vendor promises that product number{n} is best product of all", "import\ns1\n") for n in range(10)]
-    honest = [Text(100 + n, f"Honest memory {word}", "agent\ns2\n") for n, word in enumerate(("alpha", "beta", "gamma"))]
+    flood = [CopyText(n, f"The vendor promises that product number{n} is best product of all", "import\ns1\n") for n in range(10)]
+    honest = [CopyText(100 + n, f"Honest memory {word}", "agent\ns2\n") for n, word in enumerate(("alpha", "beta", "gamma"))]
     kept = [one.of for one in pick([*flood, *honest], 6, TARGETED)]
     assert sum(of < 100 for of in kept) == 3
     assert {100, 101, 102} <= set(kept)
 
 
 def test_what_a_person_wrote_or_reviewed_is_no_flood() -> None:
-    own = [Text(n, f"The vendor promises that product number{n} is best product of all") for n in range(6)]
+    own = [CopyText(n, f"The vendor promises that product number{n} is best product of all") for n in range(6)]
     assert [one.of for one in pick(own, 4, TARGETED)] == [0, 1, 2, 3]
 
 
 def test_what_is_held_back_fills_what_room_is_left() -> None:
-    flood = [Text(n, f"The vendor promises that product number{n} is best product of all", "import\ns1\n") for n in range(6)]
+    flood = [CopyText(n, f"The vendor promises that product number{n} is best product of all", "import\ns1\n") for n in range(6)]
     assert len(pick(flood, 4, TARGETED)) == 4
 
 
 @given(st.lists(st.text("abc ", max_size=20), max_size=20), st.integers(1, 8))
 def test_never_more_than_asked_and_the_best_is_always_first(texts: list[str], limit: int) -> None:
-    kept = pick([Text(number, text, "s") for number, text in enumerate(texts)], limit, TARGETED)
+    kept = pick([CopyText(number, text, "s") for number, text in enumerate(texts)], limit, TARGETED)
     assert len(kept) <= limit
     assert not texts or kept[0].of == 0
     assert len({one.of for one in kept}) == len(kept)

@@ -16,8 +16,8 @@ from tests.stories import told
 from vault_tool import Vault
 from vault_tool.recall.question import PAGE_WORDS
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Query
 from vault_tool.verbs.recall.recall import SubjectView
 from vault_tool.verbs.sessions.ambient import Reminders
 
@@ -241,6 +241,6 @@ def _whole(story: Story, hops: int = 0) -> Counter[str]:
     """How many questions have both of their memories among the first ten, by what leads from one to the other."""
     found: Counter[str] = Counter()
     for step in story.told["steps"]:
-        results = gather(story.vault, Asked(query=step["ask"], hops=hops, limit=10)).results
+        results = gather(story.vault, Query(query=step["ask"], hops=hops, limit=10)).results
         found[step["via"]] += {*step["needs"]} <= {story.names[one.id] for one in results}
     return found

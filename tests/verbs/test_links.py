@@ -11,7 +11,7 @@ from tests.verbs.looking import assert_committed, fails, identity, in_commit, su
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
 from vault_tool.verbs.memories import Linked
-from vault_tool.verbs.recall.asked import Recalled
+from vault_tool.verbs.recall.query import Recalled
 from vault_tool.verbs.recall.recall import Bundle
 
 

@@ -10,7 +10,7 @@ from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.index.manifest import lock
-from vault_tool.vault.vector_upkeep import Kept, keep_vectors
+from vault_tool.vault.vector_upkeep import UpkeepResult, keep_vectors
 from vault_tool.verbs.upkeep import doctor
 
 
@@ -26,7 +26,7 @@ def test_what_is_behind_is_kept_up(root: Path, store: str) -> None:
         vault.fresh()
         kept = keep_vectors(vault, 20)
         assert (kept.done > 0, kept.behind, kept.fault) == (True, 0, "")
-        assert keep_vectors(vault, 20) == Kept(embedder="ollama:nomic-embed-text")
+        assert keep_vectors(vault, 20) == UpkeepResult(embedder="ollama:nomic-embed-text")
         status = vault.vectors.status()
         assert (status.store, status.behind, status.mirror_behind, status.fault) == (store, 0, 0, "")
         hits = vault.vectors.search(vault.vectors.query("kelp dries"), 3)
@@ -35,7 +35,7 @@ def test_what_is_behind_is_kept_up(root: Path, store: str) -> None:
 
 
 def test_nothing_is_done_without_an_embedder(vault: Vault) -> None:
-    assert keep_vectors(vault, 5) == Kept()
+    assert keep_vectors(vault, 5) == UpkeepResult()
 
 
 def test_what_cannot_be_done_is_said_and_left_to_a_later_call(root: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.index.vaults import make, note, opened, path_of
-from vault_tool.watch.change_feed import Change, ChangeFeed
+from vault_tool.watch.change_feed import ChangeFeed, NoteChange
 
 
 def test_what_is_told_of_every_kind_of_change(tmp_path: Path) -> None:
@@ -46,5 +46,5 @@ def test_copies_that_go_are_each_told(tmp_path: Path) -> None:
     moved = [one for one in told if one.change == "moved"]
     assert [(one.path, one.was in {"vault/a.md", "vault/b.md", "vault/c.md"}) for one in moved] == [("vault/d.md", True)]
     assert len([one for one in told if one.change == "removed"]) == 2
-    assert Change("moved", "vault/d.md", "Same", moved[0].was) in told
+    assert NoteChange("moved", "vault/d.md", "Same", moved[0].was) in told
     index.close()

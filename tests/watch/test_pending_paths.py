@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import threading
 
-from vault_tool.watch.pending_paths import Cookie, Inbox
+from vault_tool.watch.pending_paths import Cookie, PendingPaths
 
 
 def test_a_batch_is_due_after_silence_or_after_the_longest_wait() -> None:
     moments = [100.0]
-    inbox = Inbox(lambda: moments[-1])
+    inbox = PendingPaths(lambda: moments[-1])
     assert inbox.due(2, 10) == float("inf")
     inbox.touch("a")
     assert inbox.due(2, 10) == 2
@@ -22,7 +22,7 @@ def test_a_batch_is_due_after_silence_or_after_the_longest_wait() -> None:
 
 
 def test_the_first_doubt_is_kept_until_it_is_taken() -> None:
-    inbox = Inbox()
+    inbox = PendingPaths()
     inbox.doubt("one")
     inbox.doubt("two")
     assert inbox.take().doubt == "one"
@@ -30,7 +30,7 @@ def test_the_first_doubt_is_kept_until_it_is_taken() -> None:
 
 
 def test_a_cookie_that_came_back_wakes_and_is_due_at_once() -> None:
-    inbox = Inbox()
+    inbox = PendingPaths()
     cookie = Cookie(".cookie.vt-00000000.tmp")
     inbox.expect(cookie)
     assert not inbox.is_cookie("note.md") and not inbox.is_cookie(".other")

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from vault_tool import Vault
-from vault_tool.web.asking import Answers
+from vault_tool.web.asking import AnswerCache
 
 
 def _settled(vault: Vault) -> None:
@@ -22,7 +22,7 @@ def _settled(vault: Vault) -> None:
 def test_an_answer_is_kept_until_the_vault_changes_or_a_minute_is_over(tmp_path: Path) -> None:
     Vault.init(tmp_path / "lab", name="Lab", no_git=True)
     now = [0.0]
-    answers, asked = Answers(lambda: now[0]), []
+    answers, asked = AnswerCache(lambda: now[0]), []
 
     def count(vault: Vault) -> int:
         asked.append(vault)

@@ -21,7 +21,7 @@ from vault_tool.files.presence import Owner
 from vault_tool.hooks.answers import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
-from vault_tool.owner.server import Server
+from vault_tool.owner.server import OwnerServer
 from vault_tool.vault.context import Context, Who, find, global_root
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
@@ -119,7 +119,7 @@ class Answers:
 
 
 @contextmanager
-def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[Server]:
+def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[OwnerServer]:
     """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
     answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
@@ -128,7 +128,7 @@ def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callabl
         with suppress(OSError):
             asyncio.run(_serve_client(answers, line, request))
 
-    server = Server(vault.root, me.nonce, requests, {"mcp": mcp}, leave, vault.environ)
+    server = OwnerServer(vault.root, me.nonce, requests, {"mcp": mcp}, leave, vault.environ)
 
     def warm() -> None:
         told = replace(me, protocol=PROTOCOL)

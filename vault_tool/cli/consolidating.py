@@ -19,7 +19,7 @@ from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.verbs.consolidation import consolidating, drafting, packet_texts, report
 from vault_tool.verbs.consolidation.consolidating import Begun, Ended, PacketHead, Pending
-from vault_tool.verbs.consolidation.packet_texts import Packet, Step
+from vault_tool.verbs.consolidation.packet_texts import Packet, PassStep
 from vault_tool.verbs.consolidation.report import ConsolidationReport
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
@@ -130,7 +130,7 @@ def get_consolidation_report(call: Call, limit: int) -> Exit:
         return call.emit(report.get_consolidation_report(vault, limit=limit), _report, vault)
 
 
-def _walk(call: Call, vault: Context, step: Step, tokens: int) -> Exit:
+def _walk(call: Call, vault: Context, step: PassStep, tokens: int) -> Exit:
     """Show each packet and do what its key says; what cannot be done is said, and the packet comes again."""
     output.say(f"pass {step.generation}: {_left(step)}")
     while step.packet is not None:
@@ -152,7 +152,7 @@ def _walk(call: Call, vault: Context, step: Step, tokens: int) -> Exit:
     return call.emit(consolidating.end_consolidation(vault, str(step.pass_id)), _ended, vault)
 
 
-def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
+def _decided(call: Call, vault: Context, step: PassStep, key: str) -> bool:
     """Do what a key says of one packet; whether it is settled or passed over."""
     assert step.packet is not None and step.pass_id is not None  # the walk's own condition
     if key == "s":
@@ -170,12 +170,12 @@ def _decided(call: Call, vault: Context, step: Step, key: str) -> bool:
     return settled.id is not None
 
 
-def _left(step: Step) -> str:
+def _left(step: PassStep) -> str:
     light = f", {step.trivial} of them trivial" if step.trivial else ""
     return f"{counted(step.remaining, 'packet')} left{light}"
 
 
-def _step(step: Step, short: Short) -> Iterator[Block]:
+def _step(step: PassStep, short: Short) -> Iterator[Block]:
     if step.pass_id is None:
         yield "nothing is new since the last pass"
         return
@@ -187,7 +187,7 @@ def _step(step: Step, short: Short) -> Iterator[Block]:
     yield from step.packet.next_step.splitlines()
 
 
-def _shown(step: Step, short: Short, width: int | None = None) -> Iterator[Block]:
+def _shown(step: PassStep, short: Short, width: int | None = None) -> Iterator[Block]:
     """A packet: whole, or as lines of `width` characters for a person who will see all of it in the editor."""
     packet = step.packet
     if packet is None:

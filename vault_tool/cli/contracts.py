@@ -20,7 +20,7 @@ from vault_tool.verbs.contracts import read as reading
 from vault_tool.verbs.contracts import update as updating
 from vault_tool.verbs.contracts import write as writing
 from vault_tool.verbs.contracts.lines import outcomes
-from vault_tool.verbs.contracts.op import Outcome
+from vault_tool.verbs.contracts.op import OpAnswer
 from vault_tool.verbs.contracts.schemas import schema, schemas
 
 SHARE = click.FloatRange(0, 1)
@@ -132,7 +132,7 @@ def _requests(source: str) -> bytes:
     return file.read_bytes()
 
 
-def _emit_outcomes(found: Sequence[Outcome]) -> Exit:
+def _emit_outcomes(found: Sequence[OpAnswer]) -> Exit:
     """Print the answers: one as a document, several one a line."""
     if len(found) == 1:
         output.write(output.to_json(found[0].answer))
@@ -169,7 +169,7 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
     yield beside(one.details, short, but="failure_mode" if one.caution else "")
 
 
-def _written(made: writing.Written, short: Short) -> Iterator[Block]:
+def _written(made: writing.WriteAnswer, short: Short) -> Iterator[Block]:
     yield from saved_as(
         made.memory_id or "",
         _became(made),
@@ -184,7 +184,7 @@ def _written(made: writing.Written, short: Short) -> Iterator[Block]:
     )
 
 
-def _became(made: writing.Written) -> str:
+def _became(made: writing.WriteAnswer) -> str:
     if made.needs_review:
         return "would wait for review" if made.dry_run else "waits for review"
     if made.duplicate_of:

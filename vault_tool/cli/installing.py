@@ -13,7 +13,7 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Diff, Printed, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, NotFound
-from vault_tool.install.clients import CLIENTS, Place
+from vault_tool.install.clients import CLIENTS, UserMachine
 from vault_tool.install.installing import Installation, snippet
 from vault_tool.install.installing import install as install_client
 from vault_tool.vault.context import find
@@ -37,7 +37,7 @@ def install(
     By the client's own command where that is sure, else by a change to its settings that keeps every other byte.
     What changes is shown first; on a terminal you are asked. Done twice it changes nothing.
     """
-    place = Place(os.environ, sys.platform)
+    place = UserMachine(os.environ, sys.platform)
     program = [*_program(), *([] if nearest else _vault(call))]
     if only_print:
         return call.emit(snippet(client, program, place, name=name), _printed)

@@ -14,7 +14,7 @@ from vault_tool.errors import Exit
 from vault_tool.util.text import counted
 from vault_tool.verbs.consolidation import mapping, merging, open_intersections
 from vault_tool.verbs.consolidation.merging import Merged, SimilarSubjects
-from vault_tool.verbs.consolidation.open_intersections import Intersection, Neighborhood, Relationship, Revision
+from vault_tool.verbs.consolidation.open_intersections import Intersection, Neighborhood, Relationship, RelationshipRevision
 
 
 @command("open-around", "vt open-around Redis", "vt open-around Redis --limit 5 --json")
@@ -168,7 +168,7 @@ def _merged(made: Merged, short: Short) -> Iterator[Block]:
         yield f"contested now: {', '.join(map(short, group))}"
 
 
-def _who(one: Relationship | Revision) -> str:
+def _who(one: Relationship | RelationshipRevision) -> str:
     return source(one.origin, one.model_tier, one.created_at[:10], reviewed=one.reviewed)
 
 

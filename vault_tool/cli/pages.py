@@ -99,11 +99,11 @@ def _standings(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
-def _text(page: pages.Page, short: Short) -> Iterator[Block]:
+def _text(page: pages.GeneratedPage, short: Short) -> Iterator[Block]:
     yield Printed(page.text.rstrip("\n"))
 
 
-def _page(page: pages.Page, short: Short) -> Iterator[Block]:
+def _page(page: pages.GeneratedPage, short: Short) -> Iterator[Block]:
     yield f"{page.path}: {page.characters} characters, {'changed' if page.changed else 'nothing but the date would change'}"
     yield fields(("commit", commit_of(page)))
 

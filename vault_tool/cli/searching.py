@@ -11,7 +11,7 @@ from vault_tool.cli.blocks import Block, degraded, source, sourced
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
-from vault_tool.verbs.recall.search import MODES, Found, SearchResults
+from vault_tool.verbs.recall.search import MODES, SearchResult, SearchResults
 from vault_tool.verbs.recall.search import search as search_verb
 
 
@@ -48,7 +48,7 @@ def _found(found: SearchResults, short: Short) -> Iterator[Block]:
         yield found.notice
 
 
-def _hit(hit: Found, short: Short) -> tuple[str, ...]:
+def _hit(hit: SearchResult, short: Short) -> tuple[str, ...]:
     marks = [
         mark
         for mark, is_so in (("doubtful", hit.doubtful), ("as last committed" if hit.id else "head unread", hit.stale))

@@ -144,7 +144,7 @@ def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:
     )
 
 
-def _settings(found: setup.Settings, short: Short) -> Iterator[Block]:
+def _settings(found: setup.ShownSettings, short: Short) -> Iterator[Block]:
     rows = [(one.name, _formatted(one.value), "" if one.value == one.default else "set", one.sentence) for one in found.results]
     if rows:
         yield table(("setting", "value", "", "meaning"), rows)
@@ -166,7 +166,7 @@ def _formatted(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _written(made: drafts.Written, short: Short) -> Iterator[Block]:
+def _written(made: drafts.SavedNote, short: Short) -> Iterator[Block]:
     if not made.changed:
         yield "nothing was changed"
         return

@@ -39,10 +39,10 @@ def doctor(call: Call, fix: bool, client: str) -> Exit:
     hooks and, where it can be given another model, what a model is sent are tried one after the other.
     """
     if client:
-        from vault_tool.install.clients import Place  # with a server of HTTP, which no other command here needs
+        from vault_tool.install.clients import UserMachine  # with a server of HTTP, which no other command here needs
         from vault_tool.install.delivery import prove
 
-        proven = prove(client, Place(os.environ, sys.platform), Path.cwd())
+        proven = prove(client, UserMachine(os.environ, sys.platform), Path.cwd())
         outcome = call.emit(proven, _delivery)
         return Exit.FINDINGS if not proven.delivered and outcome is Exit.DONE else outcome
     with call.open_vault() as vault:

@@ -28,7 +28,7 @@ from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Context
-    from vault_tool.watch.change_feed import Change
+    from vault_tool.watch.change_feed import NoteChange
     from vault_tool.watch.watcher import Told, Watcher
 
 MOST_LINES = 100
@@ -145,7 +145,7 @@ def _require_allowed(vault: Context) -> None:
 
 
 @contextmanager
-def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _Stop) -> Iterator[None]:
+def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -> Iterator[None]:
     """Answer for others beside watching, where that can be; the watcher goes on without."""
     from vault_tool.cli.answering import serving  # with the verbs
 
@@ -161,7 +161,7 @@ def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _Stop) -> Iter
 class _Guard(threading.Thread):
     """Sees to it that an owner that nobody started by hand does not outlive its use, its vault or its lock."""
 
-    def __init__(self, root: Path, stop: _Stop, is_idle: Callable[[], bool]) -> None:
+    def __init__(self, root: Path, stop: _StopSignal, is_idle: Callable[[], bool]) -> None:
         super().__init__(name="guard", daemon=True)
         self._root, self._end, self._is_idle = root, stop, is_idle
         self._place = self._stat()
@@ -186,7 +186,7 @@ def _ignore(told: Told) -> None:
     """A process in the background has nobody to tell."""
 
 
-class _Stop(threading.Event):
+class _StopSignal(threading.Event):
     """Set by the first signal, or by whoever asks this process to leave; `signal` and `reason` say which."""
 
     signal = 0
@@ -199,12 +199,12 @@ class _Stop(threading.Event):
 
 
 @contextmanager
-def _until_stopped() -> Iterator[_Stop]:
+def _until_stopped() -> Iterator[_StopSignal]:
     """An event that a signal sets; a second one, or work that goes on for too long after it, is interrupted.
 
     Work can be interrupted anywhere, as by a kill: what is half done is healed by the next command.
     """
-    stop = _Stop()
+    stop = _StopSignal()
     impatience = threading.Timer(_PATIENCE, _thread.interrupt_main)
     impatience.daemon = True
 
@@ -241,7 +241,7 @@ def _tell_json(told: Told) -> None:
     output.write("".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines))
 
 
-def _line(change: Change) -> str:
+def _line(change: NoteChange) -> str:
     sign = _SIGNS[change.change]
     if change.change == "problem":
         return f"{sign} {change.path}:{change.line} {change.message}"

@@ -20,7 +20,7 @@ from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Busy, Exit, UsageError
 
 if TYPE_CHECKING:
-    from vault_tool.files.local import Local
+    from vault_tool.files.local import LocalFolder
     from vault_tool.verbs.vault import Vault
 
 _PORT = 8378
@@ -97,7 +97,7 @@ def _link(port: int, code: str) -> str:
     return f"http://{_HOST}:{port}/#t={code}"
 
 
-def _code_of_running(local: Local, port: int | None) -> tuple[int, str] | None:
+def _code_of_running(local: LocalFolder, port: int | None) -> tuple[int, str] | None:
     """Port and code of the process that serves this vault's pages already; None where there is none, or at another port."""
     said = local.page_server()
     at, secret = said.get("port"), said.get("secret")
@@ -116,7 +116,7 @@ def _code_of_running(local: Local, port: int | None) -> tuple[int, str] | None:
     return (at, code) if isinstance(code, str) else None
 
 
-def _open(local: Local, root: Path, url: str, no_open: bool) -> None:
+def _open(local: LocalFolder, root: Path, url: str, no_open: bool) -> None:
     """Open a browser by way of a file for this user alone: an address in a command line can be read by everybody here."""
     if no_open:
         return

@@ -77,7 +77,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class SessionProblem:
     """A problem that the session recorded or was shown; `at` is when."""
 
     id: str
@@ -96,7 +96,7 @@ class Tried:
     tie: Tie | None = None
 
 
-def attempts(events: Iterable[Event], problems: Sequence[Problem]) -> Iterator[Tried]:
+def attempts(events: Iterable[Event], problems: Sequence[SessionProblem]) -> Iterator[Tried]:
     """The attempts among the entries of a log, in its order, each tied to the likeliest of the problems.
 
     Read off English words and the entries' types: an offer to whoever was there, never a finding. What is tied to
@@ -124,7 +124,7 @@ def outcome_of(event: Event) -> Outcome | None:
     return Outcome.UNCLEAR if failed or _TRIED.search(event.text) else None
 
 
-def _tied(event: Event, problems: Sequence[Problem]) -> tuple[str, Tie] | None:
+def _tied(event: Event, problems: Sequence[SessionProblem]) -> tuple[str, Tie] | None:
     """The problem that an attempt is for: the one it names, else the one with most in common, else the one at hand."""
     if event.problem:
         return event.problem, Tie.SAID

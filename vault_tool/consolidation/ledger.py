@@ -22,7 +22,7 @@ _ID = re.compile(r"`([0-9a-f]{8}-[0-9a-f]{4})`", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LedgerLine:
     """One memory in a ledger: its id and what it is called."""
 
     id: str
@@ -40,21 +40,21 @@ class Ledger:
 
     number: int
     begun: str
-    new: tuple[Line, ...]
+    new: tuple[LedgerLine, ...]
     packets: tuple[str, ...]
     before: Mapping[str, int]
     ended: str = ""
-    written: tuple[Line, ...] = ()
-    superseded: tuple[Line, ...] = ()
+    written: tuple[LedgerLine, ...] = ()
+    superseded: tuple[LedgerLine, ...] = ()
     skipped: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
-    unread: tuple[Line, ...] = ()
+    unread: tuple[LedgerLine, ...] = ()
     after: Mapping[str, int] = field(default_factory=dict)
     new_as_written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class ReadLedger:
     """What the tool itself reads back from a ledger: the beginnings of the ids that it took in, and whether it is ended.
 
     `listed` is false for a ledger of another hand, which does not name what was new.
@@ -70,12 +70,12 @@ def body(ledger: Ledger) -> str:
     return "\n".join(_lines(ledger)) + "\n"
 
 
-def read(text: str) -> Kept:
+def read(text: str) -> ReadLedger:
     """What a ledger's body says; a body that a person emptied says nothing, and then the pass counts as ended."""
     lines = text.split("\n")
     begun = any(line.startswith("Pass ") for line in lines)
     ended = any(line.startswith(_ENDED) for line in lines) or not begun
-    return Kept(_ids(lines, _NEW) - _ids(lines, _UNREAD), ended, _NEW in lines)
+    return ReadLedger(_ids(lines, _NEW) - _ids(lines, _UNREAD), ended, _NEW in lines)
 
 
 def known(identity: str) -> str:
@@ -135,7 +135,7 @@ def _lines(ledger: Ledger) -> Iterator[str]:
     yield from _listed(_UNREAD, ledger.unread)
 
 
-def _listed(heading: str, entries: Sequence[Line]) -> Iterator[str]:
+def _listed(heading: str, entries: Sequence[LedgerLine]) -> Iterator[str]:
     if not entries:
         return
     yield from ("", heading, "")

@@ -34,7 +34,7 @@ class Sighting:
 
 
 @dataclass(slots=True)
-class Tally:
+class SubjectCount:
     """What there is of one subject; mutable, because it is counted up."""
 
     observations: int = 0
@@ -43,14 +43,14 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class SubjectCoverage:
     """Subjects with their counts, pairs with how many observations they share, and how far understandings are behind.
 
     `behind` counts for an understanding's id the observations of its subjects that were written after it and that it
     does not rest on; `understood` are the subjects of active understandings, by type.
     """
 
-    subjects: Mapping[str, Tally]
+    subjects: Mapping[str, SubjectCount]
     pairs: Mapping[tuple[str, str], int]
     behind: Mapping[str, int]
     understood: Mapping[str, frozenset[Keys]] = field(default_factory=dict)
@@ -68,10 +68,10 @@ class Coverage:
         return sorted(bare, key=lambda pair: (-self.pairs[pair], pair))
 
 
-def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry, Keys]]) -> Coverage:
+def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry, Keys]]) -> SubjectCoverage:
     """Count everything once; `understandings` are the active ones with their subjects."""
     said = _UnderstandingIndex(understandings)
-    tallies: dict[str, Tally] = defaultdict(Tally)
+    tallies: dict[str, SubjectCount] = defaultdict(SubjectCount)
     pairs: Counter[tuple[str, str]] = Counter()
     behind: Counter[str] = Counter()
     for one in sightings:
@@ -83,7 +83,7 @@ def coverage(sightings: Iterable[Sighting], understandings: Sequence[tuple[Entry
         for entry, created, cited in synthesis:
             if one.created > created and one.id not in cited:
                 behind[entry] += 1
-    return Coverage(tallies, pairs, behind, _understood(understandings))
+    return SubjectCoverage(tallies, pairs, behind, _understood(understandings))
 
 
 class _UnderstandingIndex:
@@ -122,7 +122,7 @@ def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry,
     return sorted(ordered, key=lambda group: group[0].path)
 
 
-def _count(tally: Tally, one: Sighting) -> None:
+def _count(tally: SubjectCount, one: Sighting) -> None:
     tally.observations += 1
     tally.newest = max(tally.newest, one.created)
     tally.generation = max(tally.generation, one.generation or 0)

@@ -17,7 +17,7 @@ from vault_tool.util.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ForeignFile:
     """A regular file: its path below the folder with `/` between parts, its size in bytes, when it was last written."""
 
     path: str
@@ -29,13 +29,13 @@ class Found:
 class Listing:
     """What one walk found, in the order of the paths; `passed_over` names what is no file to read, each with its reason."""
 
-    files: tuple[Found, ...]
+    files: tuple[ForeignFile, ...]
     passed_over: tuple[Problem, ...] = ()
 
 
 def survey(folder: Path, aside: Path | None = None) -> Listing:
     """Walk `folder` (but not `aside`): hidden files and folders, links, pipes, odd names and giants are passed over by name."""
-    files: list[Found] = []
+    files: list[ForeignFile] = []
     odd: list[Problem] = []
     waiting = [""]
     while waiting:
@@ -55,7 +55,7 @@ def survey(folder: Path, aside: Path | None = None) -> Listing:
                 continue
             odd.extend(_passed_over(where, name, found))
             if kinds.S_ISREG(found.st_mode) and not _reason(name, found):
-                files.append(Found(where, found.st_size, found.st_mtime_ns))
+                files.append(ForeignFile(where, found.st_size, found.st_mtime_ns))
     return Listing(tuple(sorted(files, key=lambda one: one.path)), tuple(sorted(odd)))
 
 

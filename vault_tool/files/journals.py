@@ -11,7 +11,7 @@ from vault_tool.errors import StorageError
 from vault_tool.files import lock as locking
 from vault_tool.files.episode_text import day_heading, entry_text, read_episode
 from vault_tool.files.layout import episode_path, inside, real_parts, signals_path
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.files.signal_lines import merge, read_signals, signal_line
 from vault_tool.files.writer import Written, lock
 from vault_tool.model.signals import EpisodeEntry, Signal
@@ -22,7 +22,7 @@ from vault_tool.util.text import content_hash
 __all__ = ["append_episode", "append_signals", "merge", "read_episode", "read_signals"]
 
 
-def append_episode(root: Path, local: Local, entry: EpisodeEntry, wait: float = locking.WAIT) -> Written:
+def append_episode(root: Path, local: LocalFolder, entry: EpisodeEntry, wait: float = locking.WAIT) -> Written:
     """Add one entry to its day's log, on the disk; the file is begun with its `# date` if need be."""
     day = entry.at[:10]
 
@@ -33,7 +33,7 @@ def append_episode(root: Path, local: Local, entry: EpisodeEntry, wait: float = 
     return _append(root, local, lambda token: episode_path(day, token), addition, wait)
 
 
-def append_signals(root: Path, local: Local, signals: Iterable[Signal], wait: float = locking.WAIT) -> list[Written]:
+def append_signals(root: Path, local: LocalFolder, signals: Iterable[Signal], wait: float = locking.WAIT) -> list[Written]:
     """Add signals to the journals of their months, on the disk; returns what was done to each file."""
     months: dict[str, list[Signal]] = defaultdict(list)
     for signal in signals:
@@ -41,13 +41,13 @@ def append_signals(root: Path, local: Local, signals: Iterable[Signal], wait: fl
     return [_append_month(root, local, month, found, wait) for month, found in sorted(months.items())]
 
 
-def _append_month(root: Path, local: Local, month: str, signals: list[Signal], wait: float) -> Written:
+def _append_month(root: Path, local: LocalFolder, month: str, signals: list[Signal], wait: float) -> Written:
     lines = "".join(f"{signal_line(signal)}\n" for signal in signals).encode()
     return _append(root, local, lambda token: signals_path(month, token), lambda path, before: lines, wait)
 
 
 def _append(
-    root: Path, local: Local, path_of: Callable[[str], str], addition: Callable[[str, bytes], bytes], wait: float
+    root: Path, local: LocalFolder, path_of: Callable[[str], str], addition: Callable[[str, bytes], bytes], wait: float
 ) -> Written:
     with lock(root, wait, "journal"):
         path, before = _own_journal(root, local, path_of)
@@ -67,7 +67,7 @@ def _append(
     return Written(path, before, after)
 
 
-def _own_journal(root: Path, local: Local, path_of: Callable[[str], str]) -> tuple[str, bytes | None]:
+def _own_journal(root: Path, local: LocalFolder, path_of: Callable[[str], str]) -> tuple[str, bytes | None]:
     """The journal to append to, and its bytes: ours as we left it, else a fresh one under a new token.
 
     A copied folder, another branch and a hand edit all show as bytes that we did not write last.

@@ -80,7 +80,7 @@ class PendingOperation:
         return replace(self, files=tuple(files), writes=(), episodes=(), signals=())
 
 
-class Local:
+class LocalFolder:
     """The folder `_local/` of the vault at `root`, made (for its owner alone) when something is first kept there."""
 
     def __init__(self, root: Path) -> None:

@@ -97,7 +97,7 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
     )
 
 
-def _severity(fault: frontmatter.Fault) -> Severity:
+def _severity(fault: frontmatter.HeadFault) -> Severity:
     return Severity.ERROR if fault.fatal else Severity.WARNING
 
 

@@ -43,7 +43,7 @@ _TICK = 20_000_000  # nanoseconds within which a clock may give two changes of a
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class FolderScan:
     """One folder as it was looked into: its own mtime, ctime and inode, the folders below it, and what was odd in it."""
 
     stat: tuple[int, int, int]
@@ -59,7 +59,7 @@ class Trusted:
     `always` are looked into whatever their times say.
     """
 
-    looks: Mapping[str, Look]
+    looks: Mapping[str, FolderScan]
     known: Mapping[str, Listing]
     always: frozenset[str]
 
@@ -76,7 +76,7 @@ class Scan:
     faults: tuple[Problem, ...] = ()
     partial: bool = False
     started_ns: int = 0
-    looks: Mapping[str, Look] = field(default_factory=dict)
+    looks: Mapping[str, FolderScan] = field(default_factory=dict)
 
     @cached_property
     def files(self) -> dict[str, Stat]:
@@ -100,12 +100,12 @@ def scan(root: Path, trusted: Trusted | None = None, *, around: bool = False) ->
     With `trusted` it is a glance: files edited in place in a folder that is trusted are not noticed.
     """
     started = time.time_ns()
-    walk = _Walk(root, started, trusted)
+    walk = _FolderWalk(root, started, trusted)
     walk.run([_AROUND, VAULT] if around else [VAULT])
     return Scan(walk.folders, tuple(sorted(walk.faults)), walk.partial, started, walk.looks)
 
 
-class _Walk:
+class _FolderWalk:
     """One walk under way."""
 
     def __init__(self, root: Path, started_ns: int = 0, trusted: Trusted | None = None) -> None:
@@ -113,7 +113,7 @@ class _Walk:
         self.started_ns = started_ns
         self.trusted = trusted
         self.folders: dict[str, Listing] = {}
-        self.looks: dict[str, Look] = {}
+        self.looks: dict[str, FolderScan] = {}
         self.faults: list[Problem] = []
         self.partial = False
 
@@ -133,7 +133,7 @@ class _Walk:
             self.looks[path] = look
             waiting.extend(f"{path}/{name}" for name in look.below)
 
-    def _seen(self, folder: Folder, path: str) -> tuple[Listing, Look]:
+    def _seen(self, folder: Folder, path: str) -> tuple[Listing, FolderScan]:
         """One folder's files: as they are known where that can be trusted, else as they are."""
         found = os.fstat(folder.descriptor) if folder.descriptor is not None else folder.path.stat()
         stat = (found.st_mtime_ns, found.st_ctime_ns, found.st_ino)
@@ -146,7 +146,7 @@ class _Walk:
         self.faults = others
         # A folder that was changed within the clock's tick may change once more without its times telling.
         settled = max(stat[:2]) < self.started_ns - _TICK
-        return listing, Look(stat if settled else (0, 0, 0), tuple(below), faults)
+        return listing, FolderScan(stat if settled else (0, 0, 0), tuple(below), faults)
 
     def _look(self, folder: Folder, path: str) -> tuple[Listing, list[str]]:
         listing: Listing = {}

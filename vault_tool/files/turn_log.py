@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vault_tool.files.turns import TURNS, Said, spelt
+from vault_tool.files.turns import TURNS, TurnSource, spelt
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
@@ -44,7 +44,7 @@ class LoggedBeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedTurn(Said):
+class LoggedTurn(TurnSource):
     """One turn as it went: the judge's five fields, what was recalled within which bounds, and what was extracted.
 
     `withheld` says why what was said is not here: nothing of it is kept then but ids.

@@ -31,7 +31,7 @@ _PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class TurnSource:
     """Who said what, when (ISO 8601, UTC), where, and in which turn."""
 
     id: str
@@ -44,7 +44,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedTurn(Said):
+class QueuedTurn(TurnSource):
     """One turn whose candidates were accepted; `held` says that they go to the inbox and not into the vault."""
 
     note: str = ""
@@ -58,7 +58,7 @@ class QueuedTurn(Said):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SkippedTurn(Said):
+class SkippedTurn(TurnSource):
     """One turn that wrote nothing, and why."""
 
     reason: str = ""

@@ -12,7 +12,7 @@ from vault_tool.files import lock as locking
 from vault_tool.files import sweeping
 from vault_tool.files.conflicts import keep, keep_text
 from vault_tool.files.layout import inside, name_key, real_parts
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.util import atomic
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.text import content_hash
@@ -159,7 +159,7 @@ def edit(root: Path, path: str, change: Callable[[bytes], bytes]) -> Written:
                 before = changed.current
         # Also where the folder is gone by now: what somebody wanted written is kept somewhere.
         with _place(root, path, len(wanted), create=True) as (folder, name):
-            copy = _sibling(root, path, keep_text(folder, name, wanted, Local(root).token()))
+            copy = _sibling(root, path, keep_text(folder, name, wanted, LocalFolder(root).token()))
     raise StaleEdit(f"{path} changed while it was edited; the edited text is kept in {copy}", "compare the two by hand")
 
 

@@ -11,7 +11,7 @@ from vault_tool.generate.escape import inline, link_path
 from vault_tool.generate.page_lines import link, provenance, tags, trust, vouched
 from vault_tool.model.details import details_of, in_words
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import Section
+from vault_tool.model.types import CoreSection
 from vault_tool.util.clock import parse_time
 
 DOUBTFUL = 0.4
@@ -45,7 +45,7 @@ class CoreItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CoreText:
     """A soul, protocol or orientation: the active one of its type, with its body.
 
     `untouched` says that it is the text that a new vault is given: nobody rewrote it.
@@ -81,16 +81,16 @@ class TrackedForm:
         counts = f"Active memories: {active}/{total}"
         return f"# Memory Core (auto-generated)\n\n> Last updated: {when} | {counts} | Refresh: `vt core`\n"
 
-    def frame(self, one: Kept) -> tuple[str, str]:
+    def frame(self, one: CoreText) -> tuple[str, str]:
         """What stands before and after a text that is given whole, the latter where it is cut."""
         before = f"\n## {one.entry.type.title()}\n\n{link(one.entry)} — {provenance(one.entry, one.reviewed)}\n\n"
         return before, f"\n\n[The rest of this {one.entry.type}]({link_path(one.entry.path)})\n"
 
-    def untouched(self, one: Kept) -> str:
+    def untouched(self, one: CoreText) -> str:
         """The line of a text that is still the one of every new vault."""
         return f"\n## {one.entry.type.title()}\n\n{link(one.entry)} — as every new vault has it: rewrite it\n"
 
-    def section(self, section: Section, items: Sequence[CoreItem]) -> str:
+    def section(self, section: CoreSection, items: Sequence[CoreItem]) -> str:
         """A section's heading."""
         return f"\n## {section.value}\n\n"
 
@@ -120,16 +120,16 @@ class PromptForm:
         """The title, with the day and the counts."""
         return f"# Memory, {as_of.isoformat()}: {total} memories, {active} active\n"
 
-    def frame(self, one: Kept) -> tuple[str, str]:
+    def frame(self, one: CoreText) -> tuple[str, str]:
         """What stands before and after a text that is given whole, the latter where it is cut."""
         said = "" if vouched(one.entry, one.reviewed) else f" ({trust(one.entry, one.reviewed)})"
         return f"\n## {one.entry.type.title()}{said}\n\n", f"\n\nThe rest: `get {self._short(one.entry.id)}`\n"
 
-    def untouched(self, one: Kept) -> str:
+    def untouched(self, one: CoreText) -> str:
         """The line of a text that is still the one of every new vault."""
         return f"\n{one.entry.type.title()}: as every new vault has it (`get {self._short(one.entry.id)}`)\n"
 
-    def section(self, section: Section, items: Sequence[CoreItem]) -> str:
+    def section(self, section: CoreSection, items: Sequence[CoreItem]) -> str:
         """A section's heading, with who vouches for most of its lines."""
         return f"\n## {section.value} ({_common(items)})\n"
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from vault_tool.generate.budget import cut, in_turn, shares
-from vault_tool.generate.core_forms import CoreItem, Form, ImportMap, Kept, TrackedForm
+from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, TrackedForm
 from vault_tool.generate.escape import block, inline, quote
 from vault_tool.generate.page_lines import origin, vouched
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry, Section
+from vault_tool.model.types import KEPT_TYPES, CoreSection, RecordClass, Registry
 from vault_tool.util.clock import parse_time
 
 LEAST_SCORE = 0.2
@@ -39,7 +39,7 @@ class CorePage:
 
 def core_page(
     items: Iterable[CoreItem],
-    kept: Sequence[Kept],
+    kept: Sequence[CoreText],
     *,
     budget: int,
     section_limit: int,
@@ -92,7 +92,7 @@ def _warned(warnings: Sequence[str], room: int) -> str:
     return lines
 
 
-def _identity_texts(kept: Sequence[Kept], room: int, form: Form) -> str:
+def _identity_texts(kept: Sequence[CoreText], room: int, form: Form) -> str:
     """Soul, protocol and orientation in this order, each cut to its fair share of `room` characters.
 
     One that is as every new vault has it is a line; that of an orientation would say that nothing is known.
@@ -184,23 +184,23 @@ class _Sections:
         self._form = form
         self._as_of = as_of
         self._limit = section_limit
-        self._candidates: dict[Section, list[tuple[CoreItem, bool]]] = defaultdict(list)
+        self._candidates: dict[CoreSection, list[tuple[CoreItem, bool]]] = defaultdict(list)
         for item, faded in ranked:
-            self._candidates[registry.spec(item.entry.type).section or Section.WORTH_KNOWING].append((item, faded))
+            self._candidates[registry.spec(item.entry.type).section or CoreSection.WORTH_KNOWING].append((item, faded))
         for section, candidates in self._candidates.items():
             self._candidates[section] = in_turn(_each_type_first(candidates), lambda one: _source(one[0]))
         self._typical = {section: [item for item, _ in one[:section_limit]] for section, one in self._candidates.items()}
 
     def filled(self, room: int, left_out: Counter[str]) -> tuple[str, tuple[str, ...]]:
         """The lines in their sections, a section's next best in its turn, while they fit; and the ids of what they show."""
-        lines: dict[Section, list[str]] = defaultdict(list)
+        lines: dict[CoreSection, list[str]] = defaultdict(list)
         heads = {section: self._form.section(section, self._typical[section]) for section in self._candidates}
         shown: list[str] = []
         sources: Counter[str] = Counter()
         waits, misses = True, 0
         while misses < _MISSES and any(self._candidates.values()):
             before = len(shown)
-            for section in (one for one in Section if self._candidates.get(one)):
+            for section in (one for one in CoreSection if self._candidates.get(one)):
                 if len(lines[section]) >= self._limit:
                     left_out["section full"] += len(self._candidates[section])
                     self._candidates[section] = []
@@ -224,9 +224,9 @@ class _Sections:
             waits = waits and len(shown) > before
         if left := sum(map(len, self._candidates.values())):
             left_out["no room"] += left
-        return "".join(heads[section] + "".join(lines[section]) for section in Section if lines.get(section)), tuple(shown)
+        return "".join(heads[section] + "".join(lines[section]) for section in CoreSection if lines.get(section)), tuple(shown)
 
-    def _next(self, section: Section, sources: Counter[str], shown: int) -> int | None:
+    def _next(self, section: CoreSection, sources: Counter[str], shown: int) -> int | None:
         """Where the next of a section stands whose source does not make more than half of the page already."""
         for place, (item, _) in enumerate(self._candidates[section][:_LOOKED_AT]):
             source = _source(item)

@@ -20,8 +20,8 @@ from vault_tool.util.text import first_tokens, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
 from vault_tool.verbs import pages
-from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Query, Recalled
 from vault_tool.verbs.sessions.ending import end_session
 from vault_tool.verbs.sessions.session_context import get_session_context
 
@@ -135,7 +135,7 @@ def _reminders(vault: Context, prompt: str) -> str:
     vault = vault.seen_by(vault.who.user)
     before = seen.current(vault)
     known = frozenset(before.seen) if before else frozenset()
-    found = gather(vault, Asked(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
+    found = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
     text, shown = LABEL, []
     for one in found.results:
         block = _block(one, partial(resolve.short, vault))

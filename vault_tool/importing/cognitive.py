@@ -25,7 +25,7 @@ _LINK = re.compile(r"(\]\()([^)\]\s]+\.md)(\))")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relation:
+class SourceLink:
     """One link as a head tells it, turned so that it goes from `start` to `end`."""
 
     kind: str
@@ -42,7 +42,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class SourceUse:
     """How often a memory was used, and when last; `last` is empty where that is not said."""
 
     target: str
@@ -51,15 +51,15 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SourceState:
     """What a `_state.json` says: uses, the ids that it calls pinned, and what of it cannot be used."""
 
-    uses: tuple[Use, ...] = ()
+    uses: tuple[SourceUse, ...] = ()
     pinned: frozenset[str] = frozenset()
     faults: tuple[str, ...] = ()
 
 
-def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[Relation], int]:
+def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[SourceLink], int]:
     """The `relations:` of a head, and how many of its items say none."""
     head, _, _ = read(data)
     raw = head.values.get("relations") if head is not None else None
@@ -68,12 +68,12 @@ def relations(data: bytes, identity: str, registry: Registry) -> tuple[list[Rela
     return found, len(items) - len(found)
 
 
-def merged(one: Relation, other: Relation | None) -> Relation:
+def merged(one: SourceLink, other: SourceLink | None) -> SourceLink:
     """Both ends' tellings of one link as one: what the first lacks is taken from the other, and no context is lost."""
     if other is None:
         return one
     contexts = dict.fromkeys(text for text in (one.context, other.context) if text)
-    return Relation(
+    return SourceLink(
         kind=one.kind, start=one.start, end=one.end, strength=one.strength if one.strength is not None else other.strength,
         context="\n\n".join(contexts), edge_id=one.edge_id or other.edge_id,
     )  # fmt: skip
@@ -100,7 +100,7 @@ def episode(data: bytes, old: str, new: str, moved: Callable[[str], str]) -> byt
     return _LINK.sub(relinked, data.decode("utf-8")).encode("utf-8")
 
 
-def state(data: bytes) -> State:
+def state(data: bytes) -> SourceState:
     """What a `_state.json` says; ValueError for what is no such file."""
     found = read_own(data)
     if not isinstance(found, dict):
@@ -110,11 +110,11 @@ def state(data: bytes) -> State:
     listed = found.get("pinned")
     pinned = [identity for one in (listed if isinstance(listed, list) else ()) if (identity := canonical(str(one)))]
     pinned += [identity for key, row in rows if _pinned(row) and (identity := canonical(str(key)))]
-    uses: list[Use] = []
+    uses: list[SourceUse] = []
     faults: list[str] = []
     for key, row in rows:
         _use(str(key), row, uses, faults)
-    return State(tuple(uses), frozenset(pinned), tuple(faults))
+    return SourceState(tuple(uses), frozenset(pinned), tuple(faults))
 
 
 def projects(data: bytes) -> list[str]:
@@ -124,13 +124,13 @@ def projects(data: bytes) -> list[str]:
     return list(dict.fromkeys(name.strip() for place in places for name in _PLACE.findall(place)))
 
 
-def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> Relation | None:
+def _relation(item: Mapping[str, Raw], identity: str, registry: Registry) -> SourceLink | None:
     target = canonical(str(item.get("target") or ""))
     kind = str(item.get("type") or "").upper().replace("-", "_")
     if target is None or not is_type_name(kind) or registry.spec(kind).record_class is not RecordClass.EDGE:
         return None
     incoming = str(item.get("direction") or "").lower() == "incoming"
-    return Relation(
+    return SourceLink(
         kind=kind, start=target if incoming else identity, end=identity if incoming else target,
         strength=_unit(item.get("strength")), context=_plain_text(item.get("context")),
         edge_id=canonical(str(item.get("edge_id") or "")) or "",
@@ -149,7 +149,7 @@ def _unit(raw: Raw) -> float | None:
     return number if 0.0 <= number <= 1.0 else None
 
 
-def _use(key: str, row: object, uses: list[Use], faults: list[str]) -> None:
+def _use(key: str, row: object, uses: list[SourceUse], faults: list[str]) -> None:
     """Take up the use of one memory; what is no count, or no time, is told. A count without a time is kept."""
     shown, identity = one_line(key, 40), canonical(key)
     if not isinstance(row, dict) or identity is None:
@@ -165,7 +165,7 @@ def _use(key: str, row: object, uses: list[Use], faults: list[str]) -> None:
         told = f"is no time ({one_line(repr(when), 40)})"
         faults.append(f"last_accessed of {shown} {told}: its {count} uses are kept, as of when the memory was written")
     if count:
-        uses.append(Use(identity, count, stamp(last) if last else ""))
+        uses.append(SourceUse(identity, count, stamp(last) if last else ""))
 
 
 def _count(said: object) -> int | None:
@@ -187,7 +187,7 @@ def pinned_by_place(path: str) -> bool:
     return path.startswith("vault/")
 
 
-def uses_since(uses: Iterator[Use], known: Callable[[str], float]) -> Iterator[tuple[Use, int]]:
+def uses_since(uses: Iterator[SourceUse], known: Callable[[str], float]) -> Iterator[tuple[SourceUse, int]]:
     """The uses with how many of them are not known yet."""
     for use in uses:
         more = use.count - int(known(use.target))

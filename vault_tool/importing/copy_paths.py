@@ -25,7 +25,7 @@ def is_note(path: str) -> bool:
     return path.lower().endswith(NOTE_ENDS)
 
 
-class Places:
+class CopyPaths:
     """The paths of one import's copies; folders whose names differ in case only are kept apart by a number."""
 
     def __init__(self, name: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
 from vault_tool.files.additions import says, with_fields
-from vault_tool.files.frontmatter import Change, Fault, Head, Raw, Remove, Set, Value
+from vault_tool.files.frontmatter import Change, Head, HeadFault, Raw, Remove, Set, Value
 from vault_tool.files.parse import parse
 from vault_tool.importing import dates, tags
 from vault_tool.importing.titles import title_of
@@ -30,7 +30,7 @@ _COPY_LINE = re.compile(rb'^[ ]*copy_hash: "?([0-9a-f]{32})"?\r?\n', re.MULTILIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ImportOptions:
     """What the person who imports wants of every note."""
 
     type: str = "general"
@@ -58,7 +58,9 @@ def own_id(data: bytes) -> str:
     return (canonical(raw) or "") if isinstance(raw, str) else ""
 
 
-def made(path: str, data: bytes, asked: Asked, registry: Registry, *, identity: str, label: str = "", fallback: str = "") -> Made:
+def made(
+    path: str, data: bytes, asked: ImportOptions, registry: Registry, *, identity: str, label: str = "", fallback: str = ""
+) -> Made:
     """A note with the lines that make it a record called `identity`.
 
     `path` is where it lay in its own folder, `label` what `imported_from` says (empty: it stays where it is, and no
@@ -112,7 +114,7 @@ def described(values: dict[str, Raw], body: str) -> tuple[dict[str, Raw], str]:
     return {**inner, **values}, prose
 
 
-def _unusable(path: str, data: bytes, body: str, faults: Sequence[Fault], registry: Registry) -> Made | None:
+def _unusable(path: str, data: bytes, body: str, faults: Sequence[HeadFault], registry: Registry) -> Made | None:
     if not data.strip():
         return Made(skipped="empty", problems=(note(path, 0, "empty", "it holds nothing"),))
     broken = [Problem(path, f.line, f.code, Severity.ERROR, f.message, f.hint) for f in faults if f.fatal]
@@ -131,7 +133,7 @@ def _unusable(path: str, data: bytes, body: str, faults: Sequence[Fault], regist
 
 
 def _fields(
-    path: str, values: dict[str, Raw], inner: dict[str, Raw], prose: str, asked: Asked, registry: Registry, identity: str,
+    path: str, values: dict[str, Raw], inner: dict[str, Raw], prose: str, asked: ImportOptions, registry: Registry, identity: str,
     fallback: str,
 ) -> list[tuple[str, Value]]:  # fmt: skip
     """The lines that are added; what stood under one of their names and is not ours is kept by `with_fields`."""
@@ -158,7 +160,7 @@ def _type(raw: Raw, otherwise: str, registry: Registry) -> str:
     return otherwise
 
 
-def _tags(path: str, inner: dict[str, Raw], prose: str, asked: Asked) -> list[str]:
+def _tags(path: str, inner: dict[str, Raw], prose: str, asked: ImportOptions) -> list[str]:
     return [*tags.in_head(inner), *tags.in_prose(prose), *(tags.of_folders(path) if asked.folder_tags else ())]
 
 

@@ -75,7 +75,7 @@ class Foreign:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class HistoryDelta:
     """What of the history is to be taken in: texts that came with it, commits that HEAD has no longer (`whole`: all before)."""
 
     came: tuple[Foreign, ...] = ()
@@ -114,42 +114,42 @@ def tips(repo: git.Repo, head: str) -> list[str]:
     return [commit for commit in (head, *git.merging(repo)) if commit]
 
 
-def whole(repo: git.Repo | None, head: str, owners: Owners) -> History:
+def whole(repo: git.Repo | None, head: str, owners: Owners) -> HistoryDelta:
     """All of the history; raises `GitError`."""
     if repo is None:
-        return History()
+        return HistoryDelta()
     ends = _known_tips(repo, head)
     facts = {HISTORY: " ".join(ends), OWNERS: owners.fact(), MACHINE: _machine(repo)}
     if not ends:
-        return History(whole=True, facts=facts)
+        return HistoryDelta(whole=True, facts=facts)
     # What the commits brought is asked where somebody else's is among them: to compare their trees takes most of the time.
     if not owners.signed and all(map(owners.wrote, git.brought(repo, ends, (), (), signed=False))):
-        return History(whole=True, facts=facts)
+        return HistoryDelta(whole=True, facts=facts)
     found = _Fold(owners, None, frozenset()).taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
-    return History(found, whole=True, facts=facts)
+    return HistoryDelta(found, whole=True, facts=facts)
 
 
-def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> History:
+def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> HistoryDelta:
     """What the history has now that the catalogue does not know of, by one walk over that alone; raises `GitError`."""
     ends, known, said = _known_tips(repo, head), catalog.meta(HISTORY).split(), catalog.meta(OWNERS)
     facts = {HISTORY: " ".join(ends), MACHINE: _machine(repo)}
     if facts[MACHINE] == catalog.meta(MACHINE) and _all_ours(repo, catalog, known, ends, said):
-        return History(facts=facts)
+        return HistoryDelta(facts=facts)
     who = owners()
     if not ends or not known or said != who.fact():
         return whole(repo, head, who)
     if known == ends:
-        return History(lost=frozenset([DOUBT]), facts=facts)
+        return HistoryDelta(lost=frozenset([DOUBT]), facts=facts)
     try:
         lost = frozenset([DOUBT]).union(*(git.unreachable(repo, old, ends) for old in known))
         commits = git.brought(repo, ends, known, FOLDERS, who.signed)
     except GitError:
         # Commits that were pruned since: nothing says what they had.
         return whole(repo, head, who)
-    return History(_Fold(who, catalog, lost).taken(repo, commits), lost, facts=facts)
+    return HistoryDelta(_Fold(who, catalog, lost).taken(repo, commits), lost, facts=facts)
 
 
-def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> History:
+def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> HistoryDelta:
     """What git would have to tell of these files and cannot now: every text of theirs that is committed and not known yet."""
     paths = [path for path in paths if not is_around(path)]
     blobs = _blobs(repo, paths)
@@ -167,7 +167,7 @@ def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collectio
         texts = _lines_of(repo, path) if journal else [blob]
         found += [Foreign(path, text, _NOBODY, int(now.timestamp()), DOUBT) for text in texts]
     known = "SELECT 1 FROM foreign_texts WHERE path = ? AND text = ?"
-    return History(tuple(one for one in found if catalog is None or not catalog.rows(known, (one.path, one.text))))
+    return HistoryDelta(tuple(one for one in found if catalog is None or not catalog.rows(known, (one.path, one.text))))
 
 
 def doubts(catalog: Catalog) -> str:
@@ -436,7 +436,7 @@ class Beliefs:
 
 
 def beliefs(
-    repo: git.Repo | None, catalog: Catalog, history: History, paths: Collection[str], now: datetime, head: str
+    repo: git.Repo | None, catalog: Catalog, history: HistoryDelta, paths: Collection[str], now: datetime, head: str
 ) -> Beliefs:
     """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
     known: list[Foreign] = []

@@ -17,7 +17,7 @@ from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
 from vault_tool.files.disk_changes import settled
 from vault_tool.files.reader import Listing, Reader, Scan
-from vault_tool.index.authorship import Beliefs, History
+from vault_tool.index.authorship import Beliefs, HistoryDelta
 from vault_tool.index.catalog import failure
 from vault_tool.index.lexical import Builder
 from vault_tool.index.manifest import discard
@@ -50,7 +50,7 @@ def build(
     config: Config,
     repo: git.Repo | None,
     facts: Mapping[str, str],
-    history: History,
+    history: HistoryDelta,
     now: datetime,
     progress: Progress | None = None,
 ) -> Built:
@@ -79,7 +79,7 @@ def _fill(
     config: Config,
     repo: git.Repo | None,
     facts: Mapping[str, str],
-    history: History,
+    history: HistoryDelta,
     now: datetime,
     progress: Progress | None,
 ) -> int:

@@ -15,8 +15,8 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import Listing
 from vault_tool.files.signal_lines import merge
 from vault_tool.index import schema
-from vault_tool.index.entry_cache import Kept
-from vault_tool.index.lexical_text import Text
+from vault_tool.index.entry_cache import EntryCache
+from vault_tool.index.lexical_text import SearchDocument
 from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
 from vault_tool.model.problems import Problem, Severity
@@ -74,7 +74,7 @@ class Catalog:
         self.path = path
         self._once: dict[Hashable, tuple[str, Any]] = {}
         self._held_seq: str | None = None
-        self._kept = Kept()
+        self._kept = EntryCache()
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -428,7 +428,7 @@ class Catalog:
         """Every file with what is known of its content."""
         return {row[0]: Known(*row[1:]) for row in self.rows("SELECT path, kind, size, hash FROM files")}
 
-    def pending(self) -> dict[str, Text | None]:
+    def pending(self) -> dict[str, SearchDocument | None]:
         """The documents that wait to be written to the full-text index (None: to be removed), by path."""
         return {path: text_of(data) for path, data in self.rows("SELECT path, document FROM lexical_pending ORDER BY path")}
 

@@ -28,7 +28,7 @@ class Counted(Protocol):
         """The number of its entries."""
 
 
-class Source(Protocol):
+class EntrySource(Protocol):
     """What entries are read from: a catalogue, which has one of these in it."""
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
@@ -47,7 +47,7 @@ class Source(Protocol):
         """The entries of several files."""
 
 
-class Kept:
+class EntryCache:
     """Entries by path. Of a small vault all of them, as soon as it is worth it; of a large one those that were asked for."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Kept:
         self._asked = 0
         self._whole = False
 
-    def of(self, catalog: Source, paths: Collection[str]) -> dict[str, Entry]:
+    def of(self, catalog: EntrySource, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, as the catalogue has them now."""
         self._catch_up(catalog)
         kept = self._entries
@@ -73,7 +73,7 @@ class Kept:
                 kept.update(catalog.by_paths(missing))
         return {path: kept[path] for path in paths if path in kept}
 
-    def of_sessions(self, catalog: Source, names: Collection[str]) -> dict[str, list[Entry]] | None:
+    def of_sessions(self, catalog: EntrySource, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
         self._catch_up(catalog)
         if not self._whole:
@@ -83,7 +83,7 @@ class Kept:
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
-    def _catch_up(self, catalog: Source) -> None:
+    def _catch_up(self, catalog: EntrySource) -> None:
         """Take in what changed since the last question, by whatever process."""
         seq = catalog.seq()
         if seq == self._seq:
@@ -117,5 +117,5 @@ class Kept:
                     self._of_session.setdefault(session, set()).add(path)
 
 
-def _since(catalog: Source, number: int) -> dict[str, Entry]:
+def _since(catalog: EntrySource, number: int) -> dict[str, Entry]:
     return {row[0]: entry_of(row) for row in catalog.rows(f"SELECT {ENTRY} FROM entries WHERE n > ?", (number,))}

@@ -16,7 +16,7 @@ import tantivy
 from tantivy import Filter, Occur, Query, Tokenizer
 
 from vault_tool.errors import StorageError
-from vault_tool.index.lexical_text import Clause, Text, first_passage, read_query, searchable
+from vault_tool.index.lexical_text import Clause, SearchDocument, first_passage, read_query, searchable
 from vault_tool.util.text import one_line
 
 TITLE, NAMES, HEADING, FIRST = 2, 2, 1, 1
@@ -130,7 +130,7 @@ class Builder:
             self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
         self._analyze = Analyzer(language)
 
-    def add(self, text: Text) -> None:
+    def add(self, text: SearchDocument) -> None:
         """Take one document."""
         with _WRITING:
             self._writer.add_document(_document(text, self._analyze))
@@ -180,7 +180,7 @@ class Lexical:
         self._searcher = self._index.searcher()
         self._stored, self._called, self._names, self._rarities, self._masses, self._meant = {}, {}, {}, {}, {}, {}
 
-    def apply(self, changes: Mapping[str, Text | None]) -> None:
+    def apply(self, changes: Mapping[str, SearchDocument | None]) -> None:
         """Replace the documents of these files (None: remove); the caller holds the lock.
 
         Raises OSError or ValueError when that fails; the index must then be built anew.
@@ -202,7 +202,7 @@ class Lexical:
         limit: int,
         classes: Collection[str] | None = None,
         types: Collection[str] | None = None,
-        pending: Mapping[str, Text | None] | None = None,
+        pending: Mapping[str, SearchDocument | None] | None = None,
         *,
         near: bool = False,
     ) -> list[LexicalHit]:
@@ -238,7 +238,7 @@ class Lexical:
         return {token: self._rarity(token) for clause in self._clauses(text) for token in clause.tokens}
 
     def called(
-        self, text: str, whole: str, paths: Iterable[str], pending: Mapping[str, Text | None] | None = None
+        self, text: str, whole: str, paths: Iterable[str], pending: Mapping[str, SearchDocument | None] | None = None
     ) -> dict[str, Called]:
         """How nearly a question is what each of these files, found by the last search, may be called.
 
@@ -264,7 +264,7 @@ class Lexical:
         return found
 
     def coverage(
-        self, weights: Mapping[str, float], paths: Collection[str], pending: Mapping[str, Text | None] | None = None
+        self, weights: Mapping[str, float], paths: Collection[str], pending: Mapping[str, SearchDocument | None] | None = None
     ) -> dict[str, float]:
         """The part of a question's words (`weights`) that each of these files has at all: from 0 to 1.
 
@@ -292,7 +292,7 @@ class Lexical:
         limit: int,
         classes: Collection[str],
         longer: Callable[[Collection[str]], Mapping[str, float]],
-        pending: Mapping[str, Text | None] | None = None,
+        pending: Mapping[str, SearchDocument | None] | None = None,
     ) -> dict[str, float]:
         """By how much the best files of a conversation have more in common with one of its sentences, or with two that follow
         each other, than chance would give: the rarity of the words in common, less the logarithms of how many files there are
@@ -428,7 +428,7 @@ class Lexical:
             found = self._masses[name] = sum(map(self._rarity, name))
         return found
 
-    def _tokens(self, text: Text) -> list[str]:
+    def _tokens(self, text: SearchDocument) -> list[str]:
         return [token for part, times in _parts(text) for token in self._analyze(part) * times]
 
     def _found(
@@ -530,7 +530,7 @@ class Lexical:
             found = self._rarities[token] = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         return found
 
-    def _score(self, text: Text, clauses: Iterable[Clause]) -> float:
+    def _score(self, text: SearchDocument, clauses: Iterable[Clause]) -> float:
         """About what the index would say of a document that it does not hold yet (as of average length); 0: not found."""
         tokens = tuple(self._tokens(text))
         total = 0.0
@@ -578,7 +578,7 @@ def _saturated(count: int) -> float:
     return count * (_K1 + 1) / (count + _K1)
 
 
-def _matches_filter(text: Text, classes: Collection[str] | None, types: Collection[str] | None) -> bool:
+def _matches_filter(text: SearchDocument, classes: Collection[str] | None, types: Collection[str] | None) -> bool:
     return (classes is None or text.record_class in classes) and (types is None or text.type in types)
 
 
@@ -615,7 +615,7 @@ def _analyzer(language: str, telling: bool = False) -> tantivy.TextAnalyzer:
     return builder.build()
 
 
-def _document(text: Text, analyze: Analyzer) -> tantivy.Document:
+def _document(text: SearchDocument, analyze: Analyzer) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("path", text.path)
     document.add_bytes("called", _called_by(text, analyze).encode())
@@ -627,7 +627,7 @@ def _document(text: Text, analyze: Analyzer) -> tantivy.Document:
     return document
 
 
-def _parts(text: Text) -> Iterable[tuple[str, int]]:
+def _parts(text: SearchDocument) -> Iterable[tuple[str, int]]:
     """All that is searched of a document, and how often it counts."""
     weighed = (
         (text.title, TITLE),
@@ -639,7 +639,7 @@ def _parts(text: Text) -> Iterable[tuple[str, int]]:
     return ((searchable(part), times) for part, times in weighed if part)
 
 
-def _called_by(text: Text, analyze: Analyzer) -> str:
+def _called_by(text: SearchDocument, analyze: Analyzer) -> str:
     """What a file may be called, as tokens: names by lines, in three groups."""
     if not (text.handles or text.headings or text.tags):
         return ""

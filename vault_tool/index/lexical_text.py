@@ -42,7 +42,7 @@ _PROSE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SearchDocument:
     """A document: what is searched for one file. `names` are its subjects, tags and aliases.
 
     By its `handles` (title, file name, aliases), `headings` and `tags`, one a line, a question may call it.
@@ -72,7 +72,7 @@ class Clause:
     together: bool = False
 
 
-def document(entry: Entry, body: str) -> Text:
+def document(entry: Entry, body: str) -> SearchDocument:
     """The document of a record. A title that was made of the body's first sentence is no title: its words would count twice."""
     head = entry.head
     names = [text for field in _NAMES if field in head for text in _texts(head[field])]
@@ -80,7 +80,7 @@ def document(entry: Entry, body: str) -> Text:
     whole = "\n".join([*prose, body]) if prose else body
     title = "" if _is_made(entry.title, body) else entry.title
     called = (name for name in handles(entry) if title or name != entry.title)
-    return Text(
+    return SearchDocument(
         entry.path, title, " . ".join(names), whole, entry.record_class.value, entry.type,
         handles=_lines(called), headings=_lines(headings(body)), tags=_lines(entry.texts("tags")),
     )  # fmt: skip
@@ -147,10 +147,10 @@ def _lines(texts: Iterable[str]) -> str:
     return "\n".join([" ".join(text.split()) for text in texts])
 
 
-def page(path: str, title: str, body: str) -> Text:
+def page(path: str, title: str, body: str) -> SearchDocument:
     """The document of a page."""
     names = _lines(dict.fromkeys([title, path.rpartition("/")[2].removesuffix(".md")]))
-    return Text(path, title, "", body, "page", "", names, _lines(headings(body)))
+    return SearchDocument(path, title, "", body, "page", "", names, _lines(headings(body)))
 
 
 def searchable(text: str) -> str:

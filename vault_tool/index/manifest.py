@@ -26,7 +26,7 @@ FORMAT = 5
 """The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read."""
 
 
-class State(Enum):
+class IndexState(Enum):
     """How a derived file is found."""
 
     INTACT = "intact"
@@ -46,17 +46,17 @@ class Part:
     path: Path
     seal: Path
 
-    def state(self, nonce: str | None = None, now: list[list[Any]] | None = None) -> State:
+    def state(self, nonce: str | None = None, now: list[list[Any]] | None = None) -> IndexState:
         """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, if that was taken."""
         kept = self.kept()
         if kept is None or (nonce is not None and kept.get("nonce") != nonce):
-            return State.SPOILT
+            return IndexState.SPOILT
         # Written in an earlier boot without waiting for the disk: pages may be missing that no stat tells of.
         if kept.get("boot") not in (None, _boot()):
-            return State.SPOILT
+            return IndexState.SPOILT
         if kept.get("open"):
-            return State.INTERRUPTED
-        return State.INTACT if kept.get("print") == (self.print() if now is None else now) else State.SPOILT
+            return IndexState.INTERRUPTED
+        return IndexState.INTACT if kept.get("print") == (self.print() if now is None else now) else IndexState.SPOILT
 
     def nonce(self) -> str:
         """The build that the seal names, or the empty string."""
@@ -95,7 +95,7 @@ class Part:
     def sync(self) -> None:
         """Wait until the file is on disk, and vouch for it beyond a power cut; the caller holds its lock."""
         kept = self.kept()
-        if kept is None or kept.get("boot") is None or self.state() is not State.INTACT:
+        if kept is None or kept.get("boot") is None or self.state() is not IndexState.INTACT:
             return
         with self.path.open("rb+") as file:
             os.fsync(file.fileno())

@@ -21,7 +21,7 @@ from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Known, Page
-from vault_tool.index.lexical_text import Text, document, page
+from vault_tool.index.lexical_text import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, Severity, error, warning
 from vault_tool.model.signals import Signal
@@ -51,7 +51,7 @@ class Seen:
     hash: str
     entry: Entry | None = None
     page: Page | None = None
-    text: Text | None = None
+    text: SearchDocument | None = None
     signals: tuple[Signal, ...] = ()
     problems: tuple[Problem, ...] = ()
     grown_from: str = ""
@@ -205,12 +205,12 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
     Whatever its head says of ids, types and origins, it is nobody's memory but a text that came with the folder.
     """
-    from vault_tool.importing.notes import Asked, made  # 25 ms, and few vaults have notes around them
+    from vault_tool.importing.notes import ImportOptions, made  # 25 ms, and few vaults have notes around them
 
     size, found = len(data), content_hash(data)
     identity = derived_id("around", path)
     moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
-    taken = made(path.removeprefix(AROUND), data, Asked(), registry, identity=identity, fallback=moment)
+    taken = made(path.removeprefix(AROUND), data, ImportOptions(), registry, identity=identity, fallback=moment)
     problems = tuple(replace(one, path=path) for one in taken.problems)
     told = data
     if taken.data is None or not taken.identity:
@@ -218,7 +218,7 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
         if not body.strip() or any(one.code in ("not-text", "conflict-markers") for one in problems):
             kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
             return Seen(path, kind, stat, size, found, problems=problems)
-        again = made(path.removeprefix(AROUND), body.encode(), Asked(), registry, identity=identity, fallback=moment)
+        again = made(path.removeprefix(AROUND), body.encode(), ImportOptions(), registry, identity=identity, fallback=moment)
         told = again.data or b""
     else:
         told = taken.data or b""

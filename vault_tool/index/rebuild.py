@@ -17,16 +17,16 @@ from vault_tool.files.disk_changes import Changes, compare, settled
 from vault_tool.files.layout import INDEX_FILE, FileKind, file_kind
 from vault_tool.files.reader import Scan
 from vault_tool.index import authorship, updating
-from vault_tool.index.authorship import History, Owners
+from vault_tool.index.authorship import HistoryDelta, Owners
 from vault_tool.index.building import Progress, build, faults_digest
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
+from vault_tool.index.manifest import IndexState, Part, clear_temporaries, lock, make_way
 from vault_tool.index.reading import Seen, with_head, without
 from vault_tool.index.searching import Search, Spoilt, Wording
 from vault_tool.index.store import Replaced, Store
-from vault_tool.index.storing import Difference, apply
+from vault_tool.index.storing import IndexDifference, apply
 from vault_tool.index.updating import Tally, Tip
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock, stamp
@@ -83,7 +83,7 @@ class Index:
         self._owners = owners or self._who_commits
         self._shelf = Store(root, config, around=around)
         self._search = Search(self._shelf, config)
-        self._looks: Mapping[str, reader.Look] = {}
+        self._looks: Mapping[str, reader.FolderScan] = {}
         self._exports_later = False
 
     @classmethod
@@ -332,25 +332,25 @@ class Index:
             stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
             facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
-            apply(catalog, Difference(seen, stats, times, gone, scan.faults if news else None, facts, history))
+            apply(catalog, IndexDifference(seen, stats, times, gone, scan.faults if news else None, facts, history))
         self._export_if_due(catalog)
         report = self._report(catalog, updating.tally(seen, gone, before))
         return replace(report, withheld=reason, behind=found.vanished)
 
-    def _history(self, catalog: Catalog, where: Tip) -> tuple[History, Tip, bool]:
+    def _history(self, catalog: Catalog, where: Tip) -> tuple[HistoryDelta, Tip, bool]:
         """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
         if self._repo is None or not where.facts:
-            return History(), where, False
+            return HistoryDelta(), where, False
         try:
             return authorship.since(self._repo, catalog, where.now, self._owners), where, False
         except GitError:
-            return History(), replace(where, facts={**where.facts, "head_signature": ""}), True
+            return HistoryDelta(), replace(where, facts={**where.facts, "head_signature": ""}), True
 
     def _who_commits(self) -> Owners:
         return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
 
     def _served(
-        self, catalog: Catalog, history: History, seen: Sequence[Seen], head: str, forgotten: Collection[str]
+        self, catalog: Catalog, history: HistoryDelta, seen: Sequence[Seen], head: str, forgotten: Collection[str]
     ) -> tuple[Seen, ...]:
         """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
         shown = without(with_head(seen, self._repo, head, self._config.types), forgotten)
@@ -358,7 +358,7 @@ class Index:
         return tuple(authorship.beliefs(self._repo, catalog, history, paths, self._clock.now(), head).of(shown))
 
     def _as_they_are_now(
-        self, catalog: Catalog, history: History, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
+        self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
     ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
         """What was seen and missed, where files went on changing read once more: the caller holds the catalogue's lock."""
         late = updating.outrun(self._root, catalog, seen, gone)
@@ -378,7 +378,7 @@ class Index:
         head = updating.head_now(self._repo)
         signature = updating.head_signature(self._repo) if self._repo is not None else ""
         graves = updating.tombstone_digest(tombstones.forgotten(self._root))
-        history = History()
+        history = HistoryDelta()
         if self._repo is not None:
             try:
                 history = authorship.whole(self._repo, head, self._owners())
@@ -419,13 +419,13 @@ class Index:
             changes = compare(catalog.known(), scan)
             known = catalog.files([*changes.suspects, *changes.gone])
             found = updating.read(self._root, self._config, changes.suspects, known, ())
-            seen = self._served(catalog, History(), found.seen, head, tombstones.forgotten(self._root))
+            seen = self._served(catalog, HistoryDelta(), found.seen, head, tombstones.forgotten(self._root))
             lost = scan.partial or updating.withheld(catalog, changes.gone, seen, self._repo, updating.Tip(head, head))
             gone = () if lost else changes.gone
             stats, times = updating.to_remember(catalog, found.touched, scan.started_ns)
             if seen or gone or stats or times:
                 stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
-                apply(catalog, Difference(seen, stats, times, gone))
+                apply(catalog, IndexDifference(seen, stats, times, gone))
         finally:
             catalog.close()
 
@@ -455,7 +455,7 @@ class Index:
         """How many changes `_index.json` is behind; None where it is not as we left it, or of another build."""
         part = self._exported
         build_then, _, changes_then = part.nonce().partition(" ")
-        if build_then != catalog.meta("nonce") or part.state() is not State.INTACT:
+        if build_then != catalog.meta("nonce") or part.state() is not IndexState.INTACT:
             return None
         return int(catalog.meta("changes") or 0) - int(changes_then or 0)
 

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from vault_tool.files.reader import Listing
-from vault_tool.index.lexical_text import Text, handles
+from vault_tool.index.lexical_text import SearchDocument, handles
 from vault_tool.model.fields import SCHEMA, FieldKind
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal, SignalKind
@@ -186,9 +186,9 @@ def signal_of(data: bytes) -> Signal:
     return Signal(**values)
 
 
-def text_of(data: bytes | None) -> Text | None:
+def text_of(data: bytes | None) -> SearchDocument | None:
     """The document of a row, None where it says that there is none any more."""
-    return Text(**orjson.loads(data)) if data is not None else None
+    return SearchDocument(**orjson.loads(data)) if data is not None else None
 
 
 def listing_row(path: str, listing: Listing) -> tuple[str, str, bytes]:

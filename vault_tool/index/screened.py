@@ -11,7 +11,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
-from vault_tool.index.manifest import Part, State, lock
+from vault_tool.index.manifest import IndexState, Part, lock
 from vault_tool.util import atomic
 
 
@@ -24,7 +24,7 @@ class Screened:
 
     def clean(self) -> frozenset[str]:
         """The hashes of what held nothing; none of them where the list is missing, spoilt or of other rules."""
-        if self._part.state(self.rules) is not State.INTACT:
+        if self._part.state(self.rules) is not IndexState.INTACT:
             return frozenset()
         try:
             return frozenset(orjson.loads(self._part.path.read_bytes()))

@@ -13,8 +13,8 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
-from vault_tool.index.lexical_text import Text
-from vault_tool.index.manifest import Part, State, discard
+from vault_tool.index.lexical_text import SearchDocument
+from vault_tool.index.manifest import IndexState, Part, discard
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import transaction
 from vault_tool.util.native_errors import NoPanics
@@ -144,7 +144,7 @@ class Search:
             return False
         return True
 
-    def caught_up(self, catalog: Catalog) -> Mapping[str, Text | None]:
+    def caught_up(self, catalog: Catalog) -> Mapping[str, SearchDocument | None]:
         """Write the waiting changes; returns those that must be answered beside it, because another process is at it."""
         pending = catalog.pending()
         if not pending:
@@ -186,21 +186,21 @@ class Search:
         part = self.part(nonce)
         now = part.print()
         state = part.state(nonce, now)
-        if self._open is not None and self._open[0] == part and self._open[1] == now and state is State.INTACT:
+        if self._open is not None and self._open[0] == part and self._open[1] == now and state is IndexState.INTACT:
             return self._open[2]
-        if state is State.SPOILT and not locked:
+        if state is IndexState.SPOILT and not locked:
             state = self._looked_again(part, nonce)
         self._open = None
         try:
             index = Lexical(part.path, self._config.language)
         except (OSError, ValueError) as fault:
             raise Spoilt from fault
-        if state is State.SPOILT or (state is State.INTERRUPTED and not self._adds_up(catalog, index)):
+        if state is IndexState.SPOILT or (state is IndexState.INTERRUPTED and not self._adds_up(catalog, index)):
             raise Spoilt
         self._open = part, now, index
         return index
 
-    def _looked_again(self, part: Part, nonce: str) -> State:
+    def _looked_again(self, part: Part, nonce: str) -> IndexState:
         """The state once nobody is writing: what looks spoilt may be another process between its write and its seal."""
         with suppress(Busy, StorageError), self._shelf.building(_QUICK_WAIT):
             return part.state(nonce)

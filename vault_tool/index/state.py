@@ -10,14 +10,14 @@ from pathlib import Path
 import orjson
 
 from vault_tool.files.layout import CACHE, STATE_FILE
-from vault_tool.index.manifest import Part, State, clear_temporaries, lock, make_way
+from vault_tool.index.manifest import IndexState, Part, clear_temporaries, lock, make_way
 from vault_tool.util import atomic
 
 VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StateRow:
     """One memory's derived numbers; `last_accessed` is empty for one that was never used."""
 
     access_count: int = 0
@@ -39,7 +39,7 @@ class StateFile:
         with lock(self.root / CACHE / "state.lock", wait, STATE_FILE):
             yield
 
-    def write(self, entries: Mapping[str, Standing], updated: str, *, of: str = "") -> None:
+    def write(self, entries: Mapping[str, StateRow], updated: str, *, of: str = "") -> None:
         """Replace the file and vouch for it as made `of` a state of what is read for it; while `alone`. Raises StorageError."""
         values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
         data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
@@ -54,9 +54,9 @@ class StateFile:
 
     def intact(self) -> bool:
         """Whether the file is as we left it: else its entries must be computed again."""
-        return self._part.state() is State.INTACT
+        return self._part.state() is IndexState.INTACT
 
-    def read(self) -> dict[str, Standing] | None:
+    def read(self) -> dict[str, StateRow] | None:
         """The entries by id, or None for a file that is missing, torn, foreign or of another version."""
         if not self.intact():
             return None
@@ -64,7 +64,7 @@ class StateFile:
             said = orjson.loads(self._part.path.read_bytes())
             if said["version"] != VERSION:
                 return None
-            return {record_id: Standing(**values) for record_id, values in said["entries"].items()}
+            return {record_id: StateRow(**values) for record_id, values in said["entries"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
 

@@ -16,7 +16,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.manifest import FORMAT, Part, State, discard, lock, make_way
+from vault_tool.index.manifest import FORMAT, IndexState, Part, discard, lock, make_way
 from vault_tool.index.schema import TABLES
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Store:
         if self._held is not None:
             return self._held
         part = self.part
-        trusted = part if part.state() is State.INTACT else self._sealed_file()
+        trusted = part if part.state() is IndexState.INTACT else self._sealed_file()
         if trusted is None:
             self.drop()
             return None
@@ -201,10 +201,10 @@ class Store:
         with self.locked():
             part = self.part
             state = part.state()
-            if state is State.INTERRUPTED and self._is_sound(part.path):
+            if state is IndexState.INTERRUPTED and self._is_sound(part.path):
                 part.close_seal(part.nonce())
                 return part
-            return part if state is State.INTACT else None
+            return part if state is IndexState.INTACT else None
 
     def _is_sound(self, path: Path) -> bool:
         """Whether SQLite, having rolled back what was half done, finds nothing wrong."""

@@ -14,7 +14,7 @@ import orjson
 
 from vault_tool.files.reader import Listing, Stat
 from vault_tool.index import schema
-from vault_tool.index.authorship import ADD, History, row_of
+from vault_tool.index.authorship import ADD, HistoryDelta, row_of
 from vault_tool.index.catalog import Catalog, failure
 from vault_tool.index.reading import Seen
 from vault_tool.index.schema import (
@@ -48,11 +48,11 @@ _NAMES: Mapping[str, Callable[[Entry], Iterable[str]]] = MappingProxyType(
 _WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
 
 
-_UNMOVED = History()
+_UNMOVED = HistoryDelta()
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class IndexDifference:
     """What is to be applied: files seen anew, files whose content is as known under a new stat, and files that are gone.
 
     `stats` is what to remember of each file that is there. `faults` are the walk's own findings (None: as they were).
@@ -64,7 +64,7 @@ class Difference:
     gone: tuple[str, ...] = ()
     faults: tuple[Problem, ...] | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
-    history: History = _UNMOVED
+    history: HistoryDelta = _UNMOVED
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
                 connection.execute("ROLLBACK")
 
 
-def apply(catalog: Catalog, difference: Difference) -> None:
+def apply(catalog: Catalog, difference: IndexDifference) -> None:
     """Bring the catalogue up to date in one transaction."""
     connection = catalog.connection
     with transaction(connection):
@@ -154,7 +154,7 @@ def _links(number: int, entry: Entry) -> Iterator[tuple[str, list[tuple[Any, ...
         yield "relations", relations
 
 
-def _relist(catalog: Catalog, difference: Difference) -> dict[str, Listing]:
+def _relist(catalog: Catalog, difference: IndexDifference) -> dict[str, Listing]:
     """Write the listings of the folders in which something changed; returns all of them."""
     known = dict(catalog.known())
     changed: dict[str, Listing] = {}
@@ -213,7 +213,7 @@ class Bulk:
             self._flush(self._rows)
 
     def finish(
-        self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str], history: History
+        self, listings: Mapping[str, Listing], faults: Iterable[Problem], facts: Mapping[str, str], history: HistoryDelta
     ) -> None:
         """Write the rest and the search trees."""
         self._connection.executemany(ADD, sorted(map(row_of, history.came)))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.entry_cache import Kept
+from vault_tool.index.entry_cache import EntryCache
 from vault_tool.index.lexical import LexicalHit
 from vault_tool.index.rebuild import Index, Progress, Refresh
 from vault_tool.index.schema import JUDGED_FOR, USER
@@ -76,13 +76,13 @@ INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE 
 """A subject that only others' memories are tagged with is known from them alone."""
 
 
-class _Seen(Catalog):
+class _VisibleCatalog(Catalog):
     """A catalogue of which the memories of other users are hidden, those that are withheld, and what only they lead to."""
 
     user: str | None = ""
 
     @classmethod
-    def of(cls, path: Path, user: str | None) -> _Seen:
+    def of(cls, path: Path, user: str | None) -> _VisibleCatalog:
         """The catalogue at `path` as `user` sees it; the empty text is nobody in particular, None is whoever keeps the vault."""
         seen = cls.open(path)
         seen.user = user
@@ -122,7 +122,7 @@ class _Seen(Catalog):
 
     def _hide(self) -> None:
         """Note anew what is hidden. What was kept in memory is let go of, for it was kept by what was hidden then."""
-        self._kept, self._once = Kept(), {}
+        self._kept, self._once = EntryCache(), {}
         ask = super().rows
         ask("DELETE FROM temp.hidden")
         if self.user is not None:
@@ -137,13 +137,13 @@ class _Seen(Catalog):
         ask(_LINKS)
 
 
-class View(Index):
+class UserIndex(Index):
     """The indexes of a vault as one user, or whoever keeps it (None), is told of them; comparing and writing is the whole's."""
 
     def __init__(self, whole: Index, user: str | None) -> None:
         self._whole = whole
         self._user = user
-        self._open: _Seen | None = None
+        self._open: _VisibleCatalog | None = None
 
     def close(self) -> None:
         """Let go of the file that it reads; the whole is not closed."""
@@ -161,7 +161,7 @@ class View(Index):
             return whole
         if self._open is None or self._open.path != path:
             self.close()
-            self._open = _Seen.of(path, self._user)
+            self._open = _VisibleCatalog.of(path, self._user)
         return self._open
 
     def held(self) -> AbstractContextManager[None]:
@@ -222,7 +222,7 @@ class View(Index):
     def _seen(self, limit: int, ask: Callable[[int], dict[str, T]]) -> dict[str, T]:
         """Of what is found the best `limit` that may be seen; asked for more where others' notes took their places."""
         catalog = self.catalog
-        if not isinstance(catalog, _Seen):
+        if not isinstance(catalog, _VisibleCatalog):
             return ask(limit)
         most, every = limit, limit + catalog.hides
         while True:

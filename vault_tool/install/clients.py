@@ -16,7 +16,7 @@ PATIENCE = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class UserMachine:
     """One person's machine: what the environment and the platform say of where settings are."""
 
     environ: Mapping[str, str]
@@ -60,12 +60,12 @@ class Client:
     """
 
     title: str
-    file: Callable[[Place], Path]
+    file: Callable[[UserMachine], Path]
     under: tuple[str, ...]
     entry: Callable[[list[str]], dict[str, Any]]
     add: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
-    hooks: Callable[[Place], Path] | None = None
+    hooks: Callable[[UserMachine], Path] | None = None
     after: str = ""
 
 
@@ -77,11 +77,11 @@ def _typed(kind: str, **more: Any) -> Callable[[list[str]], dict[str, Any]]:
     return lambda command: {"type": kind, **_plain(command), **more}
 
 
-def _claude(place: Place) -> Path:
+def _claude(place: UserMachine) -> Path:
     return place.folder("CLAUDE_CONFIG_DIR", "") / ".claude.json"
 
 
-def _opencode(place: Place) -> Path:
+def _opencode(place: UserMachine) -> Path:
     folder = place.settings / "opencode"
     commented = folder / "opencode.jsonc"
     return commented if commented.exists() else folder / "opencode.json"

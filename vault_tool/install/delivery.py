@@ -16,8 +16,8 @@ from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.hooks.clients import NATIVE, PROMPT, START
-from vault_tool.install.clients import CLIENTS, Client, Place
-from vault_tool.install.settings import Settings, is_ours
+from vault_tool.install.clients import CLIENTS, Client, UserMachine
+from vault_tool.install.settings import SettingsFile, is_ours
 from vault_tool.install.stub import Stub, listening
 
 _PATIENCE = 90
@@ -45,7 +45,7 @@ class Delivery:
     delivered: bool
 
 
-def prove(client: str, place: Place, folder: Path, *, name: str = "vault") -> Delivery:
+def prove(client: str, place: UserMachine, folder: Path, *, name: str = "vault") -> Delivery:
     """Try a client's way to the memory, step by step, as it would be used in `folder`.
 
     A client whose model can be another address is started once, against a stand-in on this machine that records what it is
@@ -58,7 +58,7 @@ def prove(client: str, place: Place, folder: Path, *, name: str = "vault") -> De
     return Delivery(client=client, checks=checks, delivered=all(one.ok is not False for one in checks))
 
 
-def _checks(client: str, known: Client, place: Place, folder: Path, name: str) -> Iterator[Check]:
+def _checks(client: str, known: Client, place: UserMachine, folder: Path, name: str) -> Iterator[Check]:
     entry = _settings(known.file(place)).value([*known.under, name])
     if not is_ours(entry):
         yield Check(what="settings", ok=False, said=f"{known.file(place)} has no server `{name}` of ours: `vt install {client}`")
@@ -81,7 +81,7 @@ def _checks(client: str, known: Client, place: Place, folder: Path, name: str) -
     yield from _delivered(client, page, place, folder)
 
 
-def _delivered(client: str, page: str, place: Place, folder: Path) -> Iterator[Check]:
+def _delivered(client: str, page: str, place: UserMachine, folder: Path) -> Iterator[Check]:
     """Whether the page, and what a prompt brings to mind, are in what a model is sent."""
     words = _command(client)
     program = shutil.which(words[0], path=place.environ.get("PATH")) if words else None
@@ -117,7 +117,7 @@ def _command(client: str) -> list[str]:
     return []
 
 
-def _start(called: Sequence[str], place: Place, folder: Path, stub: Stub) -> None:
+def _start(called: Sequence[str], place: UserMachine, folder: Path, stub: Stub) -> None:
     environ = {name: value for name, value in place.environ.items() if name not in _HIDDEN}
     environ |= {"ANTHROPIC_BASE_URL": stub.url, "ANTHROPIC_API_KEY": "sk-ant-nobodys", "VAULT_STUB_KEY": "nobodys"}
     environ |= {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}
@@ -129,7 +129,7 @@ def _start(called: Sequence[str], place: Place, folder: Path, stub: Stub) -> Non
         return  # what it asked until then says it
 
 
-def _started(words: Sequence[str], place: Place, folder: Path) -> Check:
+def _started(words: Sequence[str], place: UserMachine, folder: Path) -> Check:
     """Whether the server starts, and which tools it lists, by the protocol that every client speaks."""
     said = f"`{' '.join(words)}`"
     try:
@@ -189,7 +189,7 @@ def _hook_commands(client: str, hooks: Any) -> dict[str, str]:
     return found
 
 
-def _run(line: str, told: Mapping[str, str], place: Place, folder: Path) -> bytes:
+def _run(line: str, told: Mapping[str, str], place: UserMachine, folder: Path) -> bytes:
     words: str | list[str] = line if place.platform == "win32" else shlex.split(line)
     try:
         done = subprocess.run(
@@ -209,8 +209,8 @@ def _text(answer: bytes) -> str:
     return str(found.get("additional_context") or found.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
-def _settings(path: Path) -> Settings:
-    return Settings(path, path.read_bytes() if path.is_file() else None)
+def _settings(path: Path) -> SettingsFile:
+    return SettingsFile(path, path.read_bytes() if path.is_file() else None)
 
 
 def _words(entry: Mapping[str, Any]) -> list[str]:

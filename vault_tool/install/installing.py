@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.errors import StorageError, UsageError
-from vault_tool.install.clients import CLIENTS, Client, Place, hook_items
-from vault_tool.install.settings import Settings
+from vault_tool.install.clients import CLIENTS, Client, UserMachine, hook_items
+from vault_tool.install.settings import SettingsFile
 from vault_tool.util import atomic
 
 _PRIVATE = 0o600
@@ -46,15 +46,15 @@ class Installation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _InstallPlan:
     commands: tuple[tuple[str, ...], ...]
-    files: tuple[Settings, ...]
+    files: tuple[SettingsFile, ...]
 
 
 def install(
     client: str,
     program: Sequence[str],
-    place: Place,
+    place: UserMachine,
     *,
     name: str = "vault",
     hooks: bool = True,
@@ -94,21 +94,21 @@ def install(
     return Installation(client=client, server=name, commands=commands, edits=edits, done=True, backup=backup, notes=notes)
 
 
-def snippet(client: str, program: Sequence[str], place: Place, *, name: str = "vault") -> str:
+def snippet(client: str, program: Sequence[str], place: UserMachine, *, name: str = "vault") -> str:
     """What to put into which file by hand."""
     known = CLIENTS[client]
     path = known.file(place)
-    fresh = Settings(path, None)
+    fresh = SettingsFile(path, None)
     fresh.put_server([*known.under, name], known.entry([*program, "mcp"]))
     said = f"# {path}\n{fresh.text.strip()}\n"
     if known.hooks:
-        hooks = Settings(known.hooks(place), None)
+        hooks = SettingsFile(known.hooks(place), None)
         hooks.put_hooks(hook_items(client, program, place.platform), 1 if client == "cursor" else None)
         said += f"\n# {hooks.path}\n{hooks.text.strip()}\n"
     return said
 
 
-def _with(client: str, known: Client, place: Place, program: Sequence[str], name: str, hooks: bool) -> _Plan:
+def _with(client: str, known: Client, place: UserMachine, program: Sequence[str], name: str, hooks: bool) -> _InstallPlan:
     """What is to be done so that the client knows the server, and calls our hooks."""
     files = _Files()
     settings = files.of(known.file(place))
@@ -128,10 +128,10 @@ def _with(client: str, known: Client, place: Place, program: Sequence[str], name
     if hooks and known.hooks:
         items = hook_items(client, program, place.platform)
         files.of(known.hooks(place)).put_hooks(items, 1 if client == "cursor" else None)
-    return _Plan(tuple(commands), files.all())
+    return _InstallPlan(tuple(commands), files.all())
 
 
-def _without(known: Client, place: Place, name: str, kept: _Backup) -> _Plan:
+def _without(known: Client, place: UserMachine, name: str, kept: _Backup) -> _InstallPlan:
     """What is to be done so that nothing of ours is left."""
     files = _Files()
     path = [*known.under, name]
@@ -149,26 +149,26 @@ def _without(known: Client, place: Place, name: str, kept: _Backup) -> _Plan:
                 files.leave(file)
         if known.hooks and file == known.hooks(place):
             settings.drop_hooks()
-    return _Plan(tuple(commands), files.all())
+    return _InstallPlan(tuple(commands), files.all())
 
 
 class _Files:
     """The files of a plan, each read once."""
 
     def __init__(self) -> None:
-        self._known: dict[Path, Settings] = {}
+        self._known: dict[Path, SettingsFile] = {}
 
-    def of(self, path: Path) -> Settings:
+    def of(self, path: Path) -> SettingsFile:
         """The settings at a path, as they are to be so far."""
         if path not in self._known:
-            self._known[path] = Settings(path, _read(path))
+            self._known[path] = SettingsFile(path, _read(path))
         return self._known[path]
 
     def leave(self, path: Path) -> None:
         """A file that the client's own command changes."""
         del self._known[path]
 
-    def all(self) -> tuple[Settings, ...]:
+    def all(self) -> tuple[SettingsFile, ...]:
         """All of them."""
         return tuple(self._known.values())
 
@@ -176,7 +176,7 @@ class _Files:
 class _Backup:
     """What a client's files held before they were changed, and the hash of what they were changed to."""
 
-    def __init__(self, place: Place, client: str) -> None:
+    def __init__(self, place: UserMachine, client: str) -> None:
         self.path = place.state / "installed" / f"{client}.json"
 
     def keep(self, before: dict[Path, bytes | None]) -> None:
@@ -189,7 +189,7 @@ class _Backup:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         atomic.write(self.path, json.dumps(known, indent=1).encode(), mode=_PRIVATE)
 
-    def restore(self, settings: Settings) -> bool:
+    def restore(self, settings: SettingsFile) -> bool:
         """Give a file's settings what it held before, where nobody changed it since."""
         held = self._read().get(str(settings.path))
         if not held or held["after"] != _hash(settings.before):
@@ -218,7 +218,7 @@ def _hash(data: bytes | None) -> str:
     return "" if data is None else sha256(data).hexdigest()
 
 
-def _edit(one: Settings) -> Edit:
+def _edit(one: SettingsFile) -> Edit:
     before = (one.before or b"").decode("utf-8", "replace").splitlines(keepends=True)
     after = (one.after or b"").decode("utf-8", "replace").splitlines(keepends=True)
     lines = difflib.unified_diff(before, after, str(one.path), str(one.path), n=2)
@@ -237,7 +237,7 @@ def _read(path: Path) -> bytes | None:
     return data
 
 
-def _write(one: Settings) -> None:
+def _write(one: SettingsFile) -> None:
     """Write one file where it really is: a link to it, as those who keep their settings in git have, stays a link."""
     path = one.path.resolve()
     if one.after is None:
@@ -253,7 +253,7 @@ def _filled(words: Sequence[str], name: str, command: Sequence[str]) -> tuple[st
     return tuple(said for word in words for said in (command if word == "COMMAND" else (name,) if word == "NAME" else (word,)))
 
 
-def _run(words: Sequence[str], place: Place) -> None:
+def _run(words: Sequence[str], place: UserMachine) -> None:
     """Run a client's own command; StorageError with its last line where it fails."""
     program = shutil.which(words[0], path=place.environ.get("PATH")) or words[0]
     try:

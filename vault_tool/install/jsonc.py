@@ -16,7 +16,7 @@ _DEEPEST = 100
 Step: TypeAlias = "str | int"
 
 
-class Broken(ValueError):
+class InvalidJsonc(ValueError):
     """A text that is no JSON, with or without comments: `line` and what was expected there."""
 
     def __init__(self, text: str, place: int, expected: str) -> None:
@@ -44,17 +44,17 @@ class Node:
 
 
 def parse(text: str) -> Node:
-    """The value of a whole text with its places; Broken where it is none."""
+    """The value of a whole text with its places; InvalidJsonc where it is none."""
     start = _skip(text, 0)
     node = _value(text, start, 0)
     end = _skip(text, node.end)
     if end != len(text):
-        raise Broken(text, end, "the end")
+        raise InvalidJsonc(text, end, "the end")
     return node
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """The text with a value at a path of names, in place of what is there; what leads to it is made. May raise Broken."""
+    """The text with a value at a path of names, in place of what is there; what leads to it is made. May raise InvalidJsonc."""
     root = parse(text) if text.strip() else None
     if root is None:
         return _dumped(_nested(path, value), "", "\n") + "\n"
@@ -63,7 +63,7 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
         if parent is None:
             continue
         if not isinstance(parent.value, dict):
-            raise Broken(text, parent.start, f"an object at {'.'.join(path[: depth - 1]) or 'the top'}")
+            raise InvalidJsonc(text, parent.start, f"an object at {'.'.join(path[: depth - 1]) or 'the top'}")
         there = parent.at(path[depth - 1 : depth]) if depth == len(path) else None
         if there is not None and there.value == value:
             return text
@@ -80,7 +80,7 @@ def append(text: str, path: Sequence[str], value: Any) -> str:
     if there is None:
         return put(text, path, [value])
     if not isinstance(there.value, list):
-        raise Broken(text, there.start, f"a list at {'.'.join(path)}")
+        raise InvalidJsonc(text, there.start, f"a list at {'.'.join(path)}")
     return _inserted(text, there, None, value)
 
 
@@ -161,17 +161,17 @@ def _skip(text: str, place: int) -> int:
 
 def _value(text: str, start: int, depth: int) -> Node:
     if depth > _DEEPEST:
-        raise Broken(text, start, f"at most {_DEEPEST} levels")
+        raise InvalidJsonc(text, start, f"at most {_DEEPEST} levels")
     opening = text[start : start + 1]
     if opening in ("{", "["):
         return _group(text, start, depth, named=opening == "{")
     found = _STRING.match(text, start) if opening == '"' else _WORD.match(text, start)
     if not found:
-        raise Broken(text, start, "a value")
+        raise InvalidJsonc(text, start, "a value")
     try:
         return Node(json.loads(found[0]), start, found.end())
     except ValueError as fault:
-        raise Broken(text, start, "a value") from fault
+        raise InvalidJsonc(text, start, "a value") from fault
 
 
 def _group(text: str, start: int, depth: int, *, named: bool) -> Node:
@@ -180,14 +180,14 @@ def _group(text: str, start: int, depth: int, *, named: bool) -> Node:
     place, comma = _skip(text, start + 1), False
     while text[place : place + 1] != closing:
         if members and not comma:
-            raise Broken(text, place, f"a comma or `{closing}`")
+            raise InvalidJsonc(text, place, f"a comma or `{closing}`")
         begin, name = place, len(members)
         step: Step = name
         if named:
             found = _STRING.match(text, place)
             colon = _skip(text, found.end()) if found else place
             if not found or text[colon : colon + 1] != ":":
-                raise Broken(text, colon, "a name in double quotes and a colon")
+                raise InvalidJsonc(text, colon, "a name in double quotes and a colon")
             step, place = json.loads(found[0]), _skip(text, colon + 1)
         node = _value(text, place, depth + 1)
         members.append((step, begin, node))

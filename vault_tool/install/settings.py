@@ -17,7 +17,7 @@ _BOM = "\ufeff"
 TAG = "by `vt install`, which also takes it away: --uninstall"
 
 
-class Settings:
+class SettingsFile:
     """The text of one file of settings, and what it becomes; raises ConfigError, naming the file, for what cannot be read."""
 
     def __init__(self, path: Path, data: bytes | None) -> None:

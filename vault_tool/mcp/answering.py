@@ -19,7 +19,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
 from vault_tool.vault.lean import NOTICE, filled
 from vault_tool.vault.resolve import short
-from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
+from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
 from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 
@@ -112,10 +112,10 @@ def in_a_line(fault: VaultError) -> str:
     if isinstance(fault, InvalidRequest):
         return "\n".join(_line(f"{one.pointer.lstrip('/')} " if one.pointer else "", one) for one in fault.faults)
     kept = "; nothing was changed, try again" if fault.exit_code is Exit.BUSY and not fault.hint else ""
-    return _line("", Fault("", fault.message, fault.hint)) + kept
+    return _line("", RequestFault("", fault.message, fault.hint)) + kept
 
 
-def _line(place: str, fault: Fault) -> str:
+def _line(place: str, fault: RequestFault) -> str:
     return f"{place}{fault.message}{f' (hint: {fault.hint})' if fault.hint else ''}"
 
 
@@ -131,11 +131,11 @@ def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None
     }
     if (flaw := flaw_in(given)) is not None:
-        raise InvalidRequest([Fault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
+        raise InvalidRequest([RequestFault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
     if len(json.dumps(given)) > LONGEST_CALL:
         raise UsageError(f"the arguments take more than {LONGEST_CALL // 2**20} MiB", "a note is one thought: split it")
     takes = f"it takes {', '.join(known)}"
-    faults = [Fault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
+    faults = [RequestFault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
     checked = {name: value for name, value in given.items() if name in known}
     faults += [fault for error in _validator(tool["name"]).iter_errors(checked) for fault in faults_of(error)]
     if faults:

@@ -26,7 +26,7 @@ MOST = 100
 _log = logging.getLogger(__name__)
 
 
-class Look(Protocol):
+class VaultWatch(Protocol):
     """`await look(uris, since)`: a mark that moves with every change of the vault and, where it is not `since`, the texts."""
 
     def __call__(self, uris: frozenset[str], since: str, /) -> Awaitable[tuple[str, Mapping[str, str]]]:
@@ -36,7 +36,7 @@ class Look(Protocol):
 class Notices:
     """The subscriptions of a connection: `run` looks, from time to time and after each call, and tells of what changed."""
 
-    def __init__(self, look: Look, every: float = EVERY) -> None:
+    def __init__(self, look: VaultWatch, every: float = EVERY) -> None:
         self._look = look
         self._every = every
         self._bus = InMemorySubscriptionBus()

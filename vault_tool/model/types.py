@@ -19,7 +19,7 @@ class RecordClass(StrEnum):
     WORKSPACE = "workspace"
 
 
-class Section(StrEnum):
+class CoreSection(StrEnum):
     """The sections of CORE.md below the kept texts, in the order in which they are printed."""
 
     CRITICAL_SOLUTIONS = "Critical Solutions"
@@ -42,7 +42,7 @@ class TypeSpec:
     record_class: RecordClass
     weight: float = 1.0
     importance: float = 0.5
-    section: Section | None = None
+    section: CoreSection | None = None
     always_kept: bool = False
     known: bool = True
 
@@ -53,35 +53,35 @@ BUILT_IN: tuple[TypeSpec, ...] = (
     TypeSpec("subject", RecordClass.SUBJECT),
     TypeSpec("workspace", RecordClass.WORKSPACE),
     TypeSpec("consolidation", RecordClass.CONSOLIDATION),
-    TypeSpec("single_subject", _U, 1.25, 0.8, Section.UNDERSTANDINGS),
-    TypeSpec("relationship", _U, 1.25, 0.8, Section.UNDERSTANDINGS),
-    TypeSpec("structural", _U, 1.0, 0.6, Section.WORTH_KNOWING),
+    TypeSpec("single_subject", _U, 1.25, 0.8, CoreSection.UNDERSTANDINGS),
+    TypeSpec("relationship", _U, 1.25, 0.8, CoreSection.UNDERSTANDINGS),
+    TypeSpec("structural", _U, 1.0, 0.6, CoreSection.WORTH_KNOWING),
     TypeSpec("soul", _U, 1.0, 1.0, None, always_kept=True),
     TypeSpec("protocol", _U, 1.0, 1.0, None, always_kept=True),
     TypeSpec("orientation", _U, 1.0, 1.0, None, always_kept=True),
-    TypeSpec("procedure", _O, 1.4, 0.8, Section.PATTERNS),
-    TypeSpec("decision", _O, 1.3, 0.8, Section.ACTIVE_DECISIONS),
-    TypeSpec("insight", _O, 1.25, 0.8, Section.UNDERSTANDINGS),
-    TypeSpec("solution", _O, 1.2, 0.7, Section.CRITICAL_SOLUTIONS),
-    TypeSpec("preference", _O, 1.2, 0.8, Section.PREFERENCES),
-    TypeSpec("code_pattern", _O, 1.1, 0.6, Section.PATTERNS),
-    TypeSpec("configuration", _O, 1.1, 0.6, Section.CONFIGURATIONS),
-    TypeSpec("pattern", _O, 1.1, 0.6, Section.PATTERNS),
-    TypeSpec("fix", _O, 1.0, 0.6, Section.KEY_FIXES),
-    TypeSpec("workflow", _O, 1.0, 0.6, Section.PATTERNS),
-    TypeSpec("fact", _O, 1.0, 0.5, Section.WORTH_KNOWING),
-    TypeSpec("failed_tactic", _O, 1.0, 0.7, Section.DID_NOT_WORK),
-    TypeSpec("change", _O, 1.0, 0.7, Section.ACTIVE_DECISIONS),
-    TypeSpec("relationship_beat", _O, 1.0, 0.6, Section.WORTH_KNOWING),
-    TypeSpec("world_discovery", _O, 1.0, 0.6, Section.WORTH_KNOWING),
-    TypeSpec("problem", _O, 0.9, 0.6, Section.IN_MOTION),
-    TypeSpec("inference", _O, 0.9, 0.5, Section.WORTH_KNOWING),
-    TypeSpec("reflection", _O, 0.9, 0.5, Section.WORTH_KNOWING),
-    TypeSpec("ongoing_task", _O, 0.9, 0.6, Section.IN_MOTION),
-    TypeSpec("thread", _O, 0.9, 0.6, Section.IN_MOTION),
-    TypeSpec("error", _O, 0.8, 0.5, Section.KEY_FIXES),
-    TypeSpec("task_state", _O, 0.8, 0.4, Section.IN_MOTION),
-    TypeSpec("general", _O, 0.8, 0.5, Section.WORTH_KNOWING),
+    TypeSpec("procedure", _O, 1.4, 0.8, CoreSection.PATTERNS),
+    TypeSpec("decision", _O, 1.3, 0.8, CoreSection.ACTIVE_DECISIONS),
+    TypeSpec("insight", _O, 1.25, 0.8, CoreSection.UNDERSTANDINGS),
+    TypeSpec("solution", _O, 1.2, 0.7, CoreSection.CRITICAL_SOLUTIONS),
+    TypeSpec("preference", _O, 1.2, 0.8, CoreSection.PREFERENCES),
+    TypeSpec("code_pattern", _O, 1.1, 0.6, CoreSection.PATTERNS),
+    TypeSpec("configuration", _O, 1.1, 0.6, CoreSection.CONFIGURATIONS),
+    TypeSpec("pattern", _O, 1.1, 0.6, CoreSection.PATTERNS),
+    TypeSpec("fix", _O, 1.0, 0.6, CoreSection.KEY_FIXES),
+    TypeSpec("workflow", _O, 1.0, 0.6, CoreSection.PATTERNS),
+    TypeSpec("fact", _O, 1.0, 0.5, CoreSection.WORTH_KNOWING),
+    TypeSpec("failed_tactic", _O, 1.0, 0.7, CoreSection.DID_NOT_WORK),
+    TypeSpec("change", _O, 1.0, 0.7, CoreSection.ACTIVE_DECISIONS),
+    TypeSpec("relationship_beat", _O, 1.0, 0.6, CoreSection.WORTH_KNOWING),
+    TypeSpec("world_discovery", _O, 1.0, 0.6, CoreSection.WORTH_KNOWING),
+    TypeSpec("problem", _O, 0.9, 0.6, CoreSection.IN_MOTION),
+    TypeSpec("inference", _O, 0.9, 0.5, CoreSection.WORTH_KNOWING),
+    TypeSpec("reflection", _O, 0.9, 0.5, CoreSection.WORTH_KNOWING),
+    TypeSpec("ongoing_task", _O, 0.9, 0.6, CoreSection.IN_MOTION),
+    TypeSpec("thread", _O, 0.9, 0.6, CoreSection.IN_MOTION),
+    TypeSpec("error", _O, 0.8, 0.5, CoreSection.KEY_FIXES),
+    TypeSpec("task_state", _O, 0.8, 0.4, CoreSection.IN_MOTION),
+    TypeSpec("general", _O, 0.8, 0.5, CoreSection.WORTH_KNOWING),
     *(
         TypeSpec(name, RecordClass.EDGE)
         for name in (
@@ -120,7 +120,7 @@ class Registry:
         if found is not None:
             return found
         guess = RecordClass.EDGE if name.isupper() else RecordClass.OBSERVATION
-        return TypeSpec(name, guess, UNKNOWN_WEIGHT, 0.5, Section.WORTH_KNOWING, known=False)
+        return TypeSpec(name, guess, UNKNOWN_WEIGHT, 0.5, CoreSection.WORTH_KNOWING, known=False)
 
     def of_class(self, record_class: RecordClass) -> Iterator[TypeSpec]:
         """The known types of one class, in the registry's order."""

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from vault_tool import __version__
 from vault_tool.owner import address
-from vault_tool.owner.protocol import GRACE, PROTOCOL, Broken, Lines, age_of, settings_print
+from vault_tool.owner.protocol import GRACE, PROTOCOL, Lines, ProtocolError, age_of, settings_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def reach(root: str) -> tuple[Lines, dict[str, Any]] | None:
     lines = Lines(line)
     try:
         said = lines.receive(time.monotonic() + GRACE)
-    except Broken:
+    except ProtocolError:
         line.close()
         return None
     if said.get("root") != root or not isinstance(said.get("nonce"), str) or not isinstance(said.get("version"), str):
@@ -67,7 +67,7 @@ def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
             return None
         lines.send(request)
         answer = lines.receive()
-    except Broken:
+    except ProtocolError:
         return None
     finally:
         lines.socket.close()
@@ -81,7 +81,7 @@ def drain(root: str) -> bool:
         return False
     lines, _ = found
     try:
-        with suppress(Broken):
+        with suppress(ProtocolError):
             lines.send({"do": "drain", "version": __version__})
             return bool(lines.receive().get("leaving"))
         return False

@@ -35,7 +35,7 @@ OF_A_CALL = ("VAULT_ORIGIN", "VAULT_SESSION", "VAULT_MODEL")
 _ELSEWHERE = ("VAULT_ROOT", "VAULT_OWNER")
 
 
-class Broken(Exception):
+class ProtocolError(Exception):
     """The other end is gone, hangs, or does not speak this protocol."""
 
 
@@ -47,14 +47,14 @@ class Lines:
         self.unread = b""
 
     def send(self, said: Mapping[str, Any] | None = None) -> None:
-        """One object, or with none an empty line; raises Broken."""
+        """One object, or with none an empty line; raises ProtocolError."""
         try:
             self.socket.sendall(json.dumps(said).encode() + b"\n" if said is not None else b"\n")
         except OSError as fault:
-            raise Broken(str(fault)) from fault
+            raise ProtocolError(str(fault)) from fault
 
     def receive(self, until: float | None = None) -> dict[str, Any]:
-        """The next object, each piece within the socket's own patience, and all of it by `until` (monotonic); raises Broken."""
+        """The next object, by `until` (monotonic) and each piece within the socket's own patience; raises ProtocolError."""
         while True:
             end = self.unread.find(b"\n")
             if end >= 0:
@@ -63,15 +63,15 @@ class Lines:
                     return _object(text)
                 continue
             if len(self.unread) > LONGEST_LINE:
-                raise Broken("a line without an end")
+                raise ProtocolError("a line without an end")
             if until is not None and time.monotonic() >= until:
-                raise Broken("it took too long")
+                raise ProtocolError("it took too long")
             try:
                 piece = self.socket.recv(2**16)
             except OSError as fault:
-                raise Broken(str(fault)) from fault
+                raise ProtocolError(str(fault)) from fault
             if not piece:
-                raise Broken("the connection was closed")
+                raise ProtocolError("the connection was closed")
             self.unread += piece
 
 
@@ -100,9 +100,9 @@ def _object(text: bytes) -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as fault:
-        raise Broken("this is not JSON") from fault
+        raise ProtocolError("this is not JSON") from fault
     if not isinstance(found, dict):
-        raise Broken("this is no object")
+        raise ProtocolError("this is no object")
     return found
 
 

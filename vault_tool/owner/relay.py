@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from vault_tool import __version__
 from vault_tool.owner import front
-from vault_tool.owner.protocol import Broken, allowed
+from vault_tool.owner.protocol import ProtocolError, allowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ class Relay:
                         if _becomes_a_stream(lines, self._request):
                             return lines.socket
                     elif client.is_older(said):
-                        with suppress(Broken):
+                        with suppress(ProtocolError):
                             lines.send({"do": "drain", "version": __version__})
                             lines.receive()
                     else:
@@ -261,7 +261,7 @@ def _becomes_a_stream(lines: Lines, request: Mapping[str, Any]) -> bool:
         lines.send(request)
         lines.socket.settimeout(_SILENCE)
         return lines.receive().get("stream") == request["do"] and not lines.unread
-    except Broken:
+    except ProtocolError:
         return False
     finally:
         lines.socket.settimeout(None)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from vault_tool import __version__
 from vault_tool.errors import VaultError
 from vault_tool.owner import address
-from vault_tool.owner.protocol import BEAT, PROTOCOL, Broken, Lines, age_of, settings_print
+from vault_tool.owner.protocol import BEAT, PROTOCOL, Lines, ProtocolError, age_of, settings_print
 
 REQUEST_SECONDS = 5.0
 """Seconds in which a request must have come whole."""
@@ -33,7 +33,7 @@ Stream: TypeAlias = Callable[[socket.socket, bytes, Mapping[str, Any]], None]
 """Serves a connection that became a stream of bytes, the first of them read already, until its end."""
 
 
-class Server:
+class OwnerServer:
     """Listens for one vault until it is closed. `leave` is called, with the reason, when somebody asks the owner to go."""
 
     def __init__(
@@ -111,7 +111,7 @@ class Server:
     def _serve(self, line: socket.socket) -> None:
         try:
             # A broken connection, or another user's, is nobody's to be told of.
-            with suppress(Broken, OSError):
+            with suppress(ProtocolError, OSError):
                 self._converse(line)
         finally:
             line.close()
@@ -174,8 +174,8 @@ class Server:
 
 
 def _require_token(lines: Lines, token: str) -> None:
-    """Broken where a connection by port does not begin with the token."""
+    """Raise ProtocolError where a connection by port does not begin with the token."""
     said = lines.socket.recv(2 * len(token))
     if not secrets.compare_digest(said[: len(token)], token.encode()):
-        raise Broken("a wrong token")
+        raise ProtocolError("a wrong token")
     lines.unread = said[len(token) + 1 :]

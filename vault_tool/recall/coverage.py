@@ -9,7 +9,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 
 
-class Coverage:
+class SourceCoverage:
     """What some understandings cover: the observations that they name as sources, and those of the same subjects that were
     written before them.
     """

@@ -16,7 +16,7 @@ _NEARLY = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Generic[_One]):
+class CopyText(Generic[_One]):
     """A memory with what copies are told by: its text, where it came from ("" for what a person wrote or reviewed), and what
     else makes it a memory of its `own`: nothing is a copy of what differs in that.
     """
@@ -28,21 +28,21 @@ class Text(Generic[_One]):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept(Generic[_One]):
+class Selected(Generic[_One]):
     """One that is answered, with how many near copies it stands for."""
 
     of: _One
     folded: int = 0
 
 
-def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kept[_One]]:
+def pick(ranked: Iterable[CopyText[_One]], limit: int, weights: Weights) -> list[Selected[_One]]:
     """The best `limit`, near copies folded into the first of them, and one source's lookalikes held to their part.
 
     What is held back still comes after everything else, where there is room.
     """
-    kept: list[tuple[Text[_One], frozenset[str]]] = []
+    kept: list[tuple[CopyText[_One], frozenset[str]]] = []
     copies: list[int] = []
-    held: list[tuple[Text[_One], frozenset[str]]] = []
+    held: list[tuple[CopyText[_One], frozenset[str]]] = []
     most = max(1, ceil(limit * weights.flood))
     for one in ranked:
         if len(kept) >= limit:
@@ -59,11 +59,11 @@ def pick(ranked: Iterable[Text[_One]], limit: int, weights: Weights) -> list[Kep
             kept.append((one, words))
             copies.append(0)
     room = limit - len(kept)
-    whole = [Kept(one.of, count) for (one, _), count in zip(kept, copies, strict=True)]
-    return whole + [Kept(one.of) for one, _ in held[:room]]
+    whole = [Selected(one.of, count) for (one, _), count in zip(kept, copies, strict=True)]
+    return whole + [Selected(one.of) for one, _ in held[:room]]
 
 
-def is_copy(one: Text[_One], other: Text[_One], weights: Weights) -> bool:
+def is_copy(one: CopyText[_One], other: CopyText[_One], weights: Weights) -> bool:
     """Whether one memory is folded into another that stands before it."""
     return one.own == other.own and _is_alike(words_of(one.text), words_of(other.text), weights.fold)
 
@@ -81,7 +81,7 @@ def _is_alike(one: frozenset[str], other: frozenset[str], least: float) -> bool:
 
 
 def _floods(
-    one: Text[_One], words: frozenset[str], kept: Sequence[tuple[Text[_One], frozenset[str]]], most: int, weights: Weights
+    one: CopyText[_One], words: frozenset[str], kept: Sequence[tuple[CopyText[_One], frozenset[str]]], most: int, weights: Weights
 ) -> bool:
     if not one.source:
         return False

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
 from vault_tool.files.render import body_text
-from vault_tool.files.turns import QueuedTurn, Said, Turns
+from vault_tool.files.turns import QueuedTurn, Turns, TurnSource
 from vault_tool.model.records import Observation, Record, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
@@ -26,7 +26,7 @@ THREAD = "thread"
 _SPACE = uuid.UUID("6f0d0c5e-5b0a-5e0e-9d1f-4c5b1c1f7b52")
 
 
-class Plan(Protocol):
+class BeatPlan(Protocol):
     """What is needed of an operation under way."""
 
     @property
@@ -47,7 +47,7 @@ class Plan(Protocol):
 
 
 @dataclass(slots=True)
-class Batch:
+class TurnBatch:
     """What one batch of turns comes to; `known` were memories already, were forgotten, or were decided by a person."""
 
     turns: tuple[QueuedTurn, ...] = ()
@@ -64,15 +64,15 @@ class Batch:
         return self.titles[0] if len(self.titles) == 1 else f"{len(self.titles)} beats"
 
 
-def beat_id(turn: Said, number: int) -> str:
+def beat_id(turn: TurnSource, number: int) -> str:
     """The id of a turn's candidate: always the same, so that no kill and no repeat makes two memories of it."""
     return str(uuid.uuid5(_SPACE, f"{turn.id}\n{number}"))
 
 
-def planned(op: Plan) -> Batch:
+def planned(op: BeatPlan) -> TurnBatch:
     """Plan the oldest waiting turns; what a person must see is put into the inbox at once. Indexes must be fresh."""
     vault = op.vault
-    batch = Batch(tuple(Turns(vault.root).waiting(BATCH)))
+    batch = TurnBatch(tuple(Turns(vault.root).waiting(BATCH)))
     for user in dict.fromkeys(turn.user for turn in batch.turns):
         # A key is one user's word for a subject: another's `player` is somebody else.
         subjects = vault.seen_by(user).index.catalog.of_class(RecordClass.SUBJECT)
@@ -83,7 +83,7 @@ def planned(op: Plan) -> Batch:
     return batch
 
 
-def _take(op: Plan, batch: Batch, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> None:
+def _take(op: BeatPlan, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> None:
     vault = op.vault
     draft = _draft(vault, turn, candidate, identity)
     said = (body_hash(draft.body), draft.type, draft.project, draft.user)
@@ -131,7 +131,7 @@ def _is_known(vault: Context, draft: Observation, said: tuple[str, ...]) -> bool
     return any((said[0], twin.type, twin.text("project"), twin.text("user")) == said for twin in twins)
 
 
-def _objection(op: Plan, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
+def _objection(op: BeatPlan, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
     """Why a candidate cannot go into the vault without a person; empty when it can."""
     try:
         # All that could refuse it is asked here: a candidate that fails later would keep every turn behind it waiting.
@@ -144,14 +144,14 @@ def _objection(op: Plan, draft: Observation, anchors: Sequence[Mapping[str, str]
     return ""
 
 
-def _hold(vault: Context, batch: Batch, turn: QueuedTurn, draft: Observation, reason: str) -> None:
+def _hold(vault: Context, batch: TurnBatch, turn: QueuedTurn, draft: Observation, reason: str) -> None:
     said = {"turn": one_line(turn.text, 500), "note": turn.note, "mode": turn.mode, "risk": turn.risk}
     context = {name: text for name, text in said.items() if text}
     held = review_policy.hold(vault, draft, reason, context, verb="turn", screen=False)
     (batch.known if held.duplicate_of else batch.held).append(draft.id)
 
 
-def _anchored(op: Plan, batch: Batch, anchors: Sequence[Mapping[str, str]], draft: Observation) -> tuple[str, ...]:
+def _anchored(op: BeatPlan, batch: TurnBatch, anchors: Sequence[Mapping[str, str]], draft: Observation) -> tuple[str, ...]:
     """The names of the anchors' subjects: found by key, then by name or alias, else made."""
     names: dict[str, None] = {}
     for anchor in anchors:

@@ -16,12 +16,12 @@ from vault_tool import machine
 from vault_tool.config import Config, load
 from vault_tool.errors import ConfigError, GitError, NotFound, Refused, UsageError, VaultError
 from vault_tool.files import git, layout
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.index.authorship import Owners
 from vault_tool.index.graph import supersession
 from vault_tool.index.rebuild import Index, Refresh
 from vault_tool.index.session_order import SessionOrder
-from vault_tool.index.viewing import View
+from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.json_text import flaw_in
@@ -83,10 +83,10 @@ class Context:
         everybody's, which is how the vault's owner sees it."""
         self.everything = False
         """Whether also that is seen which nobody is told any more, for consent to it was refused or withdrawn."""
-        self._views: dict[str | None, View] = {}
+        self._views: dict[str | None, UserIndex] = {}
         self.clock = clock or Clock()
         self.process = os.getpid()
-        self.local = Local(self.root)
+        self.local = LocalFolder(self.root)
         self.progress: Progress | None = None
         self.allow_secrets = False
         """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
@@ -227,7 +227,7 @@ class Context:
         if self.everything:
             return self.whole_index
         if self.sight not in self._views:
-            self._views[self.sight] = View(self.whole_index, self.sight)
+            self._views[self.sight] = UserIndex(self.whole_index, self.sight)
         return self._views[self.sight]
 
     @cached_property

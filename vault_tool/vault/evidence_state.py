@@ -43,7 +43,7 @@ class EvidenceState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class EvidenceCheck:
     """One reference as it was written, how it stands, and why (or "")."""
 
     reference: str
@@ -51,12 +51,12 @@ class Evidence:
     detail: str = ""
 
 
-def evidence_of(vault: Context, entry: Entry) -> tuple[Evidence, ...]:
+def evidence_of(vault: Context, entry: Entry) -> tuple[EvidenceCheck, ...]:
     """The evidence of a memory, in the order of its head, each as it stands now. Indexes must be fresh."""
     return check_references(vault, entry.texts("evidence"))
 
 
-def evidence_moved(evidence: Iterable[Evidence]) -> bool:
+def evidence_moved(evidence: Iterable[EvidenceCheck]) -> bool:
     """Whether a file that a memory rests on is not any more as it was when the memory was written."""
     return any(one.state is EvidenceState.MOVED for one in evidence)
 
@@ -70,12 +70,12 @@ def moved_among(vault: Context, evidence: Mapping[str, Sequence[str]]) -> frozen
     return frozenset(key for key, references in evidence.items() if not moved.isdisjoint(references))
 
 
-def check_references(vault: Context, references: Sequence[str]) -> tuple[Evidence, ...]:
+def check_references(vault: Context, references: Sequence[str]) -> tuple[EvidenceCheck, ...]:
     """Each reference with its state. Costs one call of git for all files that are anchored at a commit."""
     read = {text: _read(text) for text in references[:MOST_CHECKED]}
     then = _as_committed(vault, [ref for ref in read.values() if isinstance(ref, Reference) and _is_anchored(ref)])
-    found = [ref if isinstance(ref, Evidence) else _checked(vault, text, ref, then) for text, ref in read.items()]
-    return (*found, *(Evidence(text, EvidenceState.UNCHECKED, "one of too many") for text in references[MOST_CHECKED:]))
+    found = [ref if isinstance(ref, EvidenceCheck) else _checked(vault, text, ref, then) for text, ref in read.items()]
+    return (*found, *(EvidenceCheck(text, EvidenceState.UNCHECKED, "one of too many") for text in references[MOST_CHECKED:]))
 
 
 def pinned_to_head(vault: Context, references: Sequence[str]) -> tuple[str, ...]:
@@ -100,18 +100,18 @@ _Then = Mapping[tuple[str, str], bytes | str]
 """What a file held at a commit, by commit and path, or in words why that is not known."""
 
 
-def _read(text: str) -> Reference | Evidence:
+def _read(text: str) -> Reference | EvidenceCheck:
     try:
         return read_reference(text)
     except ValueError as fault:
-        return Evidence(text, EvidenceState.MALFORMED, str(fault))
+        return EvidenceCheck(text, EvidenceState.MALFORMED, str(fault))
 
 
 def _is_anchored(ref: Reference) -> bool:
     return ref.kind is EvidenceKind.FILE and bool(ref.commit)
 
 
-def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> Evidence:
+def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> EvidenceCheck:
     match ref.kind:
         case EvidenceKind.FILE:
             state, detail = _file(vault, ref, then)
@@ -123,7 +123,7 @@ def _checked(vault: Context, text: str, ref: Reference, then: _Then) -> Evidence
             state, detail = _episode(vault, ref)
         case _:
             state, detail = EvidenceState.UNCHECKED, ""
-    return Evidence(text, state, detail)
+    return EvidenceCheck(text, state, detail)
 
 
 def _as_committed(vault: Context, anchored: Sequence[Reference]) -> _Then:

@@ -319,7 +319,7 @@ def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Ope
         yield Operation(vault, verb, freshness)
 
 
-def settle_turns(vault: Context, freshness: Freshness) -> tuple[beats.Batch, Saved]:
+def settle_turns(vault: Context, freshness: Freshness) -> tuple[beats.TurnBatch, Saved]:
     """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
     # What waits is anybody's.
     op = Operation(vault.with_withheld(), "turn", freshness)

@@ -157,12 +157,12 @@ def _entry_key(entry: EpisodeEntry) -> tuple[str, ...]:
     return entry.at[:16], one_line(entry.title) or "untitled", one_line(entry.type), entry.path, one_line(entry.summary)
 
 
-def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | None:
+def _as_announced(vault: Context, path: str, known: str | None) -> git.FileChange | None:
     """The change as the operation made it, or None where it was not made or somebody changed the file since."""
     try:
         data = writer.read(vault.root, path)
     except NotFound:
-        return git.Change(path, None) if known is None else None
+        return git.FileChange(path, None) if known is None else None
     except Refused:
         # Its folder was swapped for a link, or it for a pipe: whoever did that decides what becomes of it.
         return None
@@ -170,8 +170,8 @@ def _as_announced(vault: Context, path: str, known: str | None) -> git.Change | 
         return None
     if known == UNKNOWN:
         # Perhaps it was never made, and a person is in the middle of saving the note, or of a merge.
-        return git.Change(path, data) if parse(path, data, vault.settings.types).readable else None
-    return git.Change(path, data) if known == content_hash(data) else None
+        return git.FileChange(path, data) if parse(path, data, vault.settings.types).readable else None
+    return git.FileChange(path, data) if known == content_hash(data) else None
 
 
 def commit(
@@ -182,7 +182,7 @@ def commit(
     edited: Mapping[str, Sequence[frontmatter.Change]],
 ) -> Saved:
     """Commit what an announced operation wrote (`edited` are its changes to fields), or leave it to `heal`, and say which."""
-    changes = [git.Change(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
+    changes = [git.FileChange(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
     outcome = _published(vault, pending, changes)
     # Without git nothing will ever commit it, and it must not wait for that.
     if not outcome.reason or vault.repo is None:
@@ -214,7 +214,7 @@ def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontma
         return written.after
 
 
-def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.Change]) -> git.Commit:
+def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.FileChange]) -> git.Commit:
     if not changes:
         return git.Commit(False, None)
     if vault.repo is None:

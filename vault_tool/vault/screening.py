@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class ScreenedText:
     """A text that is about to be written: what a person would call it, what it says, and its file if it has one already.
 
     `head` is how many of its lines are a head that the tool writes; `place` is then said of the lines below it. `derived`:
@@ -33,29 +33,29 @@ class Text:
     derived: bool = False
 
 
-def new_note(data: bytes) -> Text:
+def new_note(data: bytes) -> ScreenedText:
     """The text of a note that has no file yet: its lines are counted from its body, which is what its writer knows."""
     head = data[: frontmatter.split(data).body_start].count(b"\n")
-    return Text("the text", _decoded(data), head=head)
+    return ScreenedText("the text", _decoded(data), head=head)
 
 
-def new_text(path: str, data: bytes) -> Text:
+def new_text(path: str, data: bytes) -> ScreenedText:
     """The whole text of a file that is there already, as it shall be."""
-    return Text(path, _decoded(data), path)
+    return ScreenedText(path, _decoded(data), path)
 
 
-def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> Iterator[Text]:
+def edits(vault: Context, path: str, changes: Iterable[frontmatter.Change]) -> Iterator[ScreenedText]:
     """The values that an edit gives to a head's fields, and the file that it would commit with them."""
-    yield Text(path, _decoded(_read(vault, path)), path)
+    yield ScreenedText(path, _decoded(_read(vault, path)), path)
     for change in changes:
         said = [str(value) for field in fields(change) for value in _texts(getattr(change, field.name))]
-        yield Text(f"{change.key} of {path}", "\n".join(said))
+        yield ScreenedText(f"{change.key} of {path}", "\n".join(said))
 
 
-def log_entry(entry: EpisodeEntry) -> Text:
+def log_entry(entry: EpisodeEntry) -> ScreenedText:
     """What an entry of the day's log says."""
     said = (entry.title, entry.summary, entry.type, entry.session, entry.path, *entry.tags)
-    return Text("the log's entry", "\n".join(said), derived=True)
+    return ScreenedText("the log's entry", "\n".join(said), derived=True)
 
 
 def refuse_forgotten(vault: Context, record: Record) -> None:
@@ -65,24 +65,24 @@ def refuse_forgotten(vault: Context, record: Record) -> None:
         raise Refused(f"it cites {gone}, which was forgotten", "leave that id out")
 
 
-def judgement(signal: Signal) -> Text:
+def judgement(signal: Signal) -> ScreenedText:
     """What a signal says in words."""
-    return Text("the reason", "\n".join((signal.rationale, *signal.evidence, signal.session, signal.model)))
+    return ScreenedText("the reason", "\n".join((signal.rationale, *signal.evidence, signal.session, signal.model)))
 
 
-def asker(who: Who) -> Iterator[Text]:
+def asker(who: Who) -> Iterator[ScreenedText]:
     """Who is asking: journals and the trailers of commits say it."""
     return said_of(session=who.session, model=who.model, user=who.user, project=who.project)
 
 
-def file_names(paths: Iterable[str]) -> Text:
+def file_names(paths: Iterable[str]) -> ScreenedText:
     """The names of new files."""
-    return Text("the file names", "\n".join(paths), derived=True)
+    return ScreenedText("the file names", "\n".join(paths), derived=True)
 
 
-def said_of(**fields: str) -> Iterator[Text]:
+def said_of(**fields: str) -> Iterator[ScreenedText]:
     """Single values by the names that their caller knows them by."""
-    yield from (Text(f"the {name}", text) for name, text in fields.items() if text)
+    yield from (ScreenedText(f"the {name}", text) for name, text in fields.items() if text)
 
 
 def shareable(session: str) -> str:
@@ -94,7 +94,7 @@ def shareable(session: str) -> str:
     return "" if secrets.scan(session, ()) else session
 
 
-def refuse_secrets(vault: Context, texts: Iterable[Text]) -> None:
+def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
     """Raise Refused where a text holds what looks like a secret, with line and kind, and the value masked.
 
     A value that the last commit has in that file, or that stands in a line marked as allowed in any of the texts, is no hit.
@@ -164,7 +164,7 @@ def masked(text: str) -> str:
     return secrets.masked(text)
 
 
-def _named(one: Text, hit: Secret) -> str:
+def _named(one: ScreenedText, hit: Secret) -> str:
     below = hit.line > one.head
     place = one.place if below else "the head"
     return f"line {hit.line - one.head if below else hit.line} of {place} ({hit.kind}, `{hit.shown}`)"

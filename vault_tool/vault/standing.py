@@ -13,10 +13,10 @@ from vault_tool.belief.decay import entry_decay
 from vault_tool.belief.fold import Belief, fold
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
-from vault_tool.files.local import Local
+from vault_tool.files.local import LocalFolder
 from vault_tool.index.rebuild import Index
-from vault_tool.index.state import Standing as Row
 from vault_tool.index.state import StateFile
+from vault_tool.index.state import StateRow as Row
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass, Registry
@@ -43,7 +43,7 @@ class Weighed:
 class Standings:
     """The standing of a vault's memories, computed from signals and use whenever it is asked for."""
 
-    def __init__(self, root: Path, index: Index, local: Local, registry: Registry, clock: Clock) -> None:
+    def __init__(self, root: Path, index: Index, local: LocalFolder, registry: Registry, clock: Clock) -> None:
         self._index = index
         self._local = local
         self._registry = registry

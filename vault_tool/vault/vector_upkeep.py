@@ -22,7 +22,7 @@ _SOME = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class UpkeepResult:
     """What one go came to: texts embedded or refused and notes written to Chroma in it, notes still behind, and why.
 
     `embedder` is empty where nobody embeds; `fault` is empty also where another process is at it.
@@ -34,7 +34,7 @@ class Kept:
     fault: str = ""
 
 
-def keep_vectors(vault: Context, budget_seconds: float) -> Kept:
+def keep_vectors(vault: Context, budget_seconds: float) -> UpkeepResult:
     """Embed what is behind, write `_embeddings.json`, and bring Chroma, where it answers, up to it, for about so many seconds.
 
     To be called again while something was done and more is behind. Texts leave this machine only where a person chose
@@ -43,7 +43,7 @@ def keep_vectors(vault: Context, budget_seconds: float) -> Kept:
     vectors = vault.vectors
     chosen = vault.embedder.embedder
     if chosen is None and not vectors.stored:
-        return Kept()
+        return UpkeepResult()
     done, behind, fault = 0, 0, ""
     if chosen is not None:
         caught = vectors.catch_up(seconds=budget_seconds)
@@ -52,7 +52,7 @@ def keep_vectors(vault: Context, budget_seconds: float) -> Kept:
     vectors.export()
     written, unwritten = mirrored(vault, budget_seconds)
     behind = max(behind, vectors.mirror_behind())
-    return Kept(done=done + written, behind=behind, embedder=chosen.name if chosen else "", fault=fault or unwritten)
+    return UpkeepResult(done=done + written, behind=behind, embedder=chosen.name if chosen else "", fault=fault or unwritten)
 
 
 def catch_up_briefly(vault: Context, until: float | None = None) -> int:

@@ -31,7 +31,7 @@ Editor = Callable[[Path], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written(Saved):
+class SavedNote(Saved):
     """A note that a person wrote or edited; `changed` is false when they left it as it was."""
 
     id: str | None
@@ -42,7 +42,7 @@ class Written(Saved):
     problems: tuple[Problem, ...] = ()
 
 
-class _Note(TypedDict):
+class _SavedNote(TypedDict):
     """What names a note in a result."""
 
     id: str
@@ -55,10 +55,10 @@ class _Note(TypedDict):
 class Adopted(Saved):
     """Pages that became records, with the ids that they were given."""
 
-    results: tuple[Written, ...]
+    results: tuple[SavedNote, ...]
 
 
-def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_names: Sequence[str] = ()) -> Written:
+def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_names: Sequence[str] = ()) -> SavedNote:
     """Let a person write a note of `type` from its template, check it, and put it in its place as they wrote it.
 
     A note that cannot be used is kept as a draft, and the error says where and why; an untouched template is no note.
@@ -73,7 +73,7 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
     text = writer.read(vault.root, draft)
     if text == drafted:
         writer.remove(vault.root, draft, text)
-        return Written(id=None, type=type, title="", path="", changed=False)
+        return SavedNote(id=None, type=type, title="", path="", changed=False)
     parsed, data = _usable(vault, draft, text, drafted)
     with writing(vault, "new") as op:
         record = from_head(_class_of(parsed), parsed.head, parsed.body)
@@ -83,10 +83,10 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
         saved = op.carry_out(parsed.title, [record.id])
     writer.remove(vault.root, draft, text)
     outcome = asdict(saved) | {"warnings": (*saved.warnings, *unknown_type(vault.settings.types, record.type))}
-    return Written(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
+    return SavedNote(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
-def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: str | None = None, was: str = "") -> Written:
+def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: str | None = None, was: str = "") -> SavedNote:
     """Let a person edit a note in its place, then check and commit it; it counts as reviewed by them.
 
     A note that cannot be read afterwards is kept as they left it, named with its problems, and not committed. In place of an
@@ -111,9 +111,9 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
             raise StaleEdit(f"{entry.path} was saved by somebody else since; nothing was written", "take up what it says now")
         before, after = (before, now) if text is None else (now, text.encode("utf-8"))
         parsed = parse(entry.path, after, vault.settings.types)
-        written: _Note = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
+        written: _SavedNote = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
         if after == before:
-            return Written(**written, changed=False)
+            return SavedNote(**written, changed=False)
         unfit = _unfit(vault, entry, after, parsed)
         if text is not None:
             if unfit:
@@ -122,7 +122,7 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
             writer.replace(vault.root, entry.path, before, after)
         elif unfit:
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
-            return Written(**written, changed=True, problems=unfit, reason=reason, attention=True)
+            return SavedNote(**written, changed=True, problems=unfit, reason=reason, attention=True)
         if entry.pulled and vault.who.origin != "owner":
             # Only a person's edit makes what somebody else's commit brought theirs.
             brought = frontmatter.edit(after, [Set("origin", entry.origin)])
@@ -132,7 +132,7 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
         if vault.who.origin == "owner":
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
         saved = op.carry_out(parsed.title, [entry.id])
-    return Written(**asdict(saved), **written, changed=True, problems=parsed.problems)
+    return SavedNote(**asdict(saved), **written, changed=True, problems=parsed.problems)
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
@@ -175,7 +175,7 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
             adopted, identity, given = adopted_text(vault, path, data, type)
             op.rewrite(path, data, adopted)
             title = parse(path, adopted, vault.settings.types).title
-            results.append(Written(id=identity, type=given, title=title, path=path, changed=True))
+            results.append(SavedNote(id=identity, type=given, title=title, path=path, changed=True))
         names = ", ".join(r.title for r in results[:3]) + (f" and {len(results) - 3} more" if len(results) > 3 else "")
         saved = op.carry_out(names, [r.id for r in results if r.id])
     strange = dict.fromkeys(said for one in results for said in unknown_type(vault.settings.types, one.type))

@@ -66,7 +66,7 @@ class Difference:
 
     since: str | None
     of: str | None = None
-    pending: tuple[git.Pending, ...]
+    pending: tuple[git.UncommittedFile, ...]
     text: str
 
 
@@ -133,12 +133,12 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         pending = [p for p in git.uncommitted(repo, chosen) if _ours(p.path)]
         _require_known(vault, chosen if paths else (), pending)
         left: list[Problem] = []
-        changes: list[git.Change] = []
+        changes: list[git.FileChange] = []
         for one in pending:
             content, problems = _content(vault, one)
             left.extend(problems)
-            changes.extend([] if problems else [git.Change(one.path, content)])
-            changes.extend([git.Change(one.was, None)] if one.was and not problems else [])
+            changes.extend([] if problems else [git.FileChange(one.path, content)])
+            changes.extend([git.FileChange(one.was, None)] if one.was and not problems else [])
         outcome = _commit_edits(vault, repo, changes, message) if changes else git.Commit(False, None)
     reason = outcome.reason or (f"{len(waiting)} earlier writes still wait" if waiting else "")
     reason = settled.reason if settled and not outcome.committed else reason
@@ -174,7 +174,7 @@ _WHOLE = [
 ]
 
 
-def _commit_edits(vault: Context, repo: git.Repo, changes: Sequence[git.Change], message: str) -> git.Commit:
+def _commit_edits(vault: Context, repo: git.Repo, changes: Sequence[git.FileChange], message: str) -> git.Commit:
     names, ids = [], []
     for change in changes:
         entry = vault.index.catalog.by_path(change.path)
@@ -187,7 +187,7 @@ def _commit_edits(vault: Context, repo: git.Repo, changes: Sequence[git.Change],
     return git.commit(repo, changes, text, lock_wait=vault.settings.lock_wait)
 
 
-def _content(vault: Context, pending: git.Pending) -> tuple[bytes | None, list[Problem]]:
+def _content(vault: Context, pending: git.UncommittedFile) -> tuple[bytes | None, list[Problem]]:
     """What a changed file holds (None: it is gone), read once, and what keeps it out of history.
 
     That is what cannot be read, a link, a conflict that nobody settled, or what looks like a secret.
@@ -209,7 +209,7 @@ def _content(vault: Context, pending: git.Pending) -> tuple[bytes | None, list[P
     return data, suspected if parsed.readable else list(parsed.problems)
 
 
-def _require_known(vault: Context, chosen: Sequence[str], pending: Sequence[git.Pending]) -> None:
+def _require_known(vault: Context, chosen: Sequence[str], pending: Sequence[git.UncommittedFile]) -> None:
     """A path that is neither on disk nor among the changes was mistyped: to say that all is committed would mislead."""
     for path in chosen:
         if not (vault.root / path).exists() and not any(

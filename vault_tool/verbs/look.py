@@ -22,7 +22,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.evidence_state import Evidence, evidence_moved, evidence_of
+from vault_tool.vault.evidence_state import EvidenceCheck, evidence_moved, evidence_of
 from vault_tool.vault.headline import Headline, headline_of, origin_of
 from vault_tool.vault.lean import Short, beside, filled, titled, whose
 from vault_tool.vault.standing import confidence_of
@@ -55,7 +55,7 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class NoteSource:
     """A note's whole file, head and all, and the hash by which an edit knows that it is still the same."""
 
     text: str
@@ -90,14 +90,14 @@ class Memory(Headline):
     consent: ConsentState | None
     consents: tuple[ConsentRecord, ...]
     stale: bool
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[EvidenceCheck, ...]
     evidence_moved: bool
     freshness: Freshness
     notice: str = EYES_FIRST
     belief: Belief | None = None
     posterior: Mapping[str, Posterior] | None = None
     timeline: Timeline | None = None
-    source: Source | None = None
+    source: NoteSource | None = None
 
     def lean(self, short: Short) -> dict[str, Any]:
         """The memory with what links it; scores and head are for who looks into it."""
@@ -195,11 +195,11 @@ def show(
     )
 
 
-def _source(vault: Context, path: str) -> Source:
+def _source(vault: Context, path: str) -> NoteSource:
     """A note's file; NotFound where it is gone, UsageError where it is no text."""
     try:
         data = reader.read(vault.root, path)
-        return Source(text=data.decode("utf-8"), hash=content_hash(data))
+        return NoteSource(text=data.decode("utf-8"), hash=content_hash(data))
     except FileNotFoundError as fault:
         raise NotFound(f"the file {path} is gone", f"`git checkout -- {path}` brings it back") from fault
     except UnicodeDecodeError as fault:

@@ -15,7 +15,7 @@ from vault_tool.consolidation.understanding_coverage import Sighting, coverage
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
-from vault_tool.generate.core_forms import CoreItem, Form, ImportMap, Kept, PromptForm
+from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, PromptForm
 from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.schedule import Schedule
@@ -23,7 +23,7 @@ from vault_tool.generate.schedule import schedule as daily
 from vault_tool.generate.starter import starters
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
 from vault_tool.index.schema import titles_of
-from vault_tool.index.state import Standing as Row
+from vault_tool.index.state import StateRow as Row
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -83,7 +83,7 @@ class Decay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page(Saved):
+class GeneratedPage(Saved):
     """A generated page; `changed` says whether the tracked file differs from it in more than a date."""
 
     path: str
@@ -120,7 +120,7 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
     return Decay(as_of=vault.now(), counts=_counts(weighed), results=tuple(chosen[:limit]), freshness=freshness)
 
 
-def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> Page:
+def core(vault: Context, *, budget: int | None = None, preview: bool = False) -> GeneratedPage:
     """Make CORE.md and commit it if more than its date changed; with `preview` only return it as a prompt is given it.
 
     That form has ids and the memories' own words in place of links, says who vouches once a section, and counts this
@@ -148,7 +148,7 @@ def schedule(vault: Context, program: str = "vt") -> Schedule:
     return daily(str(vault.root), program, vault.root.name)
 
 
-def reflection(vault: Context, *, preview: bool = False) -> Page:
+def reflection(vault: Context, *, preview: bool = False) -> GeneratedPage:
     """Make REFLECTION.md and commit it if more than its date changed; with `preview` only return it, with today's own use."""
     if preview:
         freshness = vault.fresh()
@@ -197,7 +197,7 @@ def first_pages(vault: Context) -> Saved:
         return _publish(op, pages, "CORE.md and REFLECTION.md")
 
 
-def _changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[Page]:
+def _changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
     seen = _looked(vault)
     core_text = _core(vault, vault.settings.core_budget, seen).text
@@ -206,7 +206,7 @@ def _changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[P
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
 
 
-def _worth_it(vault: Context, page: Page) -> bool:
+def _worth_it(vault: Context, page: GeneratedPage) -> bool:
     """Whether REFLECTION.md would change below its header, which counts the reflections themselves."""
     before = _tracked(vault, page.path)
     return _below_header(before) != _below_header(page.text)
@@ -259,8 +259,8 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     )
 
 
-def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> Kept:
-    return Kept(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
+def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> CoreText:
+    return CoreText(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
 
 
 def _solved(seen: _Seen) -> frozenset[str]:
@@ -478,14 +478,14 @@ def _tracked(vault: Context, path: str) -> str:
     return writer.read(vault.root, path).decode("utf-8", "replace") if (vault.root / path).exists() else ""
 
 
-def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshness, changed: bool | None = None) -> Page:
+def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshness, changed: bool | None = None) -> GeneratedPage:
     text = screening.masked(text)
     if changed is None:
         changed = not same_but_for_date(_tracked(vault, path), text)
-    return Page(**asdict(saved), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
+    return GeneratedPage(**asdict(saved), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
 
 
-def _publish(op: Operation, pages: Sequence[Page], title: str) -> Saved:
+def _publish(op: Operation, pages: Sequence[GeneratedPage], title: str) -> Saved:
     for page in pages:
         if page.changed:
             op.page(page.path, page.text)

@@ -81,14 +81,14 @@ class Purged:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _PurgePlan:
     """What is to change in which history, of so many `objects`.
 
     `left` are files that repeat the memories and stay as they are, `strays` objects that do and that nothing reaches.
     """
 
     wanted: rewriting.Rewrite
-    history: rewriting.History
+    history: rewriting.ReachableHistory
     left: frozenset[str]
     signed: int
     strays: int
@@ -227,7 +227,7 @@ def _of(parsed: Parsed, ids: Collection[str]) -> bool:
     return any(canonical(str(parsed.head.get(name) or "")) in ids for name in ("id", "from_id", "to_id"))
 
 
-def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _Plan:
+def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _PurgePlan:
     """Look through all objects: what repeats the memories, and what shall be there instead."""
     history = rewriting.history(repo)
     current = rewriting.held_by_trees(repo, repo.work_tree)
@@ -257,7 +257,7 @@ def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _Plan:
     wanted = rewriting.Rewrite(blobs=blobs, messages=messages)
     changed = {*wanted.commits(history), *messages}
     signed = sum(oid in changed and (b"\ngpgsig" in data or b"-----BEGIN " in data) for oid, data in said.items())
-    return _Plan(wanted, history, frozenset(left), signed, strays, count)
+    return _PurgePlan(wanted, history, frozenset(left), signed, strays, count)
 
 
 def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bool) -> bytes | None:
@@ -347,7 +347,7 @@ def _follow(vault: Context, renamed: Mapping[str, str]) -> None:
         op.carry_out(f"{counted(len(ids), 'memory', 'memories')} name commits anew", ids)
 
 
-def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _Plan, despite: Sequence[str]) -> Purged:
+def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despite: Sequence[str]) -> Purged:
     """What would be done, and what stands in its way."""
     changed = {*plan.wanted.commits(plan.history)}
     peeled = rewriting.peeled(repo, plan.history.roots.values())
@@ -376,7 +376,7 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _Plan, despite: S
     )
 
 
-def _receipt(vault: Context, ids: tuple[str, ...], plan: _Plan, moved: Mapping[str, tuple[str, str]]) -> str:
+def _receipt(vault: Context, ids: tuple[str, ...], plan: _PurgePlan, moved: Mapping[str, tuple[str, str]]) -> str:
     """Write down what was done, without a word of what went; by `held_by` its return is known."""
     held = sorted({commit for oid in plan.wanted.blobs for commit in plan.history.by[oid]})[:_HELD_BY]
     refs = {ref: {"before": before, "after": after} for ref, (before, after) in moved.items()}

@@ -63,7 +63,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings(Saved):
+class ShownSettings(Saved):
     """The settings of a vault and of this machine; `changed` names the one of the vault that was set."""
 
     path: str
@@ -192,7 +192,9 @@ def _made_home(root: Path, home: Path | None, *, commit: bool) -> Path:
     return made
 
 
-def config(vault: Context, name: str = "", value: str | None = None, *, machine: Mapping[str, str] | None = None) -> Settings:
+def config(
+    vault: Context, name: str = "", value: str | None = None, *, machine: Mapping[str, str] | None = None
+) -> ShownSettings:
     """All settings of the vault and of this machine, or one; with `value`, set it in `vault.toml`, every other byte kept.
 
     `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it.
@@ -214,7 +216,7 @@ def config(vault: Context, name: str = "", value: str | None = None, *, machine:
     if not results and not ours:
         raise UsageError(f"there is no setting `{one_line(name, 40)}`", "`vt config` lists them")
     fault = (vault.machine.fault,) if vault.machine.fault else ()
-    return Settings(
+    return ShownSettings(
         **{**asdict(saved), "warnings": (*saved.warnings, *told, *fault)},
         path=str(vault.settings_path),
         changed=name if value is not None else None,

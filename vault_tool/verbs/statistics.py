@@ -20,7 +20,7 @@ _BESIDE = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
+class VaultName:
     """What the vault says it is."""
 
     id: str | None
@@ -44,7 +44,7 @@ class EmbeddingCoverage:
 class Stats:
     """The answer of `get_stats`; an understanding is active until another supersedes it."""
 
-    workspace: Workspace
+    workspace: VaultName
     subject_count: int
     observation_count: int
     understanding_count: int
@@ -163,12 +163,12 @@ def get_stats(vault: Context) -> Stats:
     )
 
 
-def _workspace(vault: Context) -> Workspace:
+def _workspace(vault: Context) -> VaultName:
     found: Entry | None = next(iter(vault.index.catalog.of_class(RecordClass.WORKSPACE)), None)
     if found is None:
-        return Workspace(id=None, name=vault.root.name, description="", root=str(vault.root))
+        return VaultName(id=None, name=vault.root.name, description="", root=str(vault.root))
     said = found.text("description") or found.preview
-    return Workspace(id=found.id, name=found.text("name") or found.title, description=said, root=str(vault.root))
+    return VaultName(id=found.id, name=found.text("name") or found.title, description=said, root=str(vault.root))
 
 
 def _coverage(vault: Context) -> EmbeddingCoverage:

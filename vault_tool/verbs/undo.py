@@ -35,7 +35,7 @@ _REPEATING = frozenset({"remember", "add-observations", "write"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class UntouchedFile:
     """A file of the operation that stays as it is, and why."""
 
     path: str
@@ -50,7 +50,7 @@ class Undone(Saved):
     subject: str
     removed: tuple[str, ...]
     restored: tuple[str, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[UntouchedFile, ...]
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class _Reversal:
     removed: dict[str, bytes] = field(default_factory=dict)
     rewritten: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
     revived: dict[str, bytes] = field(default_factory=dict)
-    kept: list[Kept] = field(default_factory=list)
+    kept: list[UntouchedFile] = field(default_factory=list)
 
 
 def undo(vault: Context, target: str = "") -> Undone:
@@ -158,11 +158,11 @@ def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:
     back = _Reversal()
     for path in codes:
         if not _is_note(path):
-            back.kept.append(Kept(path=path, reason=_reason_untouched(path)))
+            back.kept.append(UntouchedFile(path=path, reason=_reason_untouched(path)))
             continue
         _require_unchanged(vault, path, after.get(path))
         if path not in before and (done.op in _OF_FILES or _was_there(vault, done, path, after[path])):
-            back.kept.append(Kept(path=path, reason="a person made it, and it was not committed before"))
+            back.kept.append(UntouchedFile(path=path, reason="a person made it, and it was not committed before"))
         elif path not in before:
             back.removed[path] = after[path]
         elif path in after:
@@ -223,7 +223,7 @@ def _keep_what_is_used(vault: Context, back: _Reversal) -> None:
             if users:
                 del back.removed[path]
                 back.kept.append(
-                    Kept(
+                    UntouchedFile(
                         path=path,
                         reason=f"{counted(len(users), 'other note')} {'is' if len(users) == 1 else 'are'} tagged with it",
                     )

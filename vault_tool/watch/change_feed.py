@@ -16,7 +16,7 @@ ADDED, MODIFIED, MOVED, REMOVED, PROBLEM = "added", "modified", "moved", "remove
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class NoteChange:
     """One logical change of one note; `was` is where a moved one stood, `line` and `message` tell of a problem."""
 
     change: str
@@ -42,7 +42,7 @@ class ChangeFeed:
         """Whether a note was there when it was last told of."""
         return path in self._known
 
-    def of(self, catalog: Catalog, paths: Collection[str] | None = None) -> list[Change]:
+    def of(self, catalog: Catalog, paths: Collection[str] | None = None) -> list[NoteChange]:
         """What changed among `paths` (None: everywhere) since the last time, in the order of paths."""
         now = _notes(catalog.all_files() if paths is None else catalog.files(paths))
         before = self._known if paths is None else {path: self._known[path] for path in paths if path in self._known}
@@ -57,7 +57,7 @@ def _notes(files: Mapping[str, Known]) -> dict[str, Known]:
     return {path: known for path, known in files.items() if known.kind in NOTES and path.startswith(_BELOW)}
 
 
-def _changes(before: Mapping[str, Known], now: Mapping[str, Known]) -> Iterator[Change]:
+def _changes(before: Mapping[str, Known], now: Mapping[str, Known]) -> Iterator[NoteChange]:
     """The differences; a note that is gone here and stands there with the same content was moved."""
     gone: dict[str, list[str]] = {}
     for path, was in before.items():
@@ -67,28 +67,28 @@ def _changes(before: Mapping[str, Known], now: Mapping[str, Known]) -> Iterator[
         old = before.get(path)
         if old is None:
             sources = gone.get(known.hash) if known.hash else None
-            yield Change(MOVED, path, was=sources.pop(0)) if sources else Change(ADDED, path)
+            yield NoteChange(MOVED, path, was=sources.pop(0)) if sources else NoteChange(ADDED, path)
         elif old.hash != known.hash:
-            yield Change(MODIFIED, path)
-    yield from (Change(REMOVED, path) for paths in gone.values() for path in paths)
+            yield NoteChange(MODIFIED, path)
+    yield from (NoteChange(REMOVED, path) for paths in gone.values() for path in paths)
 
 
-def _with_titles(catalog: Catalog, changes: Iterable[Change], now: Mapping[str, Known]) -> list[Change]:
+def _with_titles(catalog: Catalog, changes: Iterable[NoteChange], now: Mapping[str, Known]) -> list[NoteChange]:
     """The same with titles, and with what is wrong in the notes that changed."""
     listed = list(changes)
     there = [change.path for change in listed if change.change != REMOVED]
     entries = catalog.by_paths(there)
     problems = _problems(catalog, set(there))
-    told: list[Change] = []
+    told: list[NoteChange] = []
     for change in listed:
         known = now.get(change.path)
         if known is None or known.kind != UNREADABLE:
             entry = entries.get(change.path)
             page = catalog.page(change.path) if entry is None and known is not None else None
             title = entry.title if entry else page.title if page else ""
-            told.append(Change(change.change, change.path, title, change.was))
+            told.append(NoteChange(change.change, change.path, title, change.was))
         wrong = problems.get(change.path, ())
-        told.extend(Change(PROBLEM, change.path, line=problem.line, message=problem.message) for problem in wrong)
+        told.extend(NoteChange(PROBLEM, change.path, line=problem.line, message=problem.message) for problem in wrong)
     return told
 
 

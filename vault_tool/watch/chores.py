@@ -13,7 +13,7 @@ from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import SMALL
 from vault_tool.vault.vector_upkeep import outlook
-from vault_tool.watch.worker import Left, Outcome, Task, Worker, do
+from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 
 EXPORT_QUIET = 10.0
 """Seconds without a change before the exports of a large vault are written."""
@@ -99,7 +99,7 @@ class Chores:
             self._export_after = ended + EXPORT_SHARE * (ended - self._begun)
         self._take(errand.task, errand.outcome())
 
-    def _take(self, task: Task, outcome: Outcome) -> None:
+    def _take(self, task: Task, outcome: WorkResult) -> None:
         """Tell what came of a task, and note when it is to be done again."""
         if task is Task.VECTORS and outcome.left is not Left.NOTHING:
             self._embedded = ()

@@ -17,7 +17,7 @@ LONGEST_WAIT = 15.0
 """Seconds after which a file is looked at although programs keep writing to it."""
 
 
-class Look(Enum):
+class FirstLook(Enum):
     """What a first look at a file says."""
 
     WHOLE = "whole"
@@ -50,11 +50,11 @@ class Settling:
         self._waiting.clear()
         self._since.clear()
 
-    def ready_at(self, path: str, look: Look) -> float:
+    def ready_at(self, path: str, look: FirstLook) -> float:
         """The moment (monotonic seconds) from which a file may be looked at, if nothing more is heard of it."""
         touch = self._waiting[path]
-        wait = HALF_WAIT if touch.writing or look is Look.BROKEN else 0.0
-        if look is Look.GONE and not touch.moved:
+        wait = HALF_WAIT if touch.writing or look is FirstLook.BROKEN else 0.0
+        if look is FirstLook.GONE and not touch.moved:
             wait = GONE_WAIT
         return min(touch.at + wait, self._since[path] + LONGEST_WAIT)
 

@@ -27,7 +27,7 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingObserver
 
 from vault_tool.files.layout import VAULT, FileKind, file_kind, ignored_folder
-from vault_tool.watch.pending_paths import OVERFLOW, Inbox
+from vault_tool.watch.pending_paths import OVERFLOW, PendingPaths
 
 # Not among them: reads, which our own indexing makes, and a folder's change of time, which every file in it makes.
 _HEARD: list[type[FileSystemEvent]] = [
@@ -44,7 +44,7 @@ class CannotHear(Exception):
 class FileObserver:
     """Every change below `vault/`, put into an inbox, from `start` until `stop`."""
 
-    def __init__(self, root: Path, inbox: Inbox) -> None:
+    def __init__(self, root: Path, inbox: PendingPaths) -> None:
         self._root = root
         self._inbox = inbox
         self._observer: BaseObserver | None = None
@@ -102,7 +102,7 @@ class FileObserver:
 class _Listener(FileSystemEventHandler):
     """Sorts what is heard: notes and journals to be looked at, folders that ask for a comparison, cookies, and noise."""
 
-    def __init__(self, root: Path, inbox: Inbox) -> None:
+    def __init__(self, root: Path, inbox: PendingPaths) -> None:
         self._prefix = f"{root}{os.sep}"
         self._inbox = inbox
 
@@ -144,7 +144,7 @@ class _Listener(FileSystemEventHandler):
 class _Alarm(logging.Handler):
     """Hears watchdog's warnings: the only sign that it gives of an overflow or of a thread's fault."""
 
-    def __init__(self, inbox: Inbox) -> None:
+    def __init__(self, inbox: PendingPaths) -> None:
         super().__init__(logging.WARNING)
         self._inbox = inbox
 

@@ -41,7 +41,7 @@ class Batch:
     cookies: tuple[Cookie, ...]
 
 
-class Inbox:
+class PendingPaths:
     """Paths that changed, doubts, and cookies that came back; `now` is what says when."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:

@@ -21,11 +21,11 @@ from vault_tool.index.updating import head_signature
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
 from vault_tool.vault.context import Context
-from vault_tool.watch.change_feed import Change, ChangeFeed
+from vault_tool.watch.change_feed import ChangeFeed, NoteChange
 from vault_tool.watch.chores import Chores
-from vault_tool.watch.debounce import Look, Settling
+from vault_tool.watch.debounce import FirstLook, Settling
 from vault_tool.watch.observer import CannotHear, FileObserver
-from vault_tool.watch.pending_paths import OVERFLOW, Cookie, Inbox
+from vault_tool.watch.pending_paths import OVERFLOW, Cookie, PendingPaths
 
 TICK = 0.5
 """Seconds after which the watcher looks up even if nothing was heard, to see whether it should stop."""
@@ -49,7 +49,7 @@ _EVENTS, _POLLING = "events", "polling"
 class Told:
     """What a watcher has to say: changes of notes, or one `remark` on its own work."""
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[NoteChange, ...] = ()
     remark: str = ""
 
 
@@ -62,7 +62,7 @@ class Watcher:
         self._vault = vault
         self._tell = tell
         self._every = reconcile
-        self._inbox = Inbox()
+        self._inbox = PendingPaths()
         self._hearing = FileObserver(vault.root, self._inbox)
         self._settling = Settling()
         self._chores = Chores(self._remark) if chores else None
@@ -161,7 +161,7 @@ class Watcher:
         wait = max(0.0, min(TICK, self._inbox.due(QUIET, longest), self._reconcile_at - time.monotonic()))
         # With more of them everything is compared at once, whatever each is waiting for.
         for path in self._settling.paths()[:_FEW_PATHS]:
-            wait = min(wait, max(0.1, self._settling.ready_at(path, Look.WHOLE) - time.monotonic()))
+            wait = min(wait, max(0.1, self._settling.ready_at(path, FirstLook.WHOLE) - time.monotonic()))
         return wait
 
     def _look(self) -> None:
@@ -183,26 +183,26 @@ class Watcher:
     def _ready_paths(self) -> list[str]:
         now = time.monotonic()
         paths = self._settling.paths()
-        return [path for path in paths if self._settling.ready_at(path, Look.WHOLE) <= now and self._is_ready(path, now)]
+        return [path for path in paths if self._settling.ready_at(path, FirstLook.WHOLE) <= now and self._is_ready(path, now)]
 
     def _is_ready(self, path: str, now: float) -> bool:
         return self._settling.ready_at(path, self._first_look(path)) <= now
 
-    def _first_look(self, path: str) -> Look:
+    def _first_look(self, path: str) -> FirstLook:
         """Whether a file is there and can be read as what it is; a note that was broken before need not wait to be it."""
         try:
             data = reader.read(self._vault.root, path)
         except FileNotFoundError:
-            return Look.GONE
+            return FirstLook.GONE
         except (OSError, Refused):
-            return Look.BROKEN
+            return FirstLook.BROKEN
         was = self._news.kind(path) if self._news is not None else ""
         if file_kind(path) is not FileKind.NOTE or was == UNREADABLE:
-            return Look.WHOLE
+            return FirstLook.WHOLE
         # A note that is empty now is one that somebody is about to write.
         if was and not data:
-            return Look.BROKEN
-        return Look.WHOLE if parse(path, data, self._vault.settings.types).readable else Look.BROKEN
+            return FirstLook.BROKEN
+        return FirstLook.WHOLE if parse(path, data, self._vault.settings.types).readable else FirstLook.BROKEN
 
     def _look_at(self, paths: list[str]) -> bool:
         if not paths:

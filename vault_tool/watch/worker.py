@@ -57,19 +57,19 @@ class Left(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class WorkResult:
     """What came of an errand: what a person should know, if anything, and what is left."""
 
     said: str = ""
     left: Left = Left.NOTHING
 
 
-def do(vault: Context, task: Task) -> Outcome:
+def do(vault: Context, task: Task) -> WorkResult:
     """Do one thing."""
     try:
         return _DOING[task](vault)
     except VaultError as fault:
-        return Outcome(f"{_UNDONE[task]}: {fault.message}", Left.REST)
+        return WorkResult(f"{_UNDONE[task]}: {fault.message}", Left.REST)
 
 
 class Worker:
@@ -91,13 +91,13 @@ class Worker:
         """Whether it has ended."""
         return self._process.poll() is not None
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> WorkResult:
         """What came of it, once it is over."""
         text, _ = self._process.communicate()
         code = self._process.returncode
         if code in _LEFT:
-            return Outcome(text, Left(code))
-        return Outcome(text or f"the errand for {self.task} ended with {code}", Left.REST)
+            return WorkResult(text, Left(code))
+        return WorkResult(text or f"the errand for {self.task} ended with {code}", Left.REST)
 
     def stop(self) -> None:
         """End it soon: what a kill leaves half done is healed by the next command."""
@@ -108,40 +108,40 @@ class Worker:
                 return
 
 
-def _core(vault: Context) -> Outcome:
+def _core(vault: Context) -> WorkResult:
     page = pages.core(vault)
     if not page.changed:
-        return Outcome()
-    return Outcome(f"{CORE_FILE} made anew" + (f", not committed: {page.reason}" if page.reason else ""))
+        return WorkResult()
+    return WorkResult(f"{CORE_FILE} made anew" + (f", not committed: {page.reason}" if page.reason else ""))
 
 
-def _exports(vault: Context) -> Outcome:
+def _exports(vault: Context) -> WorkResult:
     vault.index.export()
     vault.standings.keep()
-    return Outcome()
+    return WorkResult()
 
 
-def _turns(vault: Context) -> Outcome:
+def _turns(vault: Context) -> WorkResult:
     held = taking.drain(vault).held
-    return Outcome(f"memories held for review: {held}; `vt review`" if held else "")
+    return WorkResult(f"memories held for review: {held}; `vt review`" if held else "")
 
 
-def _backstop(vault: Context) -> Outcome:
+def _backstop(vault: Context) -> WorkResult:
     found = len(backstop(vault, limit=None).results)
-    return Outcome(f"{counted(found, 'turn')} that wrote nothing may deserve a second look: `vt backstop`" if found else "")
+    return WorkResult(f"{counted(found, 'turn')} that wrote nothing may deserve a second look: `vt backstop`" if found else "")
 
 
-def _vectors(vault: Context) -> Outcome:
+def _vectors(vault: Context) -> WorkResult:
     kept = keep_vectors(vault, VECTOR_SECONDS)
     if kept.fault:
-        return Outcome(f"{_UNDONE[Task.VECTORS]}: {kept.fault}", Left.REST)
+        return WorkResult(f"{_UNDONE[Task.VECTORS]}: {kept.fault}", Left.REST)
     if kept.behind:
-        return Outcome(left=Left.MORE if kept.done else Left.REST)
-    return Outcome(left=Left.NOTHING if kept.embedder or vault.machine.provider == "none" else Left.NOBODY)
+        return WorkResult(left=Left.MORE if kept.done else Left.REST)
+    return WorkResult(left=Left.NOTHING if kept.embedder or vault.machine.provider == "none" else Left.NOBODY)
 
 
 _LEFT = frozenset(Left)
-_DOING: Mapping[Task, Callable[[Context], Outcome]] = {
+_DOING: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.CORE: _core,
     Task.EXPORTS: _exports,
     Task.TURNS: _turns,

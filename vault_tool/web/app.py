@@ -20,7 +20,7 @@ from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError,
 from vault_tool.mcp.listening import App, Door, serve_http
 from vault_tool.vault.one_thread import OneThread
 from vault_tool.web import live
-from vault_tool.web.asking import Answers, Flashes
+from vault_tool.web.asking import AnswerCache, Flashes
 from vault_tool.web.door import Entrance, guarded
 from vault_tool.web.rendering import FOLDER, page
 
@@ -57,7 +57,7 @@ def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: 
     app.state.run = OneThread(opening)
     app.state.live = live.Live(root, app.state.run)
     app.state.flashes = Flashes()
-    app.state.answers = Answers()
+    app.state.answers = AnswerCache()
     return guarded(app, door, entrance, secret)
 
 

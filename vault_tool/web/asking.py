@@ -139,7 +139,7 @@ async def act(request: Request, use: Callable[[Vault], T]) -> T:
         request.app.state.live.look()
 
 
-class Answers:
+class AnswerCache:
     """What verbs that look at the whole vault answered: kept until the vault changes, for a minute at most, for it also ages."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -166,8 +166,8 @@ class Answers:
 
 
 def kept(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[Vault], T]:
-    """`use` as something to ask the vault for, whose answer is kept; see `Answers`."""
-    answers: Answers = request.app.state.answers
+    """`use` as something to ask the vault for, whose answer is kept; see `AnswerCache`."""
+    answers: AnswerCache = request.app.state.answers
     return lambda vault: answers.of(vault, name, use)
 
 

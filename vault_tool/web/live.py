@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import VaultError
 from vault_tool.watch.observer import CannotHear, FileObserver
-from vault_tool.watch.pending_paths import Inbox
+from vault_tool.watch.pending_paths import PendingPaths
 
 if TYPE_CHECKING:
     from vault_tool.vault.one_thread import OneThread
@@ -84,7 +84,7 @@ class Live:
     async def _watch(self) -> None:
         """Compare after each notice, for as long as somebody listens."""
         while self._listeners and not self._ended:
-            inbox = Inbox()
+            inbox = PendingPaths()
             hearing, deaf = FileObserver(self._root, inbox), False
             try:
                 await asyncio.to_thread(hearing.start)
@@ -108,7 +108,7 @@ class Live:
                 one.get_nowait()  # it will hear of both at once
             one.put_nowait(seq)
 
-    async def _next(self, inbox: Inbox, *, deaf: bool) -> None:
+    async def _next(self, inbox: PendingPaths, *, deaf: bool) -> None:
         """Wait for a change to have settled, for `look`, or for `EVERY` seconds where the system is silent."""
         waited = 0.0
         while self._listeners and not self._ended and not self._asked.is_set():

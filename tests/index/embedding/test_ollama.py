@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import DIMENSIONS, FakeOllama
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.asking import NoAnswer, Server
+from vault_tool.index.embedding.asking import EmbeddingServer, NoAnswer
 from vault_tool.index.embedding.embedder import Role
 from vault_tool.index.embedding.ollama import MODEL, Ollama, models_at
 from vault_tool.index.embedding.served import BATCH, Limits
@@ -151,7 +151,7 @@ class TestNoAnswer:
 
     def test_a_call_that_nobody_waits_for_any_more_ends(self) -> None:
         with FakeOllama(mode=Mode.DRIP) as server, pytest.raises(NoAnswer, match="did not answer in time"):
-            Server(server.url, remote=False).ask("/api/embed", {"model": MODEL, "input": TEXTS}, seconds=0.1, most=2**20)
+            EmbeddingServer(server.url, remote=False).ask("/api/embed", {"model": MODEL, "input": TEXTS}, seconds=0.1, most=2**20)
 
     def test_texts_do_not_follow_a_redirection(self, server: FakeOllama) -> None:
         sly = FakeOllama(mode=Mode.REDIRECT, elsewhere=f"{server.url}/api/embed")

@@ -15,7 +15,7 @@ from vault_tool import Vault
 from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import frontmatter
-from vault_tool.importing.copy_paths import Places, is_note
+from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.verbs.importing.intake import BATCH, Imported
 
 WILD = Path(__file__).parents[2] / "vaults"
@@ -40,11 +40,11 @@ def _head_lines(data: bytes) -> list[bytes]:
 
 
 def _copy(vault: Vault, name: str, path: str) -> bytes:
-    return (vault.root / Places(name).of(path)).read_bytes()
+    return (vault.root / CopyPaths(name).of(path)).read_bytes()
 
 
 def _head(vault: Vault, name: str, path: str) -> dict[str, object]:
-    entry = vault.index.catalog.by_path(Places(name).of(path))
+    entry = vault.index.catalog.by_path(CopyPaths(name).of(path))
     assert entry is not None
     return dict(entry.head)
 
@@ -53,7 +53,7 @@ def _head(vault: Vault, name: str, path: str) -> dict[str, object]:
 def test_every_byte_of_a_wild_folder_is_there_afterwards(vault: Vault, name: str) -> None:
     done = vault.import_markdown(WILD / name)
     left_out = {problem.path for problem in done.problems if problem.code in ("empty", "not-text")}
-    places, changed = Places(name), (b"tags:", b"type:", b"id:", b"created:", b"origin:", b"project:")
+    places, changed = CopyPaths(name), (b"tags:", b"type:", b"id:", b"created:", b"origin:", b"project:")
     checked = 0
     for source in (path for path in sorted((WILD / name).rglob("*")) if is_note(path.name)):
         relative = source.relative_to(WILD / name).as_posix()
@@ -139,7 +139,7 @@ class TestWhatIsUnderstood:
         done = vault.import_markdown(source)
         assert (done.imported, done.skipped) == (2, {"hidden": 1, "template": 3})
         assert {(p.path, p.code) for p in done.problems} == {("Templates", "template"), ("Forms", "template")}
-        assert not (vault.root / Places("n").of("Templates/m.md")).exists()
+        assert not (vault.root / CopyPaths("n").of("Templates/m.md")).exists()
 
     @pytest.mark.parametrize("settings", ["", "[]", '{"folder": ["x"]}', '{"folder": " / "}', '{"folder": "gone"}', "\x00{"])
     def test_settings_that_name_no_templates_leave_out_nothing(self, vault: Vault, tmp_path: Path, settings: str) -> None:
@@ -376,10 +376,10 @@ def test_a_renamed_note_takes_its_copy_along_with_its_id(vault: Vault, tmp_path:
     )
     vault.import_markdown(folder)
     before = {path: _head(vault, "notes", path)["id"] for path in ("a/Old name.md", "b.md", "c.md")}
-    edited = vault.root / Places("notes").of("b.md")
+    edited = vault.root / CopyPaths("notes").of("b.md")
     edited.write_bytes(edited.read_bytes() + b"A line by hand.\n")
     moved_here = vault.root / "vault" / "mine.md"
-    (vault.root / Places("notes").of("c.md")).rename(moved_here)
+    (vault.root / CopyPaths("notes").of("c.md")).rename(moved_here)
     for old, new in (("a/Old name.md", "z/New name.md"), ("b.md", "z/b2.md"), ("c.md", "z/c2.md")):
         (folder / new).parent.mkdir(exist_ok=True)
         (folder / old).rename(folder / new)
@@ -402,18 +402,18 @@ def test_what_is_gone_is_told_and_pruned_only_when_asked(vault: Vault, tmp_path:
     files = {"a.md": "Words of one.\n", "b.md": "Words of two.\n", "page.md": "---\nx: [\n---\nBroken.\n", "stays.md": "Here.\n"}
     folder = _write(tmp_path / "source" / "notes", files)
     vault.import_markdown(folder)
-    edited = vault.root / Places("notes").of("b.md")
+    edited = vault.root / CopyPaths("notes").of("b.md")
     edited.write_bytes(edited.read_bytes() + b"A line by hand.\n")
     for name in ("a.md", "b.md", "page.md"):
         (folder / name).unlink()
     told = vault.import_markdown(folder)
     assert (told.gone, told.pruned) == (("a.md", "b.md", "page.md"), 0)
-    assert (vault.root / Places("notes").of("a.md")).exists()
+    assert (vault.root / CopyPaths("notes").of("a.md")).exists()
     done = vault.import_markdown(folder, prune=True)
     assert (done.pruned, done.changed_on_both_sides, done.committed) == (2, ("b.md",), True)
-    assert not (vault.root / Places("notes").of("a.md")).exists()
+    assert not (vault.root / CopyPaths("notes").of("a.md")).exists()
     assert edited.exists()
-    assert "Words of one." in git(vault.root, "show", f"HEAD~1:{Places('notes').of('a.md')}")
+    assert "Words of one." in git(vault.root, "show", f"HEAD~1:{CopyPaths('notes').of('a.md')}")
     assert vault.import_markdown(folder).gone == ("b.md",)
 
 
@@ -423,7 +423,7 @@ def test_an_empty_folder_prunes_nothing(vault: Vault, tmp_path: Path) -> None:
     (folder / "a.md").unlink()
     with pytest.raises(Refused, match="has no note at all"):
         vault.import_markdown(folder, prune=True)
-    assert (vault.root / Places("notes").of("a.md")).exists()
+    assert (vault.root / CopyPaths("notes").of("a.md")).exists()
 
 
 def test_a_problem_is_told_once_and_counted_from_then_on(vault: Vault, tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.recall.asked import ProfileName
-from vault_tool.verbs.recall.engine import Answer, Asked, gather
+from vault_tool.verbs.recall.engine import Answer, Query, gather
+from vault_tool.verbs.recall.query import ProfileName
 from vault_tool.verbs.recall.recall import SUPPORTING, Bundle, SubjectView
 
 pytestmark = pytest.mark.without_git
@@ -36,7 +36,7 @@ def _titles(answer: Bundle | Answer) -> list[str]:
 
 
 def _unprompted(vault: Vault, query: str) -> Answer:
-    return gather(vault, Asked(query=query, profile="ambient"))
+    return gather(vault, Query(query=query, profile="ambient"))
 
 
 def test_a_question_gives_the_best_answer_its_support_and_where_it_comes_from(vault: Vault) -> None:
@@ -112,7 +112,7 @@ PROFILES: tuple[ProfileName, ...] = ("targeted", "ambient", "core")
 
 
 def _for_cats(vault: Vault, profile: ProfileName) -> set[str]:
-    return {one.id for one in gather(vault, Asked(query="which vaccine did the cat get?", profile=profile)).results}
+    return {one.id for one in gather(vault, Query(query="which vaccine did the cat get?", profile=profile)).results}
 
 
 @pytest.mark.parametrize("way", ["link", "evidence"])
@@ -156,7 +156,7 @@ def test_a_change_comes_with_what_it_changes(vault: Vault) -> None:
     change = vault.remember("Moved to the day before.", kind="change", change_targets=[decided.id])
     results = _asked(vault, "when do deployments happen?").results
     assert [(one.id, one.role) for one in results] == [(change.id, "update"), (decided.id, "answer")]
-    assert gather(vault, Asked(query="when do deployments happen?", update_links=False)).results[1:] == ()
+    assert gather(vault, Query(query="when do deployments happen?", update_links=False)).results[1:] == ()
 
 
 def test_an_edge_leads_to_its_other_end(vault: Vault) -> None:
@@ -380,7 +380,7 @@ def test_whose_memories_are_asked_for_bounds_the_answer_about_a_subject_too(vaul
 def test_a_budget_bounds_other_scripts_as_well(vault: Vault) -> None:
     for number in range(4):
         vault.remember(f"第{number}回：" + "東京の天気は晴れです。" * 20, ["天気"])
-    found = gather(vault, Asked(query="東京の天気", budget=400))
+    found = gather(vault, Query(query="東京の天気", budget=400))
     assert 1 <= len(found.results) <= 2
 
 

@@ -13,7 +13,7 @@ from vault_tool import Vault
 from vault_tool.recall.weights import PROFILES
 from vault_tool.vault import vector_upkeep
 from vault_tool.verbs.recall import vector_scores
-from vault_tool.verbs.recall.engine import Asked, gather
+from vault_tool.verbs.recall.engine import Query, gather
 from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
@@ -88,7 +88,7 @@ def test_what_is_replaced_is_no_step_of_a_chain(root: Path) -> None:
         old = vault.create_understanding(["Harbor"], "The harbor wall in the wind is where nets hang.", summary="Nets")
         vault.embed()
         query = "where does kelp dry?"
-        assert {hit.id, old.id} == {one.id for one in gather(vault, Asked(query=query, hops=2)).results}
+        assert {hit.id, old.id} == {one.id for one in gather(vault, Query(query=query, hops=2)).results}
         vault.update_understanding(old.id, "Nothing.", new_summary="Nothing")
         vault.embed()
-        assert old.id not in {one.id for one in gather(vault, Asked(query=query, hops=2)).results}
+        assert old.id not in {one.id for one in gather(vault, Query(query=query, hops=2)).results}

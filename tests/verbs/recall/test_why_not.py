@@ -8,8 +8,8 @@ import pytest
 
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.verbs.recall.asked import Asked, Fate
 from vault_tool.verbs.recall.filters import Filters
+from vault_tool.verbs.recall.query import Fate, Query
 from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git
@@ -112,7 +112,7 @@ def test_a_refusal_is_given_exactly_where_a_filter_refuses(vault: Vault) -> None
     old = vault.create_understanding(["Redis"], "Redis is a cache.", "A cache.")
     vault.update_understanding(old.id, "Redis is a store.", "A store.")
     entries = vault.index.catalog.snapshot().entries
-    plain = Asked(query="redis")
+    plain = Query(query="redis")
     asked = (
         plain, replace(plain, kinds=("solution",)), replace(plain, tags=("lab",)), replace(plain, not_tags=("ship",)),
         replace(plain, since="2025-01-01"), replace(plain, project="x"), replace(plain, subject_names=("Redis",)),

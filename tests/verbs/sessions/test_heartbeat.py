@@ -22,8 +22,8 @@ from tests.faults.killer import runs_wanted
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Query
 
 TOPICS = st.sampled_from(["idle connections of redis", "naming subjects and tagging"])
 TEXTS = [
@@ -92,7 +92,7 @@ class Conversations(RuleBasedStateMachine):
         if cut:
             model.seen = set()
         left_out = frozenset() if include_seen else frozenset(model.seen)
-        expected = gather(self.vault, Asked(query=topic, profile="ambient", limit=LIMIT, budget=None, exclude=left_out))
+        expected = gather(self.vault, Query(query=topic, profile="ambient", limit=LIMIT, budget=None, exclude=left_out))
         vault = self.vault.as_(session=session)
         told = vault.bring_to_mind(topic, token, include_seen, limit=LIMIT, budget=None)
         ids = [one.id for one in told.results]
@@ -105,7 +105,7 @@ class Conversations(RuleBasedStateMachine):
 
     @rule(session=SESSIONS, which=st.integers(0, 5))
     def recall(self, session: str, which: int) -> None:
-        known = sorted(one.id for one in gather(self.vault, Asked(query="idle connections of redis")).results)
+        known = sorted(one.id for one in gather(self.vault, Query(query="idle connections of redis")).results)
         ids = known[which : which + 2]
         note_seen(self.vault.as_(session=session), ids, "recall")
         model = self.model(session)

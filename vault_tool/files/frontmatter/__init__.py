@@ -7,9 +7,9 @@ from vault_tool.files.frontmatter.edit import add_fields, add_head, edit
 from vault_tool.files.frontmatter.head_reader import read, read_body, read_head
 from vault_tool.files.frontmatter.head_writer import render_head
 from vault_tool.files.frontmatter.split import Parts, split
-from vault_tool.files.frontmatter.values import Fault, Head, Plain, Quoted, Raw, Value
+from vault_tool.files.frontmatter.values import Head, HeadFault, Plain, Quoted, Raw, Value
 
 __all__ = [
-    "AddItems", "Change", "Fault", "Head", "Parts", "Plain", "Quoted", "Raw", "Remove", "RemoveItems", "Set", "Value",
+    "AddItems", "Change", "Head", "HeadFault", "Parts", "Plain", "Quoted", "Raw", "Remove", "RemoveItems", "Set", "Value",
     "add_fields", "add_head", "edit", "read", "read_body", "read_head", "render_head", "split",
 ]  # fmt: skip

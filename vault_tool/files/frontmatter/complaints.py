@@ -6,7 +6,7 @@ import re
 
 import yaml
 
-from vault_tool.files.frontmatter.values import Fault
+from vault_tool.files.frontmatter.values import HeadFault
 
 IN_QUOTES = "put the value in double quotes"
 
@@ -37,7 +37,7 @@ _ROWS = (
 )  # fmt: skip
 
 
-def explain(error: Exception, text: str, first_line: int) -> Fault:
+def explain(error: Exception, text: str, first_line: int) -> HeadFault:
     """The fault that a parser's error stands for, with its line in the file; never empty, whatever the error."""
     at = _line_of(getattr(error, "problem_mark", None))
     context_at = _line_of(getattr(error, "context_mark", None))
@@ -49,17 +49,17 @@ def explain(error: Exception, text: str, first_line: int) -> Fault:
         for in_context, in_problem, at_context, message, hint in _ROWS:
             if in_context in context and in_problem in problem:
                 index = context_at if at_context and context_at is not None else at
-                return Fault(first_line + (index or 0), "bad-yaml", message, hint)
-    return Fault(first_line + (at or 0), "bad-yaml", f"this is not YAML: {problem or error}".split("\n")[0], "")
+                return HeadFault(first_line + (index or 0), "bad-yaml", message, hint)
+    return HeadFault(first_line + (at or 0), "bad-yaml", f"this is not YAML: {problem or error}".split("\n")[0], "")
 
 
-def conflict(text: str, first_line: int) -> Fault | None:
+def conflict(text: str, first_line: int) -> HeadFault | None:
     """The fault of a head that holds the markers of a merge conflict, which explain whatever else is wrong with it."""
     found = _CONFLICT.search(text)
     if found is None:
         return None
     line = first_line + text.count("\n", 0, found.start())
-    return Fault(line, "conflict-markers", "a merge conflict is not resolved", "choose a side and delete the markers")
+    return HeadFault(line, "conflict-markers", "a merge conflict is not resolved", "choose a side and delete the markers")
 
 
 def _line_of(mark: object) -> int | None:
@@ -67,10 +67,10 @@ def _line_of(mark: object) -> int | None:
     return line if isinstance(line, int) else None
 
 
-def _bad_start(error: Exception, lines: list[str], first_line: int) -> Fault:
+def _bad_start(error: Exception, lines: list[str], first_line: int) -> HeadFault:
     mark = getattr(error, "problem_mark", None)
     index, column = getattr(mark, "line", 0), getattr(mark, "column", 0)
     char = lines[index][column : column + 1] if index < len(lines) else ""
     if char == "\t":
-        return Fault(first_line + index, "bad-yaml", "a tab where YAML wants spaces", "indent with spaces")
-    return Fault(first_line + index, "bad-yaml", f"a value cannot begin with `{char}`", IN_QUOTES)
+        return HeadFault(first_line + index, "bad-yaml", "a tab where YAML wants spaces", "indent with spaces")
+    return HeadFault(first_line + index, "bad-yaml", f"a value cannot begin with `{char}`", IN_QUOTES)

@@ -10,7 +10,7 @@ from vault_tool.files.frontmatter.changes import Change, DropItem, Set, Step, ag
 from vault_tool.files.frontmatter.head_reader import read, read_head
 from vault_tool.files.frontmatter.head_writer import field, render_head
 from vault_tool.files.frontmatter.split import Parts, split
-from vault_tool.files.frontmatter.values import Fault, Head, Raw, Value
+from vault_tool.files.frontmatter.values import Head, HeadFault, Raw, Value
 
 _BY_HAND = "edit the file by hand"
 
@@ -93,7 +93,7 @@ def _spliced_in(data: bytes, parts: Parts, text: str) -> bytes:
     return result
 
 
-def _refusal(fault: Fault) -> EditRefused:
+def _refusal(fault: HeadFault) -> EditRefused:
     return EditRefused(f"line {fault.line}: {fault.message}", fault.hint or _BY_HAND)
 
 

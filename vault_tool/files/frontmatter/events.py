@@ -22,7 +22,7 @@ from yaml.events import (
 )
 
 from vault_tool.files.frontmatter.complaints import IN_QUOTES, conflict, explain
-from vault_tool.files.frontmatter.values import MAX_DEPTH, MAX_HEAD_BYTES, MAX_VALUES, Fault, Plain, Raw
+from vault_tool.files.frontmatter.values import MAX_DEPTH, MAX_HEAD_BYTES, MAX_VALUES, HeadFault, Plain, Raw
 
 FAULTS_SHOWN = 20
 
@@ -56,7 +56,7 @@ def shield(text: str) -> tuple[str, dict[int, str]]:
 class _Stop(Exception):
     """Reading further is useless; carries the fault."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: HeadFault) -> None:
         super().__init__(fault.message)
         self.fault = fault
 
@@ -65,7 +65,7 @@ class Reading:
     """One pass over a head; `faults` and `editable` are meaningful after `run`."""
 
     def __init__(self, text: str, first_line: int, parser: Callable[[str], EventSource] = parser_of) -> None:
-        self.faults: list[Fault] = []
+        self.faults: list[HeadFault] = []
         self.editable = True
         self._text = text
         self._first_line = first_line
@@ -94,12 +94,12 @@ class Reading:
 
     def _check_characters(self) -> None:
         if len(self._text) > MAX_HEAD_BYTES:
-            raise _Stop(Fault(self._first_line - 1, "head-too-large", f"the head is over {MAX_HEAD_BYTES:,} characters long"))
+            raise _Stop(HeadFault(self._first_line - 1, "head-too-large", f"the head is over {MAX_HEAD_BYTES:,} characters long"))
         found = _CONTROL.search(self._text)
         if found:
             line = self._first_line + self._text.count("\n", 0, found.start())
             message = f"a control character (U+{ord(found[0]):04X}) in the head"
-            raise _Stop(Fault(line, "control-character", message, "delete it"))
+            raise _Stop(HeadFault(line, "control-character", message, "delete it"))
 
     def _next(self) -> Event:
         event = self._source.get_event()
@@ -191,12 +191,12 @@ class Reading:
                 self._add(event, "tag", f"`{_written_tag(event.tag)}` is a type tag, which heads cannot have", IN_QUOTES)
 
     def _add(self, event: Event, code: str, message: str, hint: str, *, fatal: bool = True) -> None:
-        self.faults.append(Fault(_position(event)[0] + self._first_line, code, message, hint, fatal))
+        self.faults.append(HeadFault(_position(event)[0] + self._first_line, code, message, hint, fatal))
         if len(self.faults) >= FAULTS_SHOWN:
             self._stop(event, "too-many-faults", "there is more wrong with this head", "mend these first")
 
     def _stop(self, event: Event, code: str, message: str, hint: str) -> NoReturn:
-        raise _Stop(Fault(_position(event)[0] + self._first_line, code, message, hint))
+        raise _Stop(HeadFault(_position(event)[0] + self._first_line, code, message, hint))
 
 
 def _position(event: Event) -> tuple[int, int]:

@@ -14,7 +14,7 @@ Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FieldLines:
     """One field: its first and last line (from 0, within the head), the column after its colon, and its value's node."""
 
     first: int
@@ -45,14 +45,14 @@ class Layout:
     text: str
     lines: tuple[str, ...]
     starts: tuple[int, ...]
-    places: dict[str, Place]
+    places: dict[str, FieldLines]
     indent: int
 
     def offset(self, line: int, column: int = 0) -> int:
         """The offset in `text` of a position; the line after the last one starts at the end."""
         return min(self.starts[line] + column, len(self.text))
 
-    def item_first(self, place: Place, index: int) -> int:
+    def item_first(self, place: FieldLines, index: int) -> int:
         """The line of the dash of a block list's item."""
         column = place.node.start_mark.column
         line: int = place.node.value[index].start_mark.line
@@ -60,7 +60,7 @@ class Layout:
             line -= 1
         return line
 
-    def item_last(self, place: Place, index: int) -> int:
+    def item_last(self, place: FieldLines, index: int) -> int:
         """The last line of a block list's item; comments that follow it are not its own."""
         items = place.node.value
         limit = self.item_first(place, index + 1) - 1 if index + 1 < len(items) else place.last
@@ -78,13 +78,13 @@ def lay_out(text: str) -> Layout:
     if not isinstance(root, MappingNode):
         return Layout(text, lines, tuple(starts), {}, 0)
     indent = root.start_mark.column
-    places: dict[str, Place] = {}
+    places: dict[str, FieldLines] = {}
     following = [key.start_mark.line for key, _ in root.value[1:]] + [len(lines)]
     for (key, node), limit in zip(root.value, following, strict=True):
         first = key.start_mark.line
         last = _trimmed(lines, limit - 1, max(first, _last_content(node, lines)), indent)
         colon = lines[first].index(":", key.end_mark.column) + 1
-        places[key.value.translate(table)] = Place(first, last, colon, node)
+        places[key.value.translate(table)] = FieldLines(first, last, colon, node)
     return Layout(text, lines, tuple(starts), places, indent)
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from vault_tool.files.frontmatter.simple import read_simple
 from vault_tool.files.frontmatter.split import Parts, split, undecodable
-from vault_tool.files.frontmatter.values import Fault, Head
+from vault_tool.files.frontmatter.values import Head, HeadFault
 
 
-def read(data: bytes) -> tuple[Head | None, str, tuple[Fault, ...]]:
+def read(data: bytes) -> tuple[Head | None, str, tuple[HeadFault, ...]]:
     """A file's head (None: it has none), its body (line ends as they are) and its faults, which are also the head's.
 
     A file that is not text, or whose head never closes, gives a head without values and the fault that says so.
     """
     cut = _decoded(data)
-    if isinstance(cut, Fault):
+    if isinstance(cut, HeadFault):
         return _unusable(cut, "")
     parts, text, body = cut
     if not parts.has_head:
@@ -27,10 +27,10 @@ def read(data: bytes) -> tuple[Head | None, str, tuple[Fault, ...]]:
 def read_body(data: bytes) -> str:
     """The body that `read` gives, without reading the head."""
     cut = _decoded(data)
-    return "" if isinstance(cut, Fault) else cut[2]
+    return "" if isinstance(cut, HeadFault) else cut[2]
 
 
-def _decoded(data: bytes) -> tuple[Parts, str, str] | Fault:
+def _decoded(data: bytes) -> tuple[Parts, str, str] | HeadFault:
     """How a file is cut, the text of its head and its body; the fault of one that is not text."""
     parts = split(data)
     if parts.fault is not None and parts.fault.code == "not-text":
@@ -44,7 +44,7 @@ def _decoded(data: bytes) -> tuple[Parts, str, str] | Fault:
         return undecodable(error, data, at)
 
 
-def _unusable(fault: Fault, body: str) -> tuple[Head, str, tuple[Fault, ...]]:
+def _unusable(fault: HeadFault, body: str) -> tuple[Head, str, tuple[HeadFault, ...]]:
     return Head({}, {}, (fault,), editable=False), body, (fault,)
 
 

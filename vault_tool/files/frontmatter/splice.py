@@ -9,7 +9,7 @@ from yaml.nodes import ScalarNode, SequenceNode
 
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter.changes import AddItems, DropItem, Remove, Set, Step
-from vault_tool.files.frontmatter.field_lines import Layout, Place, lay_out
+from vault_tool.files.frontmatter.field_lines import FieldLines, Layout, lay_out
 from vault_tool.files.frontmatter.head_writer import BLOCK_INDENT, UNSEEN, field, fits, inline, is_list
 from vault_tool.files.frontmatter.values import Value
 
@@ -43,7 +43,7 @@ class _Unclear(Exception):
     """There is no stretch that could be replaced without touching what nobody asked about."""
 
 
-def _splice(layout: Layout, place: Place, step: Step) -> Splice:
+def _splice(layout: Layout, place: FieldLines, step: Step) -> Splice:
     match step:
         case Remove():
             return Splice(layout.offset(place.first), layout.offset(place.last + 1), "")
@@ -56,7 +56,7 @@ def _splice(layout: Layout, place: Place, step: Step) -> Splice:
             return _value_set(layout, place, step.value)
 
 
-def _value_set(layout: Layout, place: Place, value: Value) -> Splice:
+def _value_set(layout: Layout, place: FieldLines, value: Value) -> Splice:
     if isinstance(place.node, SequenceNode) and is_list(value) and value:
         return _list_set(layout, place, value)
     # A text in lines stays one where it can: in quotes its paragraphs would stand on one line.
@@ -68,7 +68,7 @@ def _value_set(layout: Layout, place: Place, value: Value) -> Splice:
     return _lines_replaced(layout, place, value) if whole_lines else _value_replaced(layout, place, value)
 
 
-def _list_set(layout: Layout, place: Place, value: Sequence[Value]) -> Splice:
+def _list_set(layout: Layout, place: FieldLines, value: Sequence[Value]) -> Splice:
     """A list in the style of the one before it; items that it had keep their quotes."""
     written = _sources(layout, place)
     items = [written.get(item) if isinstance(item, str) else None for item in value]
@@ -80,7 +80,7 @@ def _list_set(layout: Layout, place: Place, value: Sequence[Value]) -> Splice:
     return Splice(layout.offset(layout.item_first(place, 0)), layout.offset(place.last + 1), lines)
 
 
-def _sources(layout: Layout, place: Place) -> dict[str, str]:
+def _sources(layout: Layout, place: FieldLines) -> dict[str, str]:
     """The source of each text of a list that stands on one line."""
     found: dict[str, str] = {}
     for item in place.node.value:
@@ -95,12 +95,12 @@ def _style_of(item: object) -> str:
     return item.style if isinstance(item, ScalarNode) and item.style in ("'", '"') else ""
 
 
-def _starts_below(place: Place) -> bool:
+def _starts_below(place: FieldLines) -> bool:
     """Whether the value begins under its key, as block lists and maps do and others may."""
     return not place.is_empty and bool(place.node.start_mark.line > place.first)
 
 
-def _value_replaced(layout: Layout, place: Place, value: Value) -> Splice:
+def _value_replaced(layout: Layout, place: FieldLines, value: Value) -> Splice:
     """Only the value's own text, so that a comment after it stays."""
     node = place.node
     after_colon = layout.offset(place.first, place.colon)
@@ -112,7 +112,7 @@ def _value_replaced(layout: Layout, place: Place, value: Value) -> Splice:
     return Splice(layout.offset(node.start_mark.line, node.start_mark.column), stop, inline(value, place.style))
 
 
-def _lines_replaced(layout: Layout, place: Place, value: Value) -> Splice:
+def _lines_replaced(layout: Layout, place: FieldLines, value: Value) -> Splice:
     """All of the field from its colon on; of comments only one on the line of the key stays."""
     line = layout.lines[place.first].removesuffix("\r")
     newline = _newline(layout, place.first)
@@ -125,7 +125,7 @@ def _lines_replaced(layout: Layout, place: Place, value: Value) -> Splice:
     return Splice(layout.offset(place.first, place.colon), layout.offset(place.last + 1), new)
 
 
-def _block_scalar(layout: Layout, place: Place, text: str) -> Splice | None:
+def _block_scalar(layout: Layout, place: FieldLines, text: str) -> Splice | None:
     """A text under `|` or `>` where its lines can stand there as they are; None where quotes are needed."""
     body = text.removesuffix("\n")
     lines = body.split("\n")
@@ -146,7 +146,7 @@ def _block_scalar(layout: Layout, place: Place, text: str) -> Splice | None:
     return Splice(layout.offset(place.first, place.colon), layout.offset(place.last + 1), new)
 
 
-def _item_lines(layout: Layout, place: Place, items: list[str]) -> str:
+def _item_lines(layout: Layout, place: FieldLines, items: list[str]) -> str:
     """Lines of a block list, indented and spaced as its first item is."""
     first, column = place.node.value[0], place.node.start_mark.column
     beside = first.start_mark.line == layout.item_first(place, 0) and (first.end_mark.index > first.start_mark.index)
@@ -155,7 +155,7 @@ def _item_lines(layout: Layout, place: Place, items: list[str]) -> str:
     return "".join(f"{' ' * column}-{gap}{item}{newline}" for item in items)
 
 
-def _items_added(layout: Layout, place: Place, items: list[str]) -> Splice:
+def _items_added(layout: Layout, place: FieldLines, items: list[str]) -> Splice:
     last = place.node.value[-1]
     if place.in_brackets:
         end = layout.offset(last.end_mark.line, last.end_mark.column)
@@ -164,7 +164,7 @@ def _items_added(layout: Layout, place: Place, items: list[str]) -> Splice:
     return Splice(below, below, _item_lines(layout, place, items))
 
 
-def _item_dropped(layout: Layout, place: Place, index: int) -> Splice:
+def _item_dropped(layout: Layout, place: FieldLines, index: int) -> Splice:
     items = place.node.value
     if not place.in_brackets:
         return Splice(layout.offset(layout.item_first(place, index)), layout.offset(layout.item_last(place, index) + 1), "")

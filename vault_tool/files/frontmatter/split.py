@@ -6,7 +6,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from vault_tool.files.frontmatter.values import MAX_HEAD_BYTES, Fault
+from vault_tool.files.frontmatter.values import MAX_HEAD_BYTES, HeadFault
 
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),
@@ -42,7 +42,7 @@ class Parts:
     end: int
     body_start: int
     first_line: int = 2
-    fault: Fault | None = None
+    fault: HeadFault | None = None
 
 
 def split(data: bytes) -> Parts:
@@ -68,7 +68,7 @@ def split(data: bytes) -> Parts:
     if closing is None:
         if opening[1] or not _KEY_LINE.match(data, _first_content(data, start)) or _BLANK_LINE.match(data, start):
             return _page(data, bom, top)
-        unclosed = Fault(first_line - 1, "unclosed-head", "the head is never closed", "add a line `---` after its last field")
+        unclosed = HeadFault(first_line - 1, "unclosed-head", "the head is never closed", "add a line `---` after its last field")
         # Its fields end at the first blank line, as far as anybody can tell: what follows is read as the text.
         blank = _BLANK_AFTER.search(data, start)
         rest = blank.end() if blank else len(data)
@@ -79,9 +79,9 @@ def split(data: bytes) -> Parts:
     fault = None
     if end - start > MAX_HEAD_BYTES:
         message = f"the head is {end - start:,} bytes long, the limit is {MAX_HEAD_BYTES:,}"
-        fault = Fault(first_line - 1, "head-too-large", message, "move the text below the closing `---`")
+        fault = HeadFault(first_line - 1, "head-too-large", message, "move the text below the closing `---`")
     elif opening[1]:
-        fault = Fault(first_line - 1, "head-after-blank", "blank lines come before the head", "delete them", fatal=False)
+        fault = HeadFault(first_line - 1, "head-after-blank", "blank lines come before the head", "delete them", fatal=False)
     return Parts(True, bom, newline, start, end, body_start, first_line, fault)
 
 
@@ -91,14 +91,14 @@ def _page(data: bytes, bom: bool, top: int) -> Parts:
     return Parts(False, bom, newline, top, top, top)
 
 
-def _not_text(data: bytes) -> Fault | None:
+def _not_text(data: bytes) -> HeadFault | None:
     for mark, name in _WIDE_MARKS:
         if data.startswith(mark):
-            return Fault(1, "not-text", f"the file is {name}, not UTF-8", _SAVE_AS_UTF8)
+            return HeadFault(1, "not-text", f"the file is {name}, not UTF-8", _SAVE_AS_UTF8)
     nul = data.find(b"\0")
     if nul < 0:
         return None
-    return Fault(data.count(b"\n", 0, nul) + 1, "not-text", f"a NUL character at byte {nul}: this is no text", _SAVE_AS_UTF8)
+    return HeadFault(data.count(b"\n", 0, nul) + 1, "not-text", f"a NUL character at byte {nul}: this is no text", _SAVE_AS_UTF8)
 
 
 def _first_content(data: bytes, at: int) -> int:
@@ -118,8 +118,8 @@ def _is_prose(data: bytes, start: int, end: int, *, after_blank: bool) -> bool:
     return first < end and bool(_BLANK_LINE.match(data, start)) and not _ANY_KEY_LINE.search(data, start, end)
 
 
-def undecodable(error: UnicodeDecodeError, data: bytes, offset: int) -> Fault:
+def undecodable(error: UnicodeDecodeError, data: bytes, offset: int) -> HeadFault:
     """The fault of bytes that are not UTF-8; `offset` is where in `data` the decoded part began."""
     at = offset + error.start
     message = f"byte {at} (0x{data[at]:02x}) is not UTF-8"
-    return Fault(data.count(b"\n", 0, at) + 1, "not-text", message, _SAVE_AS_UTF8)
+    return HeadFault(data.count(b"\n", 0, at) + 1, "not-text", message, _SAVE_AS_UTF8)

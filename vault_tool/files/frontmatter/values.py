@@ -31,7 +31,7 @@ Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Va
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class HeadFault:
     """One thing wrong in a head; `line` counts from 1 in the file, and a fatal fault leaves the head unusable."""
 
     line: int
@@ -50,7 +50,7 @@ class Head:
 
     values: dict[str, Raw]
     lines: dict[str, int]
-    faults: tuple[Fault, ...] = ()
+    faults: tuple[HeadFault, ...] = ()
     editable: bool = True
 
     @property

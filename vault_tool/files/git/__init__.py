@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.files.git.log import LogEntry, changed_between, diff, log, show, show_at, show_many
 from vault_tool.files.git.message import message
 from vault_tool.files.git.repo import (
-    Head,
+    GitHead,
     Repo,
     find,
     head,
@@ -22,7 +22,7 @@ from vault_tool.files.git.repo import (
     resolve,
     why_absent,
 )
-from vault_tool.files.git.worktree import Pending, ignored, in_conflict, tracked, uncommitted
+from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import (
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
         unreachable,
         work_tree_blobs,
     )
-    from vault_tool.files.git.committing import Change, Commit, commit, settle
+    from vault_tool.files.git.committing import Commit, FileChange, commit, settle
 
 # What writes, or reads the history, which most commands that only read do without: 5 ms of each.
-_LATER = {"Change": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"} | dict.fromkeys(
+_LATER = {"FileChange": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"} | dict.fromkeys(
     ("blobs", "committed_at", "committed_blobs", "brought", "own_address", "unreachable", "work_tree_blobs"), "authors"
 )
 
 __all__ = [
-    "Change",
     "Commit",
-    "Head",
+    "FileChange",
+    "GitHead",
     "LogEntry",
-    "Pending",
     "Repo",
+    "UncommittedFile",
     "blobs",
     "brought",
     "changed_between",

@@ -13,7 +13,7 @@ from vault_tool.files.git.index import enter, refresh, wait_for_lock
 from vault_tool.files.git.publish import build, keep_tidy, publish
 from vault_tool.files.git.repo import Repo, head, obstacle
 from vault_tool.files.git.run import output
-from vault_tool.files.git.survey import REGULAR, Entry, Survey, hooks, survey
+from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, hooks, survey
 
 LOCK_WAIT = 10.0
 """Seconds that a commit waits for another git process to let go of the index."""
@@ -27,7 +27,7 @@ _KINDS = {"120000": "a symbolic link", "160000": "a submodule", "040000": "a fol
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A file as it now is: its path relative to the vault's root, and its bytes, or None when it is gone."""
 
     path: str
@@ -48,7 +48,7 @@ class Commit:
 
 
 def commit(
-    repo: Repo, changes: Sequence[Change], message: str, *, lock_wait: float = LOCK_WAIT, hook_limit: float = HOOK_LIMIT
+    repo: Repo, changes: Sequence[FileChange], message: str, *, lock_wait: float = LOCK_WAIT, hook_limit: float = HOOK_LIMIT
 ) -> Commit:
     """Commit `changes`, and only those, on the branch that HEAD is on.
 
@@ -107,7 +107,7 @@ def _publish(
     repo: Repo,
     before: Survey,
     made: str,
-    targets: Mapping[str, Entry | None],
+    targets: Mapping[str, TreeEntry | None],
     message: str,
     lock_wait: float,
     hook_limit: float | None = None,
@@ -132,9 +132,9 @@ def _publish(
 def _with_changed(
     repo: Repo,
     before: Survey,
-    targets: Mapping[str, Entry | None],
-    changed: Mapping[str, tuple[Entry | None, Entry | None]],
-) -> tuple[Survey, dict[str, Entry | None]]:
+    targets: Mapping[str, TreeEntry | None],
+    changed: Mapping[str, tuple[TreeEntry | None, TreeEntry | None]],
+) -> tuple[Survey, dict[str, TreeEntry | None]]:
     """What to enter where hooks changed the commit: as committed, but for what the person has staged besides."""
     others = {name: old for name, (old, _) in changed.items() if name not in targets}
     alike = staged_alike(repo, others) if others else ()
@@ -153,7 +153,7 @@ def settle(repo: Repo, contents: Mapping[str, bytes], limit: float) -> None:
     for name in wanted.keys() - ids.keys():
         stored = output(repo.work_tree, "store a page", "hash-object", "-w", "--no-filters", "--stdin", feed=wanted[name])
         ids[name] = stored.decode().strip()
-    enter(repo, {name: Entry(REGULAR, oid) for name, oid in ids.items()}, limit)
+    enter(repo, {name: TreeEntry(REGULAR, oid) for name, oid in ids.items()}, limit)
 
 
 def _objection(before: Survey, wanted: Mapping[str, bytes | None]) -> str:
@@ -173,12 +173,12 @@ def _objection(before: Survey, wanted: Mapping[str, bytes | None]) -> str:
     return ""
 
 
-def _target(before: Survey, name: str, content: bytes | None) -> Entry | None:
+def _target(before: Survey, name: str, content: bytes | None) -> TreeEntry | None:
     if content is None:
         return None
     old = before.committed.get(name)
-    return Entry(old.mode if old else REGULAR, before.settings.blob(content))
+    return TreeEntry(old.mode if old else REGULAR, before.settings.blob(content))
 
 
-def _differing(targets: Mapping[str, Entry | None], held: Mapping[str, Entry | None]) -> dict[str, Entry | None]:
+def _differing(targets: Mapping[str, TreeEntry | None], held: Mapping[str, TreeEntry | None]) -> dict[str, TreeEntry | None]:
     return {name: entry for name, entry in targets.items() if entry != held.get(name)}

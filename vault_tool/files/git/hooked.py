@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import Result, call, first_line, honouring, output
-from vault_tool.files.git.survey import INDEX_HOOKS, Entry, Survey, converted, hook_folder, hooks
+from vault_tool.files.git.survey import INDEX_HOOKS, Survey, TreeEntry, converted, hook_folder, hooks
 from vault_tool.files.git.worktree import PATHS_A_CALL
 
 Run = Callable[..., Result]
@@ -22,7 +22,7 @@ class Hooked:
     """A commit that hooks agreed to, and the entries that they changed in it: before them, and as they are committed."""
 
     commit: str
-    changed: Mapping[str, tuple[Entry | None, Entry | None]] = field(default_factory=dict)
+    changed: Mapping[str, tuple[TreeEntry | None, TreeEntry | None]] = field(default_factory=dict)
 
 
 def filtered(repo: Repo, before: Survey, contents: Mapping[str, bytes], limit: float) -> dict[str, str]:
@@ -110,27 +110,27 @@ def _worded(repo: Repo, before: Survey, run: Run, message: str) -> str:
     return cleaned.decode(errors="replace")
 
 
-def _changed(repo: Repo, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+def _changed(repo: Repo, old: str, new: str) -> dict[str, tuple[TreeEntry | None, TreeEntry | None]]:
     """What differs between two trees, as entries."""
     listed = iter(fields(output(repo.work_tree, "compare the trees", "diff-tree", "-r", "-z", "--raw", "--no-renames", old, new)))
-    found: dict[str, tuple[Entry | None, Entry | None]] = {}
+    found: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
     for row in listed:
         old_mode, mode, old_oid, oid, _ = row.removeprefix(":").split(" ")
         gone = {"000000"}
         found[next(listed)] = (
-            None if old_mode in gone else Entry(old_mode, old_oid),
-            None if mode in gone else Entry(mode, oid),
+            None if old_mode in gone else TreeEntry(old_mode, old_oid),
+            None if mode in gone else TreeEntry(mode, oid),
         )
     return found
 
 
-def staged_alike(repo: Repo, entries: Mapping[str, Entry | None]) -> Collection[str]:
+def staged_alike(repo: Repo, entries: Mapping[str, TreeEntry | None]) -> Collection[str]:
     """Those of the paths where the person's index holds these entries."""
     out = call(repo.work_tree, "ls-files", "-s", "-z", "--", *(entries if len(entries) <= PATHS_A_CALL else ())).out
-    staged: dict[str, Entry | None] = dict.fromkeys(entries)
+    staged: dict[str, TreeEntry | None] = dict.fromkeys(entries)
     for line in fields(out):
         about, _, name = line.partition("\t")
-        staged[name] = Entry(*about.split(" ")[:2])
+        staged[name] = TreeEntry(*about.split(" ")[:2])
     return {name for name, entry in entries.items() if staged[name] == entry}
 
 

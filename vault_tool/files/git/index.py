@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import Result, call
-from vault_tool.files.git.survey import Entry, Settings
+from vault_tool.files.git.survey import CommitSettings, TreeEntry
 
 STALE_AFTER = 60.0
 """Seconds after which a lock that no running git seems to hold is called left over."""
@@ -35,7 +35,7 @@ def wait_for_lock(repo: Repo, limit: float) -> None:
         time.sleep(_POLL)
 
 
-def enter(repo: Repo, targets: Mapping[str, Entry | None], limit: float) -> None:
+def enter(repo: Repo, targets: Mapping[str, TreeEntry | None], limit: float) -> None:
     """Make the index hold these entries at their paths (None: nothing), whatever else is staged staying as it is.
 
     The files on disk are not read: what a person writes meanwhile is an edit of theirs, and never staged by us.
@@ -58,7 +58,7 @@ def enter(repo: Repo, targets: Mapping[str, Entry | None], limit: float) -> None
             raise _locked(repo, _lock_age(repo) or 0.0, left_over=False)
 
 
-def refresh(repo: Repo, settings: Settings) -> None:
+def refresh(repo: Repo, settings: CommitSettings) -> None:
     """Have the index know the stats of the vault's files that hold what is entered, so that git need not read them again.
 
     An entry whose file holds something else stays as it is. What stands in the way does not matter: the next one does it.

@@ -8,12 +8,14 @@ from contextlib import suppress
 from os import fsencode
 
 from vault_tool.errors import GitError
-from vault_tool.files.git.repo import OURS, Head, Repo, head
+from vault_tool.files.git.repo import OURS, GitHead, Repo, head
 from vault_tool.files.git.run import call, honouring, one_line
-from vault_tool.files.git.survey import Entry, Survey
+from vault_tool.files.git.survey import Survey, TreeEntry
 
 
-def build(repo: Repo, before: Survey, targets: Mapping[str, Entry | None], contents: Mapping[str, bytes], message: str) -> str:
+def build(
+    repo: Repo, before: Survey, targets: Mapping[str, TreeEntry | None], contents: Mapping[str, bytes], message: str
+) -> str:
     """Write the commit and its objects, which no ref names yet; returns its id.
 
     Entries without content are of objects that git has.
@@ -27,7 +29,7 @@ def build(repo: Repo, before: Survey, targets: Mapping[str, Entry | None], conte
     return result.out.decode().strip()
 
 
-def publish(repo: Repo, seen: Head, made: str, message: str, hook_limit: float | None = None) -> bool:
+def publish(repo: Repo, seen: GitHead, made: str, message: str, hook_limit: float | None = None) -> bool:
     """Move the branch from the commit that was seen to the one made; False when HEAD is no longer what was seen.
 
     With `hook_limit` the hook that watches refs is run, for so many seconds at most.
@@ -54,7 +56,9 @@ def keep_tidy(repo: Repo, made: str) -> None:
             call(repo.work_tree, "maintenance", "run", "--auto", "--quiet")
 
 
-def _stream(before: Survey, targets: Mapping[str, Entry | None], contents: Mapping[str, bytes], message: str) -> Iterator[bytes]:
+def _stream(
+    before: Survey, targets: Mapping[str, TreeEntry | None], contents: Mapping[str, bytes], message: str
+) -> Iterator[bytes]:
     """The fast-import stream: one commit on a ref that the same stream takes away again, and a question for its id."""
     ref = f"refs/vault-tool/{os.urandom(16).hex()}".encode()
     settings = before.settings

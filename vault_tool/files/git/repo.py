@@ -49,7 +49,7 @@ class Repo:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class GitHead:
     """Where HEAD is: an unborn branch has no commit, a detached HEAD has no branch."""
 
     branch: str | None
@@ -80,19 +80,19 @@ def init(root: Path) -> Repo:
     return made
 
 
-def head(repo: Repo) -> Head:
+def head(repo: Repo) -> GitHead:
     """Where HEAD is now; read from git's own files where they say so, or asked of git."""
     if known := _read_head(repo):
         return known
     result = call(repo.work_tree, "rev-parse", "HEAD", "--symbolic-full-name", "HEAD")
     if result.code == 0:
         commit, name = result.out.decode().split()
-        return Head(None if name == "HEAD" else name.removeprefix("refs/heads/"), commit)
+        return GitHead(None if name == "HEAD" else name.removeprefix("refs/heads/"), commit)
     name = output(repo.work_tree, "read HEAD", "symbolic-ref", "HEAD").decode().strip()
-    return Head(name.removeprefix("refs/heads/"), None)
+    return GitHead(name.removeprefix("refs/heads/"), None)
 
 
-def _read_head(repo: Repo) -> Head | None:
+def _read_head(repo: Repo) -> GitHead | None:
     """HEAD on a branch whose commit is in a file of its own, as it is after each commit; None for every other case."""
     try:
         ref = (repo.git_dir / "HEAD").read_text("ascii").removesuffix("\n").removeprefix("ref: ")
@@ -100,7 +100,7 @@ def _read_head(repo: Repo) -> Head | None:
     except (OSError, ValueError):
         return None
     known = ref.startswith("refs/heads/") and _COMMIT.fullmatch(commit)
-    return Head(ref.removeprefix("refs/heads/"), commit) if known else None
+    return GitHead(ref.removeprefix("refs/heads/"), commit) if known else None
 
 
 def recent_heads(repo: Repo, limit: int = 20) -> list[str]:

@@ -37,7 +37,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class ReachableHistory:
     """What refs and stashes reach: by which commits and at which paths each blob came, and each commit's parents."""
 
     roots: Mapping[str, str]
@@ -53,7 +53,7 @@ class Rewrite:
     blobs: Mapping[str, bytes | None] = field(default_factory=dict)
     messages: Mapping[str, bytes] = field(default_factory=dict)
 
-    def commits(self, history: History) -> tuple[str, ...]:
+    def commits(self, history: ReachableHistory) -> tuple[str, ...]:
         """The commits that get another id, parents first: those that bring a changed blob or say it, and what follows them."""
         first = {commit for oid in self.blobs for commit in history.by.get(oid, ())} | self.messages.keys()
         changed: dict[str, None] = {}
@@ -82,14 +82,14 @@ def objects(repo: Repo, kinds: Iterable[str] = ("blob", "commit", "tag")) -> Ite
 _ALL = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
 
 
-def history(repo: Repo) -> History:
+def history(repo: Repo) -> ReachableHistory:
     """What can be reached now; what a purge under way keeps beside is no part of it, but the stashes that it holds are."""
     roots = {name: oid for name, oid in _refs(repo).items() if not name.startswith((OURS, _NOTES))}
     roots.pop(_REFS_STASH, None)
     roots |= {f"{STASH}{number:06}": oid for number, oid in enumerate(stashes(repo))}
     tips = sorted(set(peeled(repo, roots.values()).values()))
     if not tips:
-        return History(roots, {}, {}, {})
+        return ReachableHistory(roots, {}, {}, {})
     feed = "\n".join(tips).encode() + b"\n"
     args = ("rev-list", "--topo-order", "--reverse", "--parents", "--stdin")
     rows = output(repo.work_tree, "read the history", *args, feed=feed, limit=LIMIT).decode().split("\n")
@@ -109,7 +109,7 @@ def history(repo: Repo) -> History:
                 paths.setdefault(oid, set()).add(next(walk))
                 by.setdefault(oid, set()).add(commit)
     frozen = ({oid: frozenset(found) for oid, found in each.items()} for each in (paths, by))
-    return History(roots, parents, *frozen)
+    return ReachableHistory(roots, parents, *frozen)
 
 
 def stashes(repo: Repo) -> list[str]:
@@ -192,7 +192,7 @@ class Rewritten:
     commits: Mapping[str, str]
 
 
-def rewrite(repo: Repo, wanted: Rewrite, found: History, notes: Callable[[bytes], bool]) -> Rewritten:
+def rewrite(repo: Repo, wanted: Rewrite, found: ReachableHistory, notes: Callable[[bytes], bool]) -> Rewritten:
     """Write history anew and switch every ref to it in one transaction.
 
     Branches, tags and stashes move; of remotes' branches those go that hold what goes, and of
@@ -245,7 +245,9 @@ def erase(repo: Repo) -> None:
             shutil.rmtree(stale) if stale.is_dir() else stale.unlink()
 
 
-def _filtered(repo: Repo, wanted: Rewrite, old: list[str], found: History, changed: Mapping[str, None]) -> dict[str, str]:
+def _filtered(
+    repo: Repo, wanted: Rewrite, old: list[str], found: ReachableHistory, changed: Mapping[str, None]
+) -> dict[str, str]:
     """Have git-filter-repo write the changed commits anew; returns their new ids by their old ones."""
     edge = {parent for commit in changed for parent in found.parents[commit] if parent not in changed}
     plan = {

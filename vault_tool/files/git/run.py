@@ -46,7 +46,7 @@ Config = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class GitCall:
     """One git call to be made: its arguments, what it is fed, and settings for it alone.
 
     `inert` takes from the config every place that names a program; only a call that reads the config itself goes without.
@@ -94,20 +94,20 @@ def first_line(err: str) -> str:
 
 def call(folder: Path, *args: str, feed: bytes = b"", config: Config = ()) -> Result:
     """Run one git call in `folder` and wait for it. Raises `GitError` when there is no git or the time is up."""
-    return together(folder, [Call(args, feed, config)])[0]
+    return together(folder, [GitCall(args, feed, config)])[0]
 
 
 def output(folder: Path, doing: str, *args: str, feed: bytes = b"", config: Config = (), limit: float = CALL_LIMIT) -> bytes:
     """The output of a git call that has to succeed; `doing` names it in the `GitError` when it does not."""
-    result = together(folder, [Call(args, feed, config, limit=limit)])[0]
+    result = together(folder, [GitCall(args, feed, config, limit=limit)])[0]
     if result.code:
         raise result.failure(doing)
     return result.out
 
 
-def together(folder: Path, calls: Iterable[Call]) -> list[Result]:
+def together(folder: Path, calls: Iterable[GitCall]) -> list[Result]:
     """Run independent git calls at the same time; the results are in the order of the calls."""
-    started: list[tuple[Call, subprocess.Popen[bytes]]] = []
+    started: list[tuple[GitCall, subprocess.Popen[bytes]]] = []
     try:
         started.extend((each, _start(folder, each)) for each in calls)
         return [_finish(each, process) for each, process in started]
@@ -179,7 +179,7 @@ def _environment(config: Config) -> dict[str, str]:
     return env | {"GIT_CONFIG_COUNT": str(count + len(config))}
 
 
-def _start(folder: Path, each: Call) -> subprocess.Popen[bytes]:
+def _start(folder: Path, each: GitCall) -> subprocess.Popen[bytes]:
     env = _inert_environment((*(_INERT if each.inert else ()), *each.config))
     if each.literal:
         env["GIT_LITERAL_PATHSPECS"] = "1"
@@ -203,7 +203,7 @@ def _absent(error: OSError) -> GitError:
     return GitError(f"git could not be started: {error}")
 
 
-def _finish(each: Call, process: subprocess.Popen[bytes]) -> Result:
+def _finish(each: GitCall, process: subprocess.Popen[bytes]) -> Result:
     try:
         out, err = process.communicate(each.feed or None, timeout=each.limit)
     except subprocess.TimeoutExpired as error:

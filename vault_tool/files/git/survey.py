@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from vault_tool.files.git.repo import Head, Repo, fields, lines
-from vault_tool.files.git.run import Call, Config, call, output, together
+from vault_tool.files.git.repo import GitHead, Repo, fields, lines
+from vault_tool.files.git.run import Config, GitCall, call, output, together
 from vault_tool.files.git.worktree import PATHS_A_CALL
 
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
@@ -18,7 +18,7 @@ REGULAR = "100644"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TreeEntry:
     """What git holds at a path: the file mode and the blob's id."""
 
     mode: str
@@ -26,7 +26,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CommitSettings:
     """The config and the two identities, each as git writes it into a commit, or "" when git does not know one."""
 
     config: Mapping[str, str]
@@ -66,10 +66,10 @@ class Settings:
 class Survey:
     """The state that a commit starts from; paths are as git names them, relative to the work tree."""
 
-    head: Head
-    settings: Settings
-    committed: Mapping[str, Entry | None]
-    staged: Mapping[str, Entry | None]
+    head: GitHead
+    settings: CommitSettings
+    committed: Mapping[str, TreeEntry | None]
+    staged: Mapping[str, TreeEntry | None]
     unmerged: frozenset[str]
     ignored: frozenset[str]
     nested: frozenset[str]
@@ -80,7 +80,7 @@ def survey(repo: Repo, names: Iterable[str]) -> Survey:
     wanted = list(names)
     places = wanted if len(wanted) <= PATHS_A_CALL else repo.places(())
     state, config = together(
-        repo.work_tree, [Call((*_STATUS, "--", *places), config=_ONE_THREAD), Call(("var", "-l"), inert=False)]
+        repo.work_tree, [GitCall((*_STATUS, "--", *places), config=_ONE_THREAD), GitCall(("var", "-l"), inert=False)]
     )
     if state.code:
         raise state.failure("compare the notes")
@@ -89,9 +89,9 @@ def survey(repo: Repo, names: Iterable[str]) -> Survey:
     return _survey(repo, wanted, fields(state.out), _read_settings(repo, config.out))
 
 
-def settings_of(repo: Repo) -> Settings:
+def settings_of(repo: Repo) -> CommitSettings:
     """The config and the two identities as they are now."""
-    config = together(repo.work_tree, [Call(("var", "-l"), inert=False)])[0]
+    config = together(repo.work_tree, [GitCall(("var", "-l"), inert=False)])[0]
     if config.code:
         raise config.failure("read its config")
     return _read_settings(repo, config.out)
@@ -105,13 +105,13 @@ _STATUS = (
 _ONE_THREAD = (("core.preloadIndex", "false"),)
 
 
-def hook_folder(repo: Repo, settings: Settings) -> Path:
+def hook_folder(repo: Repo, settings: CommitSettings) -> Path:
     """Where the repository's hooks are."""
     configured = settings.config.get("core.hookspath")
     return repo.work_tree / Path(configured).expanduser() if configured else repo.common_dir / "hooks"
 
 
-def hooks(repo: Repo, settings: Settings) -> set[str]:
+def hooks(repo: Repo, settings: CommitSettings) -> set[str]:
     """The files among the repository's hooks that a commit runs here."""
     folder = hook_folder(repo, settings)
     return {name for name in _HOOKS if os.access(folder / name, os.X_OK) and (folder / name).is_file()}
@@ -142,12 +142,12 @@ def _rewrites(attributes: Mapping[str, str], content: bytes, filters: set[str]) 
     return b"$Id" in content and attributes["ident"] == "set"
 
 
-def _ends_lines(attributes: Mapping[str, str], content: bytes, settings: Settings) -> bool:
+def _ends_lines(attributes: Mapping[str, str], content: bytes, settings: CommitSettings) -> bool:
     lines_change = attributes["text"] in ("set", "auto") or attributes["eol"] in ("lf", "crlf") or settings.on("core.autocrlf")
     return b"\r" in content and attributes["text"] != "unset" and lines_change
 
 
-def _keeps_endings(repo: Repo, old: Entry | None, attributes: Mapping[str, str]) -> bool:
+def _keeps_endings(repo: Repo, old: TreeEntry | None, attributes: Mapping[str, str]) -> bool:
     """Whether git leaves line endings alone because the file came into history with CRLF, and nobody said that it is text."""
     said = attributes["text"] == "set" or (attributes["text"] == "unspecified" and attributes["eol"] in ("lf", "crlf"))
     if old is None or said:
@@ -155,8 +155,8 @@ def _keeps_endings(repo: Repo, old: Entry | None, attributes: Mapping[str, str])
     return b"\r\n" in output(repo.work_tree, "read the old text", "cat-file", "blob", old.oid)
 
 
-def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: Settings) -> Survey:
-    told: dict[str, tuple[Entry | None, Entry | None]] = {}
+def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: CommitSettings) -> Survey:
+    told: dict[str, tuple[TreeEntry | None, TreeEntry | None]] = {}
     others: dict[str, list[str]] = {"u": [], "?": [], "!": []}
     about: dict[str, str] = {}
     for line in listed:
@@ -169,7 +169,7 @@ def _survey(repo: Repo, wanted: list[str], listed: list[str], settings: Settings
             told[name] = (_entry(mode, oid), _entry(staged_mode, staged_oid))
         else:
             others[kind].append(rest.split(" ", 9)[-1] if kind == "u" else rest)
-    head = Head(*(None if about[key].startswith("(") else about[key] for key in ("branch.head", "branch.oid")))
+    head = GitHead(*(None if about[key].startswith("(") else about[key] for key in ("branch.head", "branch.oid")))
     silent = set(wanted).difference(told, *others.values())
     # What status says nothing of is nowhere, or the same in HEAD and in the index, or in a repository further in. The file
     # on disk may have been edited since, so HEAD is asked and not the file.
@@ -196,26 +196,26 @@ def _in_nested(repo: Repo, name: str) -> bool:
     return any((repo.work_tree / folder / ".git").exists() for folder in folders)
 
 
-def _entry(mode: str, oid: str) -> Entry | None:
-    return None if mode == "000000" else Entry(mode, oid)
+def _entry(mode: str, oid: str) -> TreeEntry | None:
+    return None if mode == "000000" else TreeEntry(mode, oid)
 
 
-def _in_commit(repo: Repo, commit: str | None, names: set[str]) -> dict[str, Entry]:
+def _in_commit(repo: Repo, commit: str | None, names: set[str]) -> dict[str, TreeEntry]:
     if commit is None or not names:
         return {}
     places = sorted(names) if len(names) <= PATHS_A_CALL else ()
     listed = fields(output(repo.work_tree, "read HEAD", "ls-tree", *(() if places else ("-r",)), "-z", commit, "--", *places))
     entries = ((name, about.split(" ")) for about, _, name in (line.partition("\t") for line in listed))
-    return {name: Entry(about[0], about[2]) for name, about in entries if name in names}
+    return {name: TreeEntry(about[0], about[2]) for name, about in entries if name in names}
 
 
-def _read_settings(repo: Repo, listed: bytes) -> Settings:
+def _read_settings(repo: Repo, listed: bytes) -> CommitSettings:
     pairs = (line.partition("=") for line in listed.decode(errors="surrogateescape").splitlines())
     config = {key: value if equals else "true" for key, equals, value in pairs}
     idents = [config.pop(f"GIT_{role}_IDENT", "") for role in ("AUTHOR", "COMMITTER")]
     known = all(config.get(f"user.{part}") for part in ("name", "email"))
     if not known:
         # Git lists a made-up identity too; asked for one alone it is strict about what it makes up.
-        strict = together(repo.work_tree, [Call(("var", f"GIT_{role}_IDENT")) for role in ("AUTHOR", "COMMITTER")])
+        strict = together(repo.work_tree, [GitCall(("var", f"GIT_{role}_IDENT")) for role in ("AUTHOR", "COMMITTER")])
         idents = ["" if each.code else each.out.decode(errors="surrogateescape").strip() for each in strict]
-    return Settings(config, idents[0], idents[1])
+    return CommitSettings(config, idents[0], idents[1])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from vault_tool.files.git.repo import Repo, fields, lines
-from vault_tool.files.git.run import Call, Config, call, output, together
+from vault_tool.files.git.run import Config, GitCall, call, output, together
 
 State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
 PATHS_A_CALL = 500
@@ -17,7 +17,7 @@ _CONFLICTS = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
+class UncommittedFile:
     """A file of the vault that differs from HEAD; `was` is the old path of a renamed one."""
 
     path: str
@@ -44,14 +44,14 @@ def ignored(repo: Repo, paths: Iterable[str]) -> set[str]:
     named = {f"./{repo.inside(path)}": path for path in paths}
     if not named:
         return set()
-    query = Call(("check-ignore", "--no-index", "-z", "--stdin"), lines(named), literal=False)
+    query = GitCall(("check-ignore", "--no-index", "-z", "--stdin"), lines(named), literal=False)
     result = together(repo.work_tree, [query])[0]
     if result.code > 1:
         raise result.failure("apply the ignore rules")
     return {named[name] for name in fields(result.out)}
 
 
-def uncommitted(repo: Repo, paths: Iterable[str] = ()) -> list[Pending]:
+def uncommitted(repo: Repo, paths: Iterable[str] = ()) -> list[UncommittedFile]:
     """The vault's files that differ from HEAD, untracked ones one by one, sorted by path; ignored files are left out."""
     named = list(paths)
     out = output(
@@ -89,14 +89,14 @@ def _folders(path: str) -> Iterator[str]:
     return ("/".join(parts[: end + 1]) for end in range(len(parts)))
 
 
-def _pending(repo: Repo, names: list[str]) -> Iterator[Pending]:
+def _pending(repo: Repo, names: list[str]) -> Iterator[UncommittedFile]:
     entries = iter(names)
     for entry in entries:
         code, path = entry[:2], repo.relative(entry[3:])
         was = repo.relative(next(entries)) if "R" in code or "C" in code else None
         # A name that ends in a slash is a repository within the vault, whose files are its own.
         if path and not path.endswith("/"):
-            yield Pending(path, _state(code, bool(was)), was or "" if "R" in code else "")
+            yield UncommittedFile(path, _state(code, bool(was)), was or "" if "R" in code else "")
 
 
 def _state(code: str, moved_within: bool) -> State:
@@ -111,11 +111,11 @@ def _state(code: str, moved_within: bool) -> State:
     return "deleted" if code[0] == "D" else "modified"
 
 
-def _merged(found: Iterable[Pending]) -> Iterator[Pending]:
+def _merged(found: Iterable[UncommittedFile]) -> Iterator[UncommittedFile]:
     """A path that is both deleted in the index and there untracked has been modified."""
-    seen: dict[str, Pending] = {}
+    seen: dict[str, UncommittedFile] = {}
     for pending in found:
         other = seen.get(pending.path)
         twice = other is not None and {other.state, pending.state} == {"deleted", "new"}
-        seen[pending.path] = Pending(pending.path, "modified") if twice else pending
+        seen[pending.path] = UncommittedFile(pending.path, "modified") if twice else pending
     return iter(seen.values())

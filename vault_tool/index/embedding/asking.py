@@ -35,14 +35,14 @@ class NoJson(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ServerReply:
     """What a server answered: the status, and its JSON (None for an answer of another status than 200 that is none)."""
 
     status: int
     value: Any
 
 
-class Server:
+class EmbeddingServer:
     """What answers at `url`. It is connected to by the first question; threads may share one."""
 
     def __init__(self, url: str, *, remote: bool) -> None:
@@ -53,7 +53,7 @@ class Server:
         """Load the client: before a clock runs, for it takes its time."""
         _ = self._client
 
-    def ask(self, path: str, body: Mapping[str, Any], seconds: float, most: int, key: str = "") -> Said:
+    def ask(self, path: str, body: Mapping[str, Any], seconds: float, most: int, key: str = "") -> ServerReply:
         """The answer to a POST, of at most so many bytes. Raises NoAnswer and NoJson.
 
         Whoever waits counts the `seconds` (`calling.within`); here they end a call that nobody waits for any more.
@@ -68,11 +68,11 @@ class Server:
                 if time.monotonic() > until:
                     raise NoAnswer("did not answer in time")
         try:
-            return Said(response.status_code, _json(bytes(data)))
+            return ServerReply(response.status_code, _json(bytes(data)))
         except NoJson:
             if response.status_code == 200:
                 raise
-            return Said(response.status_code, None)
+            return ServerReply(response.status_code, None)
 
     def report(self, path: str, body: Mapping[str, Any], idle: float) -> Iterator[Mapping[str, Any]]:
         """The lines of JSON in which a server says how far it is; one that says nothing new for `idle` seconds is left."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.asking import NoAnswer, Said
+from vault_tool.index.embedding.asking import NoAnswer, ServerReply
 from vault_tool.index.embedding.batching import BadBatch, Numbers
 from vault_tool.index.embedding.calling import LATER
 from vault_tool.index.embedding.embedder import Embedded, Role
@@ -66,7 +66,7 @@ class OpenAI(Served):
         rows = sorted(map(mapping, mapping(said.value)["data"]), key=lambda row: int(row["index"]))
         return [_numbers(row["embedding"]) for row in rows]
 
-    def _tried(self, body: Mapping[str, Any], seconds: float, most: int) -> Said:
+    def _tried(self, body: Mapping[str, Any], seconds: float, most: int) -> ServerReply:
         """The answer, asked for again where the provider says that it is busy or breaks off, while there is time."""
         until = time.monotonic() + seconds
         pauses = [_PAUSE * 2**attempt for attempt in range(self._retries)]

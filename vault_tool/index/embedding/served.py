@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding.asking import NoAnswer, NoJson, Server
+from vault_tool.index.embedding.asking import EmbeddingServer, NoAnswer, NoJson
 from vault_tool.index.embedding.batching import MOST_DIMENSIONS, Numbers, in_batches
 from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.embedding.embedder import Embedded, Role
@@ -52,7 +52,7 @@ class Served(ABC):
         self._patience = Patience()
         self._protocol = who
         self._who = f"{who} at {url}"
-        self._server = Server(url, remote=self.remote)
+        self._server = EmbeddingServer(url, remote=self.remote)
 
     @property
     def name(self) -> str:

@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.rows import Heads, Numbers, Rows
-from vault_tool.index.vectors.vector_ledger import Ledger
-from vault_tool.index.vectors.vector_set import VectorSet, View
+from vault_tool.index.vectors.vector_ledger import VectorLedger
+from vault_tool.index.vectors.vector_set import VectorSet, VectorView
 from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.background import Beside
 
@@ -25,7 +25,7 @@ _WORTH_A_THREAD = 30_000
 class PerspectiveSearch:
     """One perspective as it is searched: its rows and the question; products are made when they are asked."""
 
-    def __init__(self, perspective: str, view: View, query: Vector) -> None:
+    def __init__(self, perspective: str, view: VectorView, query: Vector) -> None:
         self.perspective = perspective
         self.view = view
         self.rows = view.rows
@@ -94,7 +94,7 @@ Candidates: TypeAlias = Callable[[int], Collection[str]]
 class Similarities:
     """How every text of the vault stands to one question. A picture of one moment: notes that change later are not in it."""
 
-    def __init__(self, ledger: Ledger, angles: Sequence[PerspectiveSearch], candidates: Candidates | None = None) -> None:
+    def __init__(self, ledger: VectorLedger, angles: Sequence[PerspectiveSearch], candidates: Candidates | None = None) -> None:
         self._ledger = ledger
         self._angles = angles
         self._candidates = candidates
@@ -289,7 +289,7 @@ class ExactStore:
                 found[path] = [hit for hit in hits if hit.path != path][:limit]
         return found
 
-    def _view(self, perspective: str) -> View | None:
+    def _view(self, perspective: str) -> VectorView | None:
         if perspective not in self._instructions:
             return None
         try:
@@ -300,7 +300,7 @@ class ExactStore:
         except (Busy, StorageError) as fault:
             raise StoreUnavailable(fault.message) from fault
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> VectorLedger:
         try:
             return self._set.ledger()
         except (Busy, StorageError) as fault:
@@ -353,7 +353,7 @@ def mean_of(vectors: Sequence[Vector]) -> Vector:
 
 
 def _best_of(
-    ledger: Ledger, rows: Rows, perspective: str, numbers: Sequence[int] | Numbers, cosines: Vector, limit: int
+    ledger: VectorLedger, rows: Rows, perspective: str, numbers: Sequence[int] | Numbers, cosines: Vector, limit: int
 ) -> list[VectorHit]:
     """The best files by the cosines of some rows; texts that no note has any more are passed over."""
 
@@ -365,7 +365,9 @@ def _best_of(
     return _best_owned(owned, perspective, cosines, limit)
 
 
-def _best_heads(ledger: Ledger, view: View, perspective: str, numbers: Numbers, cosines: Vector, limit: int) -> list[VectorHit]:
+def _best_heads(
+    ledger: VectorLedger, view: VectorView, perspective: str, numbers: Numbers, cosines: Vector, limit: int
+) -> list[VectorHit]:
     """The same by first passages."""
     headings = view.places.headings(ledger, view.rows)
     if headings is None:
@@ -412,7 +414,7 @@ def _best_and_equal(cosines: Vector, count: int) -> list[tuple[int, float]]:
     return list(zip(found.tolist(), cosines[found].tolist(), strict=True))
 
 
-def _places(ledger: Ledger, view: View, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+def _places(ledger: VectorLedger, view: VectorView, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
     """In which rows the passages of each file are, -1 for one without a vector; nothing for a file without texts."""
     return view.places.of(ledger, view.lane.number, view.rows, paths)
 

@@ -13,9 +13,9 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
-from vault_tool.index.manifest import Part, State, discard, lock, make_way
+from vault_tool.index.manifest import IndexState, Part, discard, lock, make_way
 from vault_tool.index.vectors import calibration, vector_set
-from vault_tool.index.vectors.vector_ledger import Ledger
+from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util import atomic
 
@@ -43,7 +43,7 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
     ledger = vectors.ledger()
     now = f"{vectors.folder.name} {ledger.meta('nonce')} {ledger.meta('seq')}"
     before = part.nonce().rpartition(" ")
-    if part.state() is State.INTACT and before[0] == now.rpartition(" ")[0]:
+    if part.state() is IndexState.INTACT and before[0] == now.rpartition(" ")[0]:
         changed = int(ledger.meta("seq")) - int(before[2] or 0)
         notes = ledger.count_notes()
         if not changed or (notes > _SMALL and changed <= _EXPORT_SHARE * notes):
@@ -57,7 +57,7 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
 
 def exported_well(root: Path) -> bool:
     """Whether `_embeddings.json` is as it was left; nothing is read of it."""
-    return _export(root).state() is State.INTACT
+    return _export(root).state() is IndexState.INTACT
 
 
 def _export(root: Path) -> Part:
@@ -129,7 +129,7 @@ def discard_old(cache: Path, serving: Path, now: float) -> None:
                 discard(folder)
 
 
-def _to_drop(ledger: Ledger, now: float) -> frozenset[bytes]:
+def _to_drop(ledger: VectorLedger, now: float) -> frozenset[bytes]:
     retired = ledger.retired()
     owned = Counter(lane.rows for lane in ledger.lanes().values())
     most = max(max(owned, default=0) - len(retired), _FEW_DEAD)

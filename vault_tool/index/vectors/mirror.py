@@ -15,7 +15,7 @@ from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.manifest import lock
 from vault_tool.index.vectors.chroma import PROBE_SECONDS, Home, load
 from vault_tool.index.vectors.exact import ExactStore
-from vault_tool.index.vectors.vector_ledger import Lane, Ledger, Note
+from vault_tool.index.vectors.vector_ledger import Lane, Note, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.clock import parse_time
@@ -127,14 +127,14 @@ class ChromaStore:
                 return False
         return not ledger.meta(f"doubt {self.name}") and self._home.stamp() == self._home.settled()
 
-    def _asked(self, ledger: Ledger, lane: Lane, query: Vector, limit: int, where: Where | None) -> set[str]:
+    def _asked(self, ledger: VectorLedger, lane: Lane, query: Vector, limit: int, where: Where | None) -> set[str]:
         collection = self._reading(ledger, lane)
         count = limit * _LOOK + _MORE
         ask = partial(collection.query, query_embeddings=[query], n_results=count, where=_clause(where), include=[])
         said = self._call(QUERY_SECONDS, ask)
         return {found.rpartition("#")[0] for found in said["ids"][0]}
 
-    def _reading(self, ledger: Ledger, lane: Lane) -> Any:
+    def _reading(self, ledger: VectorLedger, lane: Lane) -> Any:
         """The collection as its last writer left it: a client that was opened before that answers as of then."""
         generation = ledger.meta(f"mirror {self.name}")
         if self._client is None or self._opened != (generation, self._home.stamp()):
@@ -257,14 +257,14 @@ class ChromaStore:
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
             self._call(WRITE_SECONDS, partial(collection.delete, ids=list(ids[start : start + _TEXTS_AT_ONCE])))
 
-    def _lane(self, ledger: Ledger, perspective: str) -> Lane | None:
+    def _lane(self, ledger: VectorLedger, perspective: str) -> Lane | None:
         return ledger.lanes().get(self._instructions[perspective]) if perspective in self._instructions else None
 
     def _collection(self, lane: Lane) -> str:
         whose = f"{self._home.vault} {self.vectors.folder.name} {lane.instruction}"
         return f"vault-{hashlib.blake2b(whose.encode(), digest_size=12).hexdigest()}"
 
-    def _ledger(self) -> Ledger:
+    def _ledger(self) -> VectorLedger:
         try:
             return self.vectors.ledger()
         except (Busy, StorageError) as fault:

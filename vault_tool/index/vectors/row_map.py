@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from itertools import islice
 
 from vault_tool.index.vectors.rows import KEY_BYTES, Rows
-from vault_tool.index.vectors.vector_ledger import Ledger
+from vault_tool.index.vectors.vector_ledger import VectorLedger
 
 _MOST = 200_000
 """So many notes take about 40 MB and half a second once (10,000 take 7 MB and 50 ms), and those asked for a kilobyte each."""
@@ -24,7 +24,7 @@ _OFTEN = 6
 _MOST_OFTEN = 100
 
 
-class Places:
+class RowMap:
     """The places of notes in one file of rows, by path; those of all, as soon as it is worth it."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Places:
         self._asked = 0
         self._often = _OFTEN
 
-    def of(self, ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+    def of(self, ledger: VectorLedger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """The rows of several notes, -1 for a passage without a vector; nothing for a note without texts."""
         known = self._known
         missing = [path for path in paths if path not in known]
@@ -55,16 +55,16 @@ class Places:
                 self._learn(rows, {path: keys.get(path, b"") for path in missing})
         return {path: known[path] for path in paths}
 
-    def headings(self, ledger: Ledger, rows: Rows) -> Mapping[int, tuple[str, ...]] | None:
+    def headings(self, ledger: VectorLedger, rows: Rows) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""
         return None if self._keys is None else self._heads
 
-    def follow(self, before: Places) -> None:
+    def follow(self, before: RowMap) -> None:
         """Take over what is known of an earlier state of the same rows; whoever still asks that one has it begin anew."""
         self.__dict__.update(before.__dict__)
-        before.__dict__.update(Places().__dict__)
+        before.__dict__.update(RowMap().__dict__)
 
-    def settle(self, ledger: Ledger, rows: Rows) -> None:
+    def settle(self, ledger: VectorLedger, rows: Rows) -> None:
         """Forget what changed since the last question: all of it, where another process may have changed anything.
 
         Once before all that one answer asks: what is told until the next time belongs together.
@@ -86,7 +86,7 @@ class Places:
             self._asked = min(self._asked, _AGAIN)
         self._state, self._position = state, position
 
-    def _look_again(self, ledger: Ledger, rows: Rows, paths: set[str]) -> None:
+    def _look_again(self, ledger: VectorLedger, rows: Rows, paths: set[str]) -> None:
         for path in paths:
             self._known.pop(path, None)
         self._lacking -= paths
@@ -99,7 +99,7 @@ class Places:
             self._keys.update(now)
             self._head(rows, now)
 
-    def _take_all(self, ledger: Ledger, rows: Rows) -> None:
+    def _take_all(self, ledger: VectorLedger, rows: Rows) -> None:
         self._keys = ledger.joined_keys()
         self._head(rows, self._keys)
         if len(self._keys) <= _FEW:
@@ -123,7 +123,7 @@ class Places:
         for path, joined in keys.items():
             self._know(path, tuple(islice(numbers, len(joined) // KEY_BYTES)))
 
-    def _learn_of_ledger(self, ledger: Ledger, lane: int, rows: Rows, paths: Collection[str]) -> None:
+    def _learn_of_ledger(self, ledger: VectorLedger, lane: int, rows: Rows, paths: Collection[str]) -> None:
         keys_of = ledger.note_keys(paths)
         said = ledger.row_numbers(lane, {key for keys in keys_of.values() for key in keys})
         at = {key: row for key, row in said.items() if row < len(rows)}

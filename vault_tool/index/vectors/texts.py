@@ -14,7 +14,7 @@ from vault_tool.index.embedding.passages import passages
 from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
 from vault_tool.index.updating import head_now
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER
-from vault_tool.index.vectors.vector_ledger import Ledger, Note
+from vault_tool.index.vectors.vector_ledger import Note, VectorLedger
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import normal_name
@@ -36,14 +36,14 @@ _LAST = "SELECT n, path, hash FROM entries ORDER BY n DESC LIMIT 1"
 class PendingTexts:
     """How what is known of the notes' texts stands to the catalogue: which to read, which to forget, and what to note then."""
 
-    def __init__(self, catalog: Catalog, ledger: Ledger) -> None:
+    def __init__(self, catalog: Catalog, ledger: VectorLedger) -> None:
         self.mark = _mark(catalog)
         self.to_read: list[str] = []
         self.to_forget: list[str] = []
         if not self._since(catalog, ledger):
             self._compared(catalog, ledger)
 
-    def _since(self, catalog: Catalog, ledger: Ledger) -> bool:
+    def _since(self, catalog: Catalog, ledger: VectorLedger) -> bool:
         """What came after the last entry that was looked at; false where that does not add up, because something went."""
         nonce, number, *entry = (ledger.meta("mark") or "\n").split("\n")
         if nonce != catalog.meta("nonce") or not number:
@@ -57,7 +57,7 @@ class PendingTexts:
         self.to_read = [path for path, found in now.items() if path not in known or known[path].hash != found]
         return True
 
-    def _compared(self, catalog: Catalog, ledger: Ledger) -> None:
+    def _compared(self, catalog: Catalog, ledger: VectorLedger) -> None:
         now = {**dict(catalog.rows(f"{_ENTRIES} ORDER BY n DESC")), **dict(catalog.rows(_PAGES))}
         known = ledger.hashes()
         self.to_read = [path for path, found in now.items() if known.get(path) != found]

@@ -58,7 +58,7 @@ class Refusal:
     at: float
 
 
-class Ledger(LedgerFile):
+class VectorLedger(LedgerFile):
     """One open ledger."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.index.manifest import Part, State, discard, lock, make_way
+from vault_tool.index.manifest import IndexState, Part, discard, lock, make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.ledger_file import FORMAT
-from vault_tool.index.vectors.row_map import Places
+from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header, Rows
-from vault_tool.index.vectors.vector_ledger import Lane, Ledger
+from vault_tool.index.vectors.vector_ledger import Lane, VectorLedger
 from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.text import slug
 
@@ -29,12 +29,12 @@ _QUICK_WAIT = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class VectorView:
     """One lane as it was at one moment: rows, which lane they are of, and where each note is in them."""
 
     lane: Lane
     rows: Rows
-    places: Places
+    places: RowMap
 
 
 class VectorSet:
@@ -45,10 +45,10 @@ class VectorSet:
         self.model = model
         self.dimensions = dimensions
         self._wait = wait
-        self._ledger: tuple[tuple[int, int], Ledger] | None = None
-        self._views: dict[str, View] = {}
+        self._ledger: tuple[tuple[int, int], VectorLedger] | None = None
+        self._views: dict[str, VectorView] = {}
         self._unsynced = False
-        self._trusted: Ledger | None = None
+        self._trusted: VectorLedger | None = None
         self.holds = False
 
     def close(self) -> None:
@@ -71,7 +71,7 @@ class VectorSet:
         finally:
             self.holds, self._trusted = False, None
 
-    def ledger(self) -> Ledger:
+    def ledger(self) -> VectorLedger:
         """The ledger, made again from the files of rows where it cannot be trusted. Raises Busy and StorageError."""
         if self._trusted is not None:
             return self._trusted
@@ -80,9 +80,9 @@ class VectorSet:
             self._trusted = found
         return found
 
-    def _looked_at(self) -> Ledger:
+    def _looked_at(self) -> VectorLedger:
         part = self._part
-        if part.state() is State.INTACT:
+        if part.state() is IndexState.INTACT:
             found = self._opened()
             if found is not None:
                 return found
@@ -90,7 +90,7 @@ class VectorSet:
             return self._mended()
 
     @contextmanager
-    def writing(self) -> Iterator[Ledger]:
+    def writing(self) -> Iterator[VectorLedger]:
         """Hold the set's lock and a broken seal, for short work; other processes wait. Raises Busy and StorageError."""
         with self._locked(self._wait):
             ledger = self._mended()
@@ -133,7 +133,7 @@ class VectorSet:
                 ledger.put_lane(replace(lane, rows=lane.rows + len(new), print=rows.stat_print(file)))
             return len(new)
 
-    def view(self, instruction: str) -> View | None:
+    def view(self, instruction: str) -> VectorView | None:
         """The rows of one instruction as they are now; None where there are none that can be trusted."""
         lane = self.ledger().lanes().get(instruction)
         if lane is None or not lane.rows:
@@ -149,11 +149,11 @@ class VectorSet:
         if opened is None:
             self._views.pop(instruction, None)
             return None
-        places = Places()
+        places = RowMap()
         if kept is not None and as_left:
             opened.follow(kept.rows)
             places.follow(kept.places)
-        self._views[instruction] = View(lane, opened, places)
+        self._views[instruction] = VectorView(lane, opened, places)
         return self._views[instruction]
 
     def compact(self, instruction: str, dropped: frozenset[bytes]) -> None:
@@ -175,7 +175,7 @@ class VectorSet:
         # Not closed: an answer that is being made asks it to its end.
         self._ledger = self._trusted = None
 
-    def _opened(self) -> Ledger | None:
+    def _opened(self) -> VectorLedger | None:
         path = self._part.path
         try:
             found = path.stat()
@@ -188,37 +188,37 @@ class VectorSet:
             return self._ledger[1]
         self._drop()
         try:
-            ledger = Ledger.open(path)
+            ledger = VectorLedger.open(path)
         except sqlite3.DatabaseError:
             return None
         self._ledger = identity, ledger
         return ledger
 
-    def _mended(self) -> Ledger:
+    def _mended(self) -> VectorLedger:
         """The ledger, whatever it was found like; the caller holds the lock."""
         part = self._part
         state = part.state()
-        if state is State.INTERRUPTED:
+        if state is IndexState.INTERRUPTED:
             self._drop()
             ledger = self._opened()
             # `sound` reads all of it: after a crash alone that is worth the time.
             if ledger is not None and ledger.sound() and ledger.meta("nonce"):
                 part.close_seal(ledger.meta("nonce"), synced=False)
                 return ledger
-        elif state is State.INTACT:
+        elif state is IndexState.INTACT:
             ledger = self._opened()
             if ledger is not None:
                 return ledger
         return self._read_back()
 
-    def _read_back(self) -> Ledger:
+    def _read_back(self) -> VectorLedger:
         """A new ledger of the rows that are in the files; the notes are looked at again."""
         self._drop()
         self._views.clear()
         nonce = secrets.token_hex(8)
         made = self.folder / f"ledger.{nonce}.tmp"
         try:
-            ledger = Ledger.open(made, new=True)
+            ledger = VectorLedger.open(made, new=True)
         except sqlite3.DatabaseError as fault:
             raise StorageError(f"the vectors' ledger cannot be made: {fault}", "look at the free space of `_cache`") from fault
         try:
@@ -280,7 +280,7 @@ class VectorSet:
             ]
             return replace(lane, rows=next((n for n, at in enumerate(good) if n != at), len(good)))
 
-    def _sound_lane(self, ledger: Ledger, lane: Lane) -> Lane:
+    def _sound_lane(self, ledger: VectorLedger, lane: Lane) -> Lane:
         """The lane with a file that is as its ledger says; the caller holds the lock."""
         file = self.folder / lane.file
         if self._as_left(lane):
@@ -301,7 +301,7 @@ class VectorSet:
         file = self.folder / lane.file
         return rows.stat_print(file) == lane.print and rows.header(file) == self._header(lane.instruction)
 
-    def _take_back(self, ledger: Ledger, lane: Lane) -> Lane:
+    def _take_back(self, ledger: VectorLedger, lane: Lane) -> Lane:
         """Put the whole rows of a lane's file into the ledger; a file with gaps is written anew. Within a transaction."""
         file = self.folder / lane.file
         batches = list(_known(rows.salvage(file, self.dimensions)))
@@ -321,7 +321,7 @@ class VectorSet:
         ledger.put_lane(lane)
         return lane
 
-    def _rewrite(self, ledger: Ledger, lane: Lane, dropped: frozenset[bytes]) -> None:
+    def _rewrite(self, ledger: VectorLedger, lane: Lane, dropped: frozenset[bytes]) -> None:
         opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows)
         if opened is None:
             return

@@ -24,7 +24,7 @@ from vault_tool.index.vectors.passage_notes import Notes
 from vault_tool.index.vectors.proposing import Proposer
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.status import SetStatus, VectorStatus
-from vault_tool.index.vectors.vector_ledger import Ledger, Refusal
+from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.index.vectors.vector_store import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.machine import EXACT
@@ -467,13 +467,13 @@ class Vectors:
         active = active or tuple(known)
         return {name: known[name] for name in active if name in known} or general
 
-    def _notes_missing(self, ledger: Ledger, embedder: Embedder | None) -> int:
+    def _notes_missing(self, ledger: VectorLedger, embedder: Embedder | None) -> int:
         """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
         if set(self._instructions(embedder).values()) - ledger.lanes().keys():
             return ledger.count_notes()
         return ledger.notes_missing(self._lanes(ledger, embedder))
 
-    def _lanes(self, ledger: Ledger, embedder: Embedder | None) -> list[int]:
+    def _lanes(self, ledger: VectorLedger, embedder: Embedder | None) -> list[int]:
         wanted = set(self._instructions(embedder).values())
         return [lane.number for instruction, lane in ledger.lanes().items() if instruction in wanted]
 

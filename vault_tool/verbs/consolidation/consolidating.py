@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from vault_tool.consolidation import ledger
-from vault_tool.consolidation.ledger import Ledger, Line
+from vault_tool.consolidation.ledger import Ledger, LedgerLine
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, reader
 from vault_tool.files.skipped import skipped
@@ -27,8 +27,8 @@ from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs import pages
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
+    PacketPlan,
     Passes,
-    Plan,
     is_placed,
     items_of,
     label,
@@ -153,7 +153,7 @@ class Started:
 
     answer: Begun
     entry: Entry | None
-    plans: tuple[Plan, ...]
+    plans: tuple[PacketPlan, ...]
 
 
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
@@ -220,7 +220,7 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     )
 
 
-def pending_plans(vault: Context, regions: Regions) -> list[Plan]:
+def pending_plans(vault: Context, regions: Regions) -> list[PacketPlan]:
     """The packets that wait: what is left of the open pass, else what a pass would consist of. Indexes must be fresh."""
     known = passes(vault)
     return waiting(vault, known.open, regions) if known.open else plans(vault, unread(vault, known), regions)
@@ -297,7 +297,7 @@ def open_pass(vault: Context, pass_id: str = "") -> Entry:
     return found
 
 
-def head_of(plan: Plan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
+def head_of(plan: PacketPlan, done: Collection[tuple[str, ...]] = ()) -> PacketHead:
     """A packet as results list it."""
     return PacketHead(
         kind=plan.due.kind,
@@ -333,7 +333,7 @@ def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regio
 
 
 def _begun(
-    vault: Context, saved: Saved, made: Consolidation, entries: Sequence[Entry], found: Sequence[Plan], freshness: Freshness
+    vault: Context, saved: Saved, made: Consolidation, entries: Sequence[Entry], found: Sequence[PacketPlan], freshness: Freshness
 ) -> Started:
     written = next(iter(vault.index.catalog.get(made.id)), None)
     answer = Begun(
@@ -351,7 +351,7 @@ def _begun(
     return Started(answer, written, tuple(found))
 
 
-def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[Plan]) -> Consolidation:
+def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[PacketPlan]) -> Consolidation:
     """Plan the new pass's file, with its ledger as far as it is known at the beginning."""
     vault = op.vault
     number = known.generation + 1
@@ -420,7 +420,7 @@ def _replaced(vault: Context, written: Iterable[Entry]) -> list[Entry]:
     return [entry for old in olds for entry in vault.index.catalog.get(old)]
 
 
-def _not_read(entries: Iterable[Entry], packets: Iterable[Plan], handled: Collection[tuple[str, ...]]) -> list[Entry]:
+def _not_read(entries: Iterable[Entry], packets: Iterable[PacketPlan], handled: Collection[tuple[str, ...]]) -> list[Entry]:
     """What stands in packets, none of which was settled or passed over: a pass that is ended early did not take it in."""
     taken: set[str] = set()
     waits: set[str] = set()
@@ -429,11 +429,11 @@ def _not_read(entries: Iterable[Entry], packets: Iterable[Plan], handled: Collec
     return [entry for entry in entries if entry.id in waits - taken]
 
 
-def _lines(entries: Iterable[Entry]) -> tuple[Line, ...]:
-    return tuple(Line(entry.id, entry.title) for entry in entries)
+def _lines(entries: Iterable[Entry]) -> tuple[LedgerLine, ...]:
+    return tuple(LedgerLine(entry.id, entry.title) for entry in entries)
 
 
-def _described(plan: Plan) -> str:
+def _described(plan: PacketPlan) -> str:
     trivial = ", trivial" if plan.trivial else ""
     return f"{plan.label}: {len(plan.due.new)} new of {plan.observations}{trivial}"
 

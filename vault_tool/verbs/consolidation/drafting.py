@@ -14,7 +14,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved
 from vault_tool.verbs import understandings
-from vault_tool.verbs.consolidation.packet_texts import Current, Evidence, Packet
+from vault_tool.verbs.consolidation.packet_texts import Current, Packet, PacketObservation
 
 CUT = "-- Below this line is what to write it from; it is not kept. --"
 
@@ -123,7 +123,7 @@ def _known(one: Current) -> Iterator[str]:
     yield from ("", f"== {one.kind}, {one.updated_at[:10]}: {one.summary} ==", "", one.content)
 
 
-def _observed(one: Evidence) -> Iterator[str]:
+def _observed(one: PacketObservation) -> Iterator[str]:
     new = "NEW " if one.new else ""
     yield from ("", f"== {new}{one.type} {one.id[:8]}, {one.observed_at[:10]} ({', '.join(one.subject_names)}) ==", "")
     yield one.content

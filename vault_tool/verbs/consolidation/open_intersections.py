@@ -85,7 +85,7 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revision:
+class RelationshipRevision:
     """One link of the chain from the present relationship understanding back to the first."""
 
     id: str
@@ -130,7 +130,7 @@ class Intersection:
     observations: tuple[SharedObservation, ...]
     more: int
     intersection_size: int
-    provenance: tuple[Revision, ...]
+    provenance: tuple[RelationshipRevision, ...]
     freshness: Freshness
     notice: str = EYES_FIRST
 
@@ -253,12 +253,12 @@ def _relationship(vault: Context, entry: Entry) -> Relationship:
     )
 
 
-def _chain(vault: Context, present: Entry) -> list[Revision]:
+def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     """The revisions of an understanding, the newest first; what was joined into it is among them."""
     found = lineage(vault.index.catalog, present)
     ordered = sorted(found, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
     return [
-        Revision(
+        RelationshipRevision(
             id=entry.id,
             summary=entry.text("summary"),
             created_at=entry.text("created"),

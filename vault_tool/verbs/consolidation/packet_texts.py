@@ -24,7 +24,7 @@ from vault_tool.vault.lean import NOTICE, Short, beside, filled, lean_tokens
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
-    Plan,
+    PacketPlan,
     items_of,
     label,
     passes,
@@ -48,7 +48,7 @@ _CURRENT_SHARE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class PacketObservation:
     """One observation of a packet; `new` ones come first, `whole` is false where the budget cut its text."""
 
     id: str
@@ -106,7 +106,7 @@ class Packet:
     current: Current | None
     sides: tuple[Current, ...]
     new_understandings: tuple[Current, ...]
-    observations: tuple[Evidence, ...]
+    observations: tuple[PacketObservation, ...]
     left_out: int
     tokens: int = 0
     next_step: str
@@ -124,7 +124,7 @@ class Packet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class PassStep:
     """Where a pass stands: the packet that comes next (None when all are settled or passed over), and some after it.
 
     `remaining` counts the packets that are left, `trivial` those of them that are trivial; `packets` are the first of them.
@@ -153,7 +153,7 @@ class Step:
 
 def consolidate(
     vault: Context, *, packet: str = "", skip: Sequence[str] = (), skip_trivial: bool = False, tokens: int = PACKET_TOKENS
-) -> Step:
+) -> PassStep:
     """The next packet of the pass that is open, or of a new one where it is done (or there is none) and anything is new.
 
     `skip` passes over packets by their labels first, `skip_trivial` all those that share too little. `packet` asks for one
@@ -170,14 +170,14 @@ def consolidate(
         begun = started.answer
         began, freshness = begun.began, begun.freshness
         if started.entry is None:
-            return Step(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=(), freshness=freshness)
+            return PassStep(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=(), freshness=freshness)
         walk = _Walk(vault, started.entry, started.plans)
     if skip or skip_trivial:
         walk = walk.without(skip, trivial=skip_trivial)
     return replace(walk.at(packet, tokens, freshness), began=began)
 
 
-def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: int = PACKET_TOKENS) -> Step:
+def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: int = PACKET_TOKENS) -> PassStep:
     """The next packet of a pass (by default the open one), or the one labelled `packet`, within `tokens`.
 
     A packet is settled by the understanding that is written in the pass, or passed over. Nothing is written.
@@ -187,7 +187,7 @@ def next_packet(vault: Context, pass_id: str = "", *, packet: str = "", tokens: 
     return _Walk(vault, open_pass(vault, pass_id)).at(packet, tokens, freshness)
 
 
-def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = (), trivial: bool = False) -> Step:
+def skip_packets(vault: Context, pass_id: str = "", *, packets: Sequence[str] = (), trivial: bool = False) -> PassStep:
     """Pass over packets of a pass by their labels, and with `trivial` all that share too little to say anything.
 
     That is remembered on this machine, and stands in the ledger once the pass ends.
@@ -205,7 +205,7 @@ def _require_room(tokens: int) -> None:
 class _Walk:
     """One pass while it is walked through: its packets (`planned` where they are known), and which of them are done."""
 
-    def __init__(self, vault: Context, entry: Entry, planned: Sequence[Plan] | None = None) -> None:
+    def __init__(self, vault: Context, entry: Entry, planned: Sequence[PacketPlan] | None = None) -> None:
         self.vault = vault
         self.entry = entry
         self.regions = regions_of(vault.index.catalog)
@@ -214,7 +214,7 @@ class _Walk:
         self.open = [plan for plan in self.plans if plan.keys not in self.done]
 
     @property
-    def next(self) -> Plan | tuple[str, ...] | None:
+    def next(self) -> PacketPlan | tuple[str, ...] | None:
         """The packet that comes next: the orientation once all others are done."""
         if self.open:
             return self.open[0]
@@ -222,19 +222,19 @@ class _Walk:
 
     def without(self, packets: Sequence[str], *, trivial: bool) -> _Walk:
         """The same walk once the packets that somebody calls so are passed over, and with `trivial` those that share little."""
-        named = [plan.keys if isinstance(plan, Plan) else plan for plan in map(self.labelled, packets)]
+        named = [plan.keys if isinstance(plan, PacketPlan) else plan for plan in map(self.labelled, packets)]
         light = [plan.keys for plan in self.plans if plan.trivial and trivial]
         # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
         with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
             pass_over(self.vault.root, self.entry.id, [*named, *light])
         return _Walk(self.vault, self.entry, self.plans)
 
-    def at(self, packet: str, tokens: int, freshness: Freshness) -> Step:
+    def at(self, packet: str, tokens: int, freshness: Freshness) -> PassStep:
         """The answer with the packet that somebody calls so, or with the next one."""
         chosen = self.labelled(packet) if packet else self.next
         return self.step(None if chosen is None else self.filled(chosen, tokens), freshness)
 
-    def labelled(self, text: str) -> Plan | tuple[str, ...]:
+    def labelled(self, text: str) -> PacketPlan | tuple[str, ...]:
         """The packet that somebody calls `text`: as it is printed, or its subjects with an `x` between them."""
         wanted = _key(text)
         if wanted == _key(label(())):
@@ -244,9 +244,9 @@ class _Walk:
             raise NotFound(f"this pass has no packet `{one_line(text, 60)}`", "`vt consolidate --list` shows its packets")
         return found
 
-    def step(self, packet: Packet | None, freshness: Freshness) -> Step:
+    def step(self, packet: Packet | None, freshness: Freshness) -> PassStep:
         """The answer about this walk."""
-        return Step(
+        return PassStep(
             pass_id=self.entry.id,
             generation=self.entry.generation or 0,
             packet=packet,
@@ -256,9 +256,9 @@ class _Walk:
             freshness=freshness,
         )
 
-    def filled(self, plan: Plan | tuple[str, ...], tokens: int) -> Packet:
+    def filled(self, plan: PacketPlan | tuple[str, ...], tokens: int) -> Packet:
         """A packet with its texts."""
-        if not isinstance(plan, Plan):
+        if not isinstance(plan, PacketPlan):
             return self._orientation(tokens)
         current, sides, others = self._known(plan, tokens)
         empty = Packet(
@@ -279,7 +279,7 @@ class _Walk:
         found, new = self._evidence(plan)
         return self._with_evidence(empty, found, tokens, new)
 
-    def _known(self, plan: Plan, tokens: int) -> tuple[Current | None, tuple[Current, ...], tuple[Current, ...]]:
+    def _known(self, plan: PacketPlan, tokens: int) -> tuple[Current | None, tuple[Current, ...], tuple[Current, ...]]:
         """The current understanding of a packet, in a pair those of both sides, and the other new ones about it."""
         paired = len(plan.regions) > 1
         each = (self.regions.understandings([region], "single_subject")[:1] for region in plan.regions if paired)
@@ -296,7 +296,7 @@ class _Walk:
         current = self._current(plan.understanding, room) if plan.understanding else None
         return current, tuple(self._current(one, room) for one in sides), tuple(self._current(one, room) for one in others)
 
-    def _evidence(self, plan: Plan) -> tuple[list[Entry], set[str]]:
+    def _evidence(self, plan: PacketPlan) -> tuple[list[Entry], set[str]]:
         """The observations of a packet: first what was said of the current understanding, whatever it is tagged with, then the
         new ones, then the newest. Beside them the ids of the new ones.
         """
@@ -311,7 +311,7 @@ class _Walk:
         """The packet with as many observations as it has room for, and what it takes then; without `new` all of them are."""
         room = tokens - lean_tokens(packet)
 
-        def evidence(place: int, cut: Cut) -> Evidence:
+        def evidence(place: int, cut: Cut) -> PacketObservation:
             return _evidence(found[place], cut, new is None or found[place].id in new)
 
         cuts = fitted(_texts(self.vault, found, room), room, lambda place, cut: lean_tokens(evidence(place, cut)) + 1)
@@ -373,7 +373,7 @@ class _Walk:
             return ends
         return f"{self._typed(f'update-understanding {self._short(newest)} -')}\nor, if it still says where things stand: {ends}"
 
-    def _advice(self, plan: Plan) -> str:
+    def _advice(self, plan: PacketPlan) -> str:
         """The command that settles a packet, to be typed, and the one that passes it over."""
         subjects = " ".join(f"--subject {quote(name)}" for name in plan.names)
         old = plan.understanding
@@ -398,8 +398,8 @@ def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
     return found
 
 
-def _evidence(entry: Entry, cut: Cut, new: bool) -> Evidence:
-    return Evidence(
+def _evidence(entry: Entry, cut: Cut, new: bool) -> PacketObservation:
+    return PacketObservation(
         id=entry.id,
         type=entry.type,
         content=cut.text,

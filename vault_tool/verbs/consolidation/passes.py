@@ -47,7 +47,7 @@ class Passes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class PacketPlan:
     """One packet before it is filled: what it is about, how much is there, and what it is worth to settle it."""
 
     regions: tuple[Region, ...]
@@ -117,7 +117,7 @@ def unread(vault: Context, known: Passes) -> list[Entry]:
     return active(catalog, [e for e in fresh if _counts(e) and not any(_precedes(e, one) for one in unlisted)])
 
 
-def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: Entry | None = None) -> list[Plan]:
+def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: Entry | None = None) -> list[PacketPlan]:
     """The packets that new memories come to, in the order in which a pass takes them.
 
     What the current understanding of just these subjects rests on already is not due again, unless that understanding
@@ -191,19 +191,19 @@ def written_in(vault: Context, one: Entry) -> list[Entry]:
     return sorted(found, key=lambda entry: (entry.by_created[0], entry.path))
 
 
-def waiting(vault: Context, one: Entry, regions: Regions) -> list[Plan]:
+def waiting(vault: Context, one: Entry, regions: Regions) -> list[PacketPlan]:
     """The packets of a pass that are neither settled nor passed over."""
     done = settled(vault, one, regions) | skipped(vault.root, one.id)
     return [plan for plan in plans(vault, items_of(vault, one), regions, one) if plan.keys not in done]
 
 
-def _plan(one: Due, regions: tuple[Region, ...], known: Regions, within: Entry | None) -> Plan:
+def _plan(one: Due, regions: tuple[Region, ...], known: Regions, within: Entry | None) -> PacketPlan:
     shared = frozenset.intersection(*(known.observations(region) for region in regions))
     understood = next(iter(known.understandings(regions, one.kind)), None)
     # Within its own pass a new understanding settles its packet; taken for known, it would make the packet vanish.
     if understood is not None and (within is None or understood.text("pass") != within.id):
         one = one.without({understood.id, *understood.texts("sources")})
-    return Plan(
+    return PacketPlan(
         regions=regions,
         due=one,
         observations=len(shared),

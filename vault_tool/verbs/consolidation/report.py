@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vault_tool.belief.decay import Standing, standing
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
-from vault_tool.consolidation.understanding_coverage import COVERING, Coverage, Keys, Sighting, contested, coverage
+from vault_tool.consolidation.understanding_coverage import COVERING, Keys, Sighting, SubjectCoverage, contested, coverage
 from vault_tool.index.graph import supersession
 from vault_tool.index.intersections import Region, regions_of, tagging
 from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
@@ -22,7 +22,7 @@ from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.nearness import between, prepared, usual
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief
-from vault_tool.verbs.consolidation.passes import Plan, passes
+from vault_tool.verbs.consolidation.passes import PacketPlan, passes
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 DENSE = 3
@@ -79,7 +79,7 @@ class Dense:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unlinked:
+class UnlinkedObservation:
     """Evidence that is placed nowhere yet."""
 
     id: str
@@ -162,7 +162,7 @@ class ConsolidationReport:
     stale_understandings: tuple[Stale, ...]
     intersections_needing_synthesis: tuple[NeedsSynthesis, ...]
     semantically_dense_intersections: tuple[Dense, ...]
-    unlinked_observations: tuple[Unlinked, ...]
+    unlinked_observations: tuple[UnlinkedObservation, ...]
     questionable_items: tuple[Questionable, ...]
     contested_understandings: tuple[Contested, ...]
     untouched_subjects: tuple[Untouched, ...]
@@ -188,7 +188,7 @@ def get_consolidation_report(vault: Context, *, limit: int | None = 20) -> Conso
 
 def _reported(vault: Context, limit: int | None, freshness: Freshness) -> ConsolidationReport:
     lacks = prepared(vault)
-    seen = _Seen(vault)
+    seen = _Survey(vault)
     found: dict[str, Sequence[object]] = {
         "subjects_needing_understanding": list(seen.uncovered()),
         "stale_understandings": list(seen.stale()),
@@ -216,7 +216,7 @@ def _reported(vault: Context, limit: int | None, freshness: Freshness) -> Consol
     )
 
 
-class _Seen:
+class _Survey:
     """The vault as the report sees it: everything counted once, by regions."""
 
     def __init__(self, vault: Context) -> None:
@@ -235,7 +235,7 @@ class _Seen:
         self.understandings: list[tuple[Entry, Keys]] = [
             (entry, frozenset(region.key for region in self.regions.of(entry))) for entry in current
         ]
-        self.coverage: Coverage = coverage(self.sightings, self.understandings)
+        self.coverage: SubjectCoverage = coverage(self.sightings, self.understandings)
 
     def name(self, key: str) -> str:
         """What people call a region."""
@@ -286,10 +286,10 @@ class _Seen:
             for names in [sorted(map(self.name, pair), key=normal_name)]
         ]
 
-    def unlinked(self, limit: int) -> Iterator[Unlinked]:
+    def unlinked(self, limit: int) -> Iterator[UnlinkedObservation]:
         for entry in unlinked(self.vault.index.catalog, limit):
             created = entry.text("created")
-            yield Unlinked(
+            yield UnlinkedObservation(
                 id=entry.id,
                 subject_names=entry.subjects,
                 content=entry.preview,
@@ -369,7 +369,7 @@ class _Seen:
                 for finding in look(body_of(self.vault, entry)):
                     yield Hygiene(id=entry.id, kind=kind, sign=finding.sign, why=finding.why)
 
-    def changed(self, plan: Plan) -> NeedsSynthesis:
+    def changed(self, plan: PacketPlan) -> NeedsSynthesis:
         return NeedsSynthesis(
             subject_a=plan.names[0],
             subject_b=plan.names[1],

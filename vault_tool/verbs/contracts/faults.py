@@ -9,7 +9,7 @@ from vault_tool.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Fault:
+class RequestFault:
     """One fault: `pointer` (RFC 6901; "" is the whole request), what is wrong there, and what would be right."""
 
     pointer: str
@@ -20,7 +20,7 @@ class Fault:
 class InvalidRequest(UsageError):
     """A request that cannot be meant as it stands; `faults` has every fault that its layer of checks found."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(self, faults: Iterable[RequestFault]) -> None:
         self.faults = tuple(sorted(set(faults)))
         first = self.faults[0]
         more = f" (and {len(self.faults) - 1} more)" if len(self.faults) > 1 else ""

@@ -7,8 +7,8 @@ from typing import Any
 
 from vault_tool.util.json_text import read_given
 from vault_tool.vault.context import Context
-from vault_tool.verbs.contracts.faults import Fault, InvalidRequest
-from vault_tool.verbs.contracts.op import Outcome, outcome, refusal
+from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault
+from vault_tool.verbs.contracts.op import OpAnswer, outcome, refusal
 
 LONGEST_REQUEST = 10 * 2**20
 """Most bytes of one request."""
@@ -17,7 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 _GOES_ON = (b" ", b"\t", b"}", b"]", b'"')
 
 
-def outcomes(vault: Context, data: bytes) -> Iterator[Outcome]:
+def outcomes(vault: Context, data: bytes) -> Iterator[OpAnswer]:
     """The answers to the requests of a text, in their order: one to each line that is not blank, bad lines too.
 
     A text that is one JSON value, on however many lines, is one request.
@@ -32,7 +32,7 @@ def outcomes(vault: Context, data: bytes) -> Iterator[Outcome]:
         yield from (_answered(vault, line) for line in lines)
 
 
-def _answered(vault: Context, line: bytes) -> Outcome:
+def _answered(vault: Context, line: bytes) -> OpAnswer:
     request = _value(line)
     return _not_json(request) if isinstance(request, ValueError) else outcome(vault, request)
 
@@ -58,6 +58,6 @@ def _value(data: bytes) -> Any:
         return fault
 
 
-def _not_json(fault: ValueError) -> Outcome:
+def _not_json(fault: ValueError) -> OpAnswer:
     hint = "one object, or one object a line; `vt op --schema` prints the contracts"
-    return refusal(InvalidRequest([Fault("", f"this is not JSON: {fault}", hint)]))
+    return refusal(InvalidRequest([RequestFault("", f"this is not JSON: {fault}", hint)]))

@@ -14,19 +14,19 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, global_root
 from vault_tool.vault.parameters import require_moment
-from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
+from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
 
 NEEDS_PROBLEM = ("solution", "failed_tactic")
 
 _OBSERVATIONS = (RecordClass.OBSERVATION,)
 
 
-class Meaning:
+class RequestChecker:
     """The faults that a request's meaning has, collected; `require` refuses it when there are any."""
 
     def __init__(self, vault: Context) -> None:
         self.vault = vault
-        self.faults: list[Fault] = []
+        self.faults: list[RequestFault] = []
 
     def require(self) -> None:
         """Raise InvalidRequest with all faults that were found so far."""
@@ -35,7 +35,7 @@ class Meaning:
 
     def add(self, place: str, message: str, hint: str = "") -> None:
         """One more fault."""
-        self.faults.append(Fault(place, message, hint))
+        self.faults.append(RequestFault(place, message, hint))
 
     def repo(self, repo_id: str | None) -> None:
         """`repo_id` must mean this vault: its workspace's id or name, or one of its `repo_ids`. None means it unsaid."""

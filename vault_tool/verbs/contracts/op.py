@@ -10,7 +10,7 @@ from typing import Any
 from vault_tool.errors import Exit, VaultError
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
-from vault_tool.verbs.contracts.faults import Fault, InvalidRequest
+from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault
 from vault_tool.verbs.contracts.read import answered
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.contracts.update import updated
@@ -20,7 +20,7 @@ _WHO = {"session_id": "session", "model": "model", "user": "user", "project": "p
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OpAnswer:
     """The answer to a request, as plain JSON values, with the exit code that it means."""
 
     answer: Mapping[str, Any]
@@ -35,7 +35,7 @@ def op(vault: Context, request: object) -> Mapping[str, Any]:
     return outcome(vault, request).answer
 
 
-def outcome(vault: Context, request: object) -> Outcome:
+def outcome(vault: Context, request: object) -> OpAnswer:
     """The same with the exit code that it means."""
     try:
         remarks = require_shape(request)
@@ -47,16 +47,16 @@ def outcome(vault: Context, request: object) -> Outcome:
     answer = asdict(made)
     answer["warnings"] = [*remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE
-    return Outcome({"ok": True, "op": request["op"], **answer}, code)
+    return OpAnswer({"ok": True, "op": request["op"], **answer}, code)
 
 
-def refusal(fault: VaultError, op: object = None) -> Outcome:
+def refusal(fault: VaultError, op: object = None) -> OpAnswer:
     """The answer to what could not be done, with the operation that it says it was."""
-    faults = fault.faults if isinstance(fault, InvalidRequest) else (Fault("", fault.message, fault.hint),)
+    faults = fault.faults if isinstance(fault, InvalidRequest) else (RequestFault("", fault.message, fault.hint),)
     code = re.sub(r"(?<!^)(?=[A-Z])", "-", type(fault).__name__).lower()
     errors = [asdict(one) for one in faults]
     answer = {"ok": False, "op": op, "errors": errors, "code": code, "exit_code": int(fault.exit_code)}
-    return Outcome(answer, fault.exit_code)
+    return OpAnswer(answer, fault.exit_code)
 
 
 def _asker(vault: Context, request: Mapping[str, Any]) -> Context:

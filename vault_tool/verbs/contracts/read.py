@@ -10,11 +10,11 @@ from vault_tool.model.details import Details
 from vault_tool.vault import seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import moved_among
-from vault_tool.verbs.contracts.meaning import Meaning
+from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.recall.asked import Answer, Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Answer, Query, Recalled
 from vault_tool.verbs.recall.recall import SUPPORTING, count_use
 
 _LIMIT = 20
@@ -131,7 +131,7 @@ def read(
 
 def answered(vault: Context, request: Mapping[str, Any]) -> Read:
     """Answer a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
-    meaning = Meaning(vault)
+    meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
     if not request["query"].strip():
         meaning.add("/query", "it is only white space")
@@ -144,7 +144,7 @@ def answered(vault: Context, request: Mapping[str, Any]) -> Read:
     return _answer(vault, request["mode"], found)
 
 
-def _problem(meaning: Meaning, named: str) -> str | None:
+def _problem(meaning: RequestChecker, named: str) -> str | None:
     if not named:
         return None
     meaning.vault.fresh()
@@ -152,9 +152,9 @@ def _problem(meaning: Meaning, named: str) -> str | None:
     return entry.id if entry else None
 
 
-def _asked(request: Mapping[str, Any], problem: str | None) -> Asked:
+def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
     expand = request.get("expand") or {}
-    return Asked(
+    return Query(
         query=request["query"], profile=request["mode"], kinds=tuple(request.get("kinds", ())),
         limit=int(request.get("limit", _LIMIT)), include_global=request.get("include_global", True),
         hops=int(expand.get("semantic_hops", _HOPS)), problem_links=expand.get("include_problem_links", True),

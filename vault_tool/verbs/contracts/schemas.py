@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from vault_tool.errors import NotFound
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
-from vault_tool.verbs.contracts.faults import Fault, InvalidRequest, pointer
+from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -44,13 +44,15 @@ def require_shape(request: object, operation: str = "") -> tuple[str, ...]:
     `operation` is the one that it must be; by default the request's own `op` says. Raises InvalidRequest with all faults.
     """
     if (flaw := flaw_in(request)) is not None:
-        raise InvalidRequest([Fault(one_line(pointer(*flaw.place), _LONGEST), f"it {flaw.message}", flaw.hint)])
+        raise InvalidRequest([RequestFault(one_line(pointer(*flaw.place), _LONGEST), f"it {flaw.message}", flaw.hint)])
     if not isinstance(request, Mapping):
-        raise InvalidRequest([Fault("", "a request is a JSON object", 'begin with {"op": "read", ...}')])
+        raise InvalidRequest([RequestFault("", "a request is a JSON object", 'begin with {"op": "read", ...}')])
     op = request.get("op")
     if not isinstance(op, str) or op not in OPERATIONS or operation not in ("", op):
         expected = operation or ", ".join(OPERATIONS)
-        raise InvalidRequest([Fault("/op", f"`op` must be one of {expected}" if not operation else f"`op` must be {expected}")])
+        raise InvalidRequest(
+            [RequestFault("/op", f"`op` must be one of {expected}" if not operation else f"`op` must be {expected}")]
+        )
     faults = [fault for error in _validator(op).iter_errors(request) for fault in faults_of(error)]
     if faults:
         raise InvalidRequest(faults)
@@ -69,30 +71,32 @@ def _validator(operation: str) -> Draft202012Validator:
     return Draft202012Validator(schema(operation))
 
 
-def faults_of(error: ValidationError) -> Iterator[Fault]:
+def faults_of(error: ValidationError) -> Iterator[RequestFault]:
     """A fault of the schema in the words of a person; what is missing is named where it should stand."""
     place, wanted, given = tuple(error.absolute_path), cast(Any, error.validator_value), cast(Any, error.instance)
     match error.validator:
         case "required":
             for name in wanted:
                 if name not in given:
-                    yield Fault(pointer(*place, name), "it is missing")
+                    yield RequestFault(pointer(*place, name), "it is missing")
         case "anyOf":
             names = [name for branch in wanted for name in branch.get("required", ())]
-            yield Fault(pointer(*place), f"it needs {' or '.join(f'`{name}`' for name in names)}")
+            yield RequestFault(pointer(*place), f"it needs {' or '.join(f'`{name}`' for name in names)}")
         case "enum":
-            yield Fault(pointer(*place), f"{_shown(given)} is none of the choices", f"one of {', '.join(map(str, wanted))}")
+            yield RequestFault(
+                pointer(*place), f"{_shown(given)} is none of the choices", f"one of {', '.join(map(str, wanted))}"
+            )
         case "const":
-            yield Fault(pointer(*place), f"{_shown(given)} must be {_shown(wanted)}")
+            yield RequestFault(pointer(*place), f"{_shown(given)} must be {_shown(wanted)}")
         case "type":
-            yield Fault(pointer(*place), f"{_shown(given)} must be {_article(str(wanted))}")
+            yield RequestFault(pointer(*place), f"{_shown(given)} must be {_article(str(wanted))}")
         case "minLength" | "minItems":
-            yield Fault(pointer(*place), "it is empty")
+            yield RequestFault(pointer(*place), "it is empty")
         case "minimum" | "maximum":
             word = "at least" if error.validator == "minimum" else "at most"
-            yield Fault(pointer(*place), f"{_shown(given)} must be {word} {wanted}")
+            yield RequestFault(pointer(*place), f"{_shown(given)} must be {word} {wanted}")
         case _:
-            yield Fault(pointer(*place), one_line(error.message, _LONGEST))
+            yield RequestFault(pointer(*place), one_line(error.message, _LONGEST))
 
 
 def _unknown(value: object, part: Mapping[str, Any], place: tuple[str | int, ...]) -> Iterator[str]:

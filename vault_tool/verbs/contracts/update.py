@@ -13,7 +13,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Saved, writing
-from vault_tool.verbs.contracts.meaning import Meaning, scope_of
+from vault_tool.verbs.contracts.meaning import RequestChecker, scope_of
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal, moved, superseded_remark
 
@@ -59,7 +59,7 @@ def update(
 
 def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     """Carry out a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
-    meaning = Meaning(vault)
+    meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
     vault.fresh()
     home = resolve.home_of(vault, request["memory_id"])
@@ -83,7 +83,7 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
     return replace(found, **{**asdict(saved), "warnings": (*saved.warnings, *found.warnings)})
 
 
-def _problem(meaning: Meaning, home: Context, request: Mapping[str, Any]) -> str:
+def _problem(meaning: RequestChecker, home: Context, request: Mapping[str, Any]) -> str:
     """The id of the problem that a utility is for: of this vault, also for a global memory, or of the memory's own."""
     named = _wanted(request).get("utility", {}).get("context_problem_id", "").strip()
     if not named:

@@ -15,7 +15,7 @@ from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs import repeats
-from vault_tool.verbs.contracts.meaning import Meaning
+from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal
 from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag
@@ -48,7 +48,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written(Saved):
+class WriteAnswer(Saved):
     """What `write` did, or with `dry_run` would do (`memory_id` is then None, but for a duplicate).
 
     `duplicate_of` says that the memory was known: the subjects and links that it lacked were `added`, it was marked as useful,
@@ -92,7 +92,7 @@ def write(
     ask: bool = False,
     repo_id: str | None = None,
     dry_run: bool = False,
-) -> Written:
+) -> WriteAnswer:
     """Store an immutable memory of the repo's vault or of the global one, by the contract `memory.write.request`.
 
     `kind` is problem, solution, failed_tactic, fact, preference or change; `confidence` (0..1) is where its truth
@@ -110,10 +110,10 @@ def write(
     return written(vault, {"repo_id": repo_id, "memory": memory, "dry_run": dry_run})
 
 
-def written(vault: Context, request: Mapping[str, Any]) -> Written:
+def written(vault: Context, request: Mapping[str, Any]) -> WriteAnswer:
     """Carry out a request whose shape is right; raises InvalidRequest for one that cannot be meant."""
     memory = request["memory"]
-    meaning = Meaning(vault)
+    meaning = RequestChecker(vault)
     meaning.repo(request["repo_id"])
     home = meaning.home(memory["scope"])
     dry_run = bool(request.get("dry_run"))
@@ -143,7 +143,7 @@ def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
     )  # fmt: skip
 
 
-def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
+def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> WriteAnswer:
     home = op.vault
     # Before confidence is looked at: what is a memory already needs no review to be said again.
     twin = repeats.twin_of(home, draft)
@@ -153,7 +153,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     record = replace(draft, subjects=tagging.names)
     edges = _edges(home, record.id, record.title, record, memory)
     alike = near(home, draft.body, draft.type)
-    base = Written(
+    base = WriteAnswer(
         memory_id=None, resolved=Resolved(memory["scope"], draft.type), similar=tuple(_near(one) for one in alike),
         subject_names=tagging.names, subjects_created=tagging.created, similar_subjects=tagging.similar, dry_run=dry_run,
         warnings=(*remarks_on(home, record), *_advice(home, alike)),
@@ -165,7 +165,7 @@ def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_r
     return base if dry_run else _stored(op, record, edges, base)
 
 
-def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: Written) -> Written:
+def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: WriteAnswer) -> WriteAnswer:
     path = op.create(record)
     for edge in edges:
         op.create(edge)
@@ -174,7 +174,7 @@ def _stored(op: Operation, record: Observation, edges: Sequence[Edge], base: Wri
     return _with(base, saved, memory_id=record.id, path=path)
 
 
-def _queue_for_review(home: Context, record: Observation, edges: Sequence[Edge], base: Written, why: str) -> Written:
+def _queue_for_review(home: Context, record: Observation, edges: Sequence[Edge], base: WriteAnswer, why: str) -> WriteAnswer:
     """A memory that waits for a person; the subjects and links that it names are made when it is accepted."""
     waits = replace(base, needs_review=True, warnings=(review_policy.WAITS, *base.warnings))
     if base.dry_run:
@@ -184,7 +184,7 @@ def _queue_for_review(home: Context, record: Observation, edges: Sequence[Edge],
     return replace(waits, memory_id=held.id, path=held.path, duplicate_of=held.duplicate_of)
 
 
-def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> Written:
+def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> WriteAnswer:
     """The same said again: the memory gains the subjects and links that it lacks, and one judgement as useful."""
     home = op.vault
     tagging = tag(op, memory.get("subject_names", ()))
@@ -195,7 +195,7 @@ def _strengthened(op: Operation, twin: Entry, draft: Observation, memory: Mappin
     for edge in edges:
         op.create(edge)
     related = tuple(f"{RELATED} {resolve.short(home, edge.to_id)}" for edge in edges)
-    base = Written(
+    base = WriteAnswer(
         memory_id=twin.id, resolved=Resolved(memory["scope"], twin.type), duplicate_of=twin.id, path=twin.path,
         subject_names=repeat.subjects, subjects_created=tagging.created, similar_subjects=tagging.similar,
         added=(*repeat.added, *related), dropped=repeat.dropped, dry_run=dry_run,
@@ -231,6 +231,6 @@ def _advice(home: Context, alike: Sequence[Similar]) -> list[str]:
     return [f"{first} says nearly the same: if it is the same, `vt update {first}` instead of a twin"]
 
 
-def _with(base: Written, saved: Saved, **more: Any) -> Written:
+def _with(base: WriteAnswer, saved: Saved, **more: Any) -> WriteAnswer:
     """The result with what became of the write; its own remarks stay beside those of the write."""
     return replace(base, **{**asdict(saved), "warnings": (*saved.warnings, *base.warnings), **more})

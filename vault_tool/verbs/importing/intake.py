@@ -13,7 +13,7 @@ from typing import TypeVar
 from vault_tool.errors import Busy, GitError, NotFound, StorageError, UsageError
 from vault_tool.files import frontmatter, git, tombstones, writer
 from vault_tool.files.parse import record as record_in
-from vault_tool.importing.copy_paths import Places
+from vault_tool.importing.copy_paths import CopyPaths
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, note, warning
@@ -24,7 +24,7 @@ from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.importing.copies import Copies, Copy
-from vault_tool.verbs.importing.remembered import Remembered
+from vault_tool.verbs.importing.remembered import ImportLog
 from vault_tool.verbs.remember import tag
 
 BATCH = 1000
@@ -114,7 +114,7 @@ class Intake:
         self._begun = time.perf_counter()
         self._space = resolve.workspace_id(vault)
         self._claimed: set[str] = set()
-        self._known = Remembered(vault, self.name, str(source))
+        self._known = ImportLog(vault, self.name, str(source))
         if self._known.before not in ("", str(source)) and not name:
             hint = f"call this one otherwise with --name, or say --name {self.name} if it is the same one, moved"
             raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
@@ -378,7 +378,7 @@ class Intake:
             if mine.text(SOURCE_HASH) != moved.digest:
                 self._both(path)
             data = frontmatter.edit(old, [frontmatter.Set(FROM, f"{self.name}/{path}")])
-        if mine.path == Places(self.name).of(moved.source):
+        if mine.path == CopyPaths(self.name).of(moved.source):
             self._put(op, path, data, target)
             op.remove(mine.path)
         else:

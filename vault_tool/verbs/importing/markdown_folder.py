@@ -10,12 +10,12 @@ from pathlib import Path
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import foreign, layout
-from vault_tool.files.foreign import Found
+from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read
 from vault_tool.files.reader import Reader
 from vault_tool.importing import forms
-from vault_tool.importing.copy_paths import Places, is_note
-from vault_tool.importing.notes import Asked, Made, made
+from vault_tool.importing.copy_paths import CopyPaths, is_note
+from vault_tool.importing.notes import ImportOptions, Made, made
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import stamp
@@ -56,14 +56,14 @@ def import_markdown(
     others = [found for found in listing.files if not is_note(found.path)]
     present = None if in_place else _still_there(folder, listing)
     intake = Intake(vault, folder, name, dry_run=dry_run, progress=progress or vault.progress, exists=present)
-    asked = Asked(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
+    asked = ImportOptions(type=type, subjects=tuple(map(one_line, subject_names)), project=project, folder_tags=folder_tags)
     with Reader(folder) as reader:
         notes = _without_forms(intake, reader, [found for found in listing.files if is_note(found.path)])
         if in_place:
             take = _Adoption(intake, reader, folder.relative_to(vault.root).as_posix(), asked).take
             target = folder.relative_to(vault.root).as_posix()
         else:
-            places = Places(intake.name)
+            places = CopyPaths(intake.name)
             target = places.root
             take = _Copying(intake, reader, places, notes, asked).take
             if attachments:
@@ -108,7 +108,7 @@ def _still_there(folder: Path, listing: foreign.Listing) -> Callable[[str], bool
     return lambda path: path in found or path.startswith(closed) or os.path.lexists(folder / path)
 
 
-def _require_some(notes: Sequence[Found], folder: Path) -> None:
+def _require_some(notes: Sequence[ForeignFile], folder: Path) -> None:
     if not notes:
         raise Refused(f"{folder} has no note at all, so nothing is pruned", "is it the right folder, and is its disk there?")
 
@@ -121,7 +121,7 @@ def _check_type(vault: Context, type: str, new: bool) -> None:
         require_no_slip(vault.settings.types, type, vault.index.catalog.types, "--type")
 
 
-def _without_forms(intake: Intake, reader: Reader, notes: list[Found]) -> list[Found]:
+def _without_forms(intake: Intake, reader: Reader, notes: list[ForeignFile]) -> list[ForeignFile]:
     """The notes that are not forms for new ones, which are counted by folder and named once each."""
     for folder in forms.folders(reader.read):
         left = [found for found in notes if not forms.is_within(found.path, folder)]
@@ -136,14 +136,16 @@ def _without_forms(intake: Intake, reader: Reader, notes: list[Found]) -> list[F
 class _Copying:
     """Notes copied below `vault/imported/`, one by one."""
 
-    def __init__(self, intake: Intake, reader: Reader, places: Places, notes: Sequence[Found], asked: Asked) -> None:
+    def __init__(
+        self, intake: Intake, reader: Reader, places: CopyPaths, notes: Sequence[ForeignFile], asked: ImportOptions
+    ) -> None:
         self.intake = intake
         self.reader = reader
         self.asked = asked
         self.targets = {found.path: places.of(found.path) for found in notes}
         self.ignored = intake.ignored(list(self.targets.values()))
 
-    def take(self, op: Operation, found: Found) -> None:
+    def take(self, op: Operation, found: ForeignFile) -> None:
         """Plan one note."""
         target = placed(self.intake, found, self.targets[found.path], self.ignored)
         data = bytes_of(self.intake, self.reader, found) if target else None
@@ -162,13 +164,13 @@ class _Copying:
 class _Adoption:
     """Pages below `vault/` made records where they are, one by one."""
 
-    def __init__(self, intake: Intake, reader: Reader, below: str, asked: Asked) -> None:
+    def __init__(self, intake: Intake, reader: Reader, below: str, asked: ImportOptions) -> None:
         self.intake = intake
         self.reader = reader
         self.below = below
         self.asked = asked
 
-    def take(self, op: Operation, found: Found) -> None:
+    def take(self, op: Operation, found: ForeignFile) -> None:
         """Plan one page; a record is left as it is."""
         path = f"{self.below}/{found.path}"
         data = bytes_of(self.intake, self.reader, found)
@@ -197,7 +199,7 @@ def is_record(data: bytes) -> bool:
     return isinstance(identity, str) and canonical(identity) is not None and isinstance(kind, str) and is_type_name(kind)
 
 
-def placed(intake: Intake, found: Found, target: str, ignored: set[str]) -> str:
+def placed(intake: Intake, found: ForeignFile, target: str, ignored: set[str]) -> str:
     """Where a file goes; empty, and named, where it cannot go anywhere."""
     if not target:
         intake.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
@@ -208,7 +210,7 @@ def placed(intake: Intake, found: Found, target: str, ignored: set[str]) -> str:
     return target
 
 
-def bytes_of(intake: Intake, reader: Reader, found: Found) -> bytes | None:
+def bytes_of(intake: Intake, reader: Reader, found: ForeignFile) -> bytes | None:
     """The bytes of a foreign file; None, and named, where it cannot be read."""
     try:
         return reader.read(found.path, found.size)
@@ -218,16 +220,16 @@ def bytes_of(intake: Intake, reader: Reader, found: Found) -> bytes | None:
         return None
 
 
-def written_at(found: Found) -> str:
+def written_at(found: ForeignFile) -> str:
     """When a foreign file was last written."""
     return stamp(datetime.fromtimestamp(found.mtime_ns / 1e9, UTC))
 
 
-def _copied(intake: Intake, reader: Reader, places: Places, others: Sequence[Found]) -> list[Found]:
+def _copied(intake: Intake, reader: Reader, places: CopyPaths, others: Sequence[ForeignFile]) -> list[ForeignFile]:
     targets = {found.path: places.of(found.path) for found in others}
     ignored = intake.ignored(list(targets.values()))
 
-    def take(op: Operation, found: Found) -> None:
+    def take(op: Operation, found: ForeignFile) -> None:
         target = placed(intake, found, targets[found.path], ignored)
         data = bytes_of(intake, reader, found) if target else None
         if data is not None:

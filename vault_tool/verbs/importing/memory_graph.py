@@ -11,15 +11,15 @@ from typing import Any
 from vault_tool.errors import EditRefused, NotFound, UsageError
 from vault_tool.files import foreign, frontmatter, layout
 from vault_tool.files.additions import with_fields
-from vault_tool.files.foreign import Found
+from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import Change, Remove, Set, Value
 from vault_tool.files.parse import parse
 from vault_tool.files.placing import place
 from vault_tool.files.reader import Reader
 from vault_tool.files.render import render
 from vault_tool.importing import cognitive
-from vault_tool.importing.cognitive import Relation, State, Use
-from vault_tool.importing.copy_paths import Places, is_note
+from vault_tool.importing.cognitive import SourceLink, SourceState, SourceUse
+from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
 from vault_tool.index.graph import names_of
 from vault_tool.model.ids import canonical
@@ -74,25 +74,25 @@ def import_cognitive_memory(
 class _Taking:
     """One memory being taken in: which of its files are what, and what was learnt of them on the way."""
 
-    def __init__(self, intake: Intake, reader: Reader, files: Sequence[Found], project: str) -> None:
+    def __init__(self, intake: Intake, reader: Reader, files: Sequence[ForeignFile], project: str) -> None:
         self.intake = intake
         self.reader = reader
         self.project = project
-        self.places = Places(intake.name)
+        self.places = CopyPaths(intake.name)
         ours = [found for found in files if is_note(found.path) and found.path not in cognitive.DERIVED]
         self.logs = [found for found in ours if cognitive.episode_day(found.path)]
         notes = [found for found in ours if found.path.split("/")[0] in _FOLDERS and not cognitive.episode_day(found.path)]
         # Pinned ones first: a copy of one that lies in `graph/` too has the same id, and is then known.
         self.notes = sorted(notes, key=lambda found: (not cognitive.pinned_by_place(found.path), found.path))
         self.state = self._state(files)
-        self.relations: dict[tuple[str, str, str], Relation] = {}
+        self.relations: dict[tuple[str, str, str], SourceLink] = {}
         self.edges: set[tuple[str, str, str]] = set()
         self.titles: dict[str, str] = {}
         self.moved: dict[str, str] = {}
         self.bodies: dict[str, str] = {}
         self.ids = self._identities()
 
-    def memory(self, op: Operation, found: Found) -> None:
+    def memory(self, op: Operation, found: ForeignFile) -> None:
         """Plan one memory, or one edge file."""
         data = bytes_of(self.intake, self.reader, found)
         if data is None:
@@ -120,7 +120,7 @@ class _Taking:
         target = target or placed(self.intake, found, self.places.of(found.path), set())
         self.intake.note(op, found.path, data, target, written_at(found), convert)
 
-    def missing_edges(self) -> list[Relation]:
+    def missing_edges(self) -> list[SourceLink]:
         """The relations that no edge file tells, each once, whose both ends are here or in the vault."""
         found = []
         for relation in self.relations.values():
@@ -134,7 +134,7 @@ class _Taking:
                 found.append(relation)
         return found
 
-    def edge(self, op: Operation, relation: Relation) -> None:
+    def edge(self, op: Operation, relation: SourceLink) -> None:
         """Plan the edge of a relation."""
         label = "--".join(relation.key)
         # The file of that id may tell the same relation of another text under the same id.
@@ -147,7 +147,7 @@ class _Taking:
         if not self._edge_there(relation):
             self.intake.create(op, edge.id, render(edge), place(edge, {}, lambda _: False))
 
-    def unnamed_projects(self, files: Sequence[Found]) -> Iterator[str]:
+    def unnamed_projects(self, files: Sequence[ForeignFile]) -> Iterator[str]:
         """The projects that its REFLECTION.md counted by, where neither the settings nor a subject name them here."""
         page = next((found for found in files if found.path == layout.REFLECTION_FILE), None)
         data = bytes_of(self.intake, self.reader, page) if page else None
@@ -160,7 +160,7 @@ class _Taking:
             wanted = ", ".join([*vault.settings.projects, *new])
             yield f"its REFLECTION.md counts by projects that are tags here: `vt config projects {quote(wanted)}` names them"
 
-    def log(self, op: Operation, found: Found) -> None:
+    def log(self, op: Operation, found: ForeignFile) -> None:
         """Plan a day's log: a file of its own beside the vault's own ones, made longer when its source is."""
         data = bytes_of(self.intake, self.reader, found)
         if data is None:
@@ -183,14 +183,14 @@ class _Taking:
         elif before is not None:
             self.intake.tally.both.append(found.path)
 
-    def unknown_uses(self) -> list[tuple[Use, int]]:
+    def unknown_uses(self) -> list[tuple[SourceUse, int]]:
         """The uses that no earlier run has told of, of memories that are here."""
         known = [use for use in self.state.uses if self._known(use.target)]
         for fault in self.state.faults:
             self.intake.tally.problems.append(warning(layout.STATE_FILE, 0, "odd-use", fault))
         return list(cognitive.uses_since(iter(known), self._signal_sum))
 
-    def use(self, op: Operation, one: tuple[Use, int]) -> None:
+    def use(self, op: Operation, one: tuple[SourceUse, int]) -> None:
         """Plan the signal of one memory's uses."""
         use, more = one
         identity = self.intake.derived(f"use/{use.target}/{use.count}")
@@ -211,7 +211,7 @@ class _Taking:
             if signal.kind is SignalKind.USE and signal.origin == "import"
         )
 
-    def _made(self, found: Found, data: bytes, identity: str, dated: str) -> Made:
+    def _made(self, found: ForeignFile, data: bytes, identity: str, dated: str) -> Made:
         """A memory's bytes with where they come from; its relations are taken out where all of them are edges now."""
         registry = self.intake.vault.settings.types
         parsed = parse(found.path, data, registry)
@@ -257,7 +257,7 @@ class _Taking:
     def _known(self, identity: str) -> bool:
         return identity in self.ids or self.intake.entry(identity) is not None
 
-    def _edge_there(self, relation: Relation) -> bool:
+    def _edge_there(self, relation: SourceLink) -> bool:
         """Whether the vault has an edge of this type between these two."""
         pointing = self.intake.vault.index.catalog.pointing_at(relation.start, ("from_id",))
         return any((e.type, e.text("from_id"), e.text("to_id")) == relation.key for _, e in pointing)
@@ -276,16 +276,16 @@ class _Taking:
                 self.bodies[one.path] = body_hash(body)
         return found
 
-    def _state(self, files: Sequence[Found]) -> State:
+    def _state(self, files: Sequence[ForeignFile]) -> SourceState:
         path = next((found for found in files if found.path == layout.STATE_FILE), None)
         data = bytes_of(self.intake, self.reader, path) if path else None
         if data is None:
-            return State()
+            return SourceState()
         try:
             return cognitive.state(data)
         except ValueError as fault:
             self.intake.skip(layout.STATE_FILE, "unreadable", f"use is not taken over: {fault}")
-            return State()
+            return SourceState()
 
 
 def _titled(draft: Record, title: str) -> dict[str, Any]:

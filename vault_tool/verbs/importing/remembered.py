@@ -17,7 +17,7 @@ from vault_tool.vault.context import Context
 _FILE = f"{layout.LOCAL}/imports.json"
 
 
-class Remembered:
+class ImportLog:
     """What this machine remembers of an import: its folder, and its pages with place and hash, for pages hold no marks."""
 
     def __init__(self, vault: Context, name: str, source: str) -> None:

@@ -15,8 +15,8 @@ from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
 from vault_tool.verbs.recall import lanes
-from vault_tool.verbs.recall.asked import Asked, Part
 from vault_tool.verbs.recall.lanes import Pool
+from vault_tool.verbs.recall.query import Part, Query
 
 _CHANGES = ("change_targets",)
 _SOLVED = ("problem",)
@@ -35,7 +35,7 @@ class Link:
     keeps: float
 
 
-def implicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
+def implicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weights) -> dict[Key, Link]:
     """From each strong hit the nearest other memory, from that the nearest again, each hop asking for more.
 
     What is found this way is ranked at what its hit lends it, if that is more than its own.
@@ -86,7 +86,7 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
     return known | pool.catalog.cached_by_paths([path for path in paths if path not in known])
 
 
-def explicit(pool: Pool, hits: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[Key, Link]:
+def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
     wanted: list[tuple[Candidate, Link, Entry]] = []
     pointed = _pointing_at(pool, {hit.entry.id for hit in hits})
@@ -118,7 +118,7 @@ def _pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tupl
     return {identity: pool.pointed[identity] for identity in identities}
 
 
-def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
+def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:
     """What a memory is linked to; `pointed` is what points at it, with the field that does."""
     if asked.update_links:
         yield from _updates(catalog, entry, _by(pointed, _CHANGES))
@@ -184,7 +184,7 @@ def changes_of(pool: Pool, identities: Collection[str]) -> dict[str, list[Entry]
     return found
 
 
-def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Asked) -> Iterator[tuple[Link, Entry]]:
+def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:
     edges = [(field, edge) for field, edge in pointed if field in _JOINS and edge.record_class is RecordClass.EDGE]
     for field, edge in sorted(edges, key=lambda pair: _strength(pair[1]), reverse=True):
         role = _TYPES_OF_LINK.get(edge.type, "related")

@@ -21,14 +21,14 @@ from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import FAILED_TACTIC, bodies_of, solved_since
 from vault_tool.verbs.recall import chaining, lanes, weighing
-from vault_tool.verbs.recall.asked import Answer, Asked, Fate, Part, Recalled
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.filters import unknown
 from vault_tool.verbs.recall.lanes import Pool, Scope
+from vault_tool.verbs.recall.query import Answer, Fate, Part, Query, Recalled
 from vault_tool.verbs.recall.vector_scores import reasons
 from vault_tool.verbs.recall.weighing import Ranked, threshold
 
-__all__ = ["Answer", "Asked", "Recalled", "gather"]
+__all__ = ["Answer", "Query", "Recalled", "gather"]
 
 MOST_HOPS = 3
 _WEIGHED = 3
@@ -39,7 +39,7 @@ _AFTER = 0.99
 _MODE = 200
 
 
-def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, freshness: Freshness | None = None) -> Answer:
+def gather(vault: Context, asked: Query, weights: Weights | None = None, *, freshness: Freshness | None = None) -> Answer:
     """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
 
     Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
@@ -63,7 +63,7 @@ def gather(vault: Context, asked: Asked, weights: Weights | None = None, *, fres
 
 
 def _answered(
-    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
 ) -> tuple[tuple[Recalled, ...], tuple[str, ...], Fate | None]:
     """The results, what they fell short of, and what became of the one that is asked for.
 
@@ -84,7 +84,7 @@ def _answered(
     return results, lacks, fate(asked.why_not, pools, ranked, fitting, results, read, asked, weights)
 
 
-def _profile(asked: Asked) -> Weights:
+def _profile(asked: Query) -> Weights:
     if not 0 <= asked.hops <= MOST_HOPS:
         raise UsageError(f"hops must be from 0 to {MOST_HOPS}, not {asked.hops}", "for example --hops 2")
     found = PROFILES.get(asked.profile)
@@ -94,7 +94,7 @@ def _profile(asked: Asked) -> Weights:
 
 
 def _searched(
-    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Asked, weights: Weights
+    scopes: Sequence[tuple[Context, Scope]], read: question.Question, asked: Query, weights: Weights
 ) -> tuple[list[Pool], tuple[str, ...]]:
     """The pools of the vaults that can be read; of the global one that cannot, the reason."""
     pools = []
@@ -134,7 +134,7 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> N
             one.match, one.certainty = match(one), certainty(one, others)
 
 
-def _weighed(pool: Pool, asked: Asked, weights: Weights) -> list[Ranked]:
+def _weighed(pool: Pool, asked: Query, weights: Weights) -> list[Ranked]:
     """The best of one vault with what comes along, scored."""
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
@@ -162,7 +162,7 @@ def _raise_linked(pool: Pool, links: dict[Key, Link]) -> None:
         one.factors["link"] = link.keeps
 
 
-def _ordered(ranked: Sequence[Ranked], hidden: Sequence[Candidate], asked: Asked, weights: Weights) -> Mapping[Key, Candidate]:
+def _ordered(ranked: Sequence[Ranked], hidden: Sequence[Candidate], asked: Query, weights: Weights) -> Mapping[Key, Candidate]:
     """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change.
 
     That may be one that a filter of kinds hides.
@@ -189,7 +189,7 @@ def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
     return [one for vault, one in hidden if not vault.standings.doubted(one.entry)]
 
 
-def _fitting(ranked: Sequence[Ranked], changes: Mapping[Key, Candidate], weights: Weights) -> list[select.Text[Ranked]]:
+def _fitting(ranked: Sequence[Ranked], changes: Mapping[Key, Candidate], weights: Weights) -> list[select.CopyText[Ranked]]:
     """All that match well enough, best first, each with what copies of it are told by."""
     fitting = [
         each for each in ranked if each.one.score > 0 and each.one.match >= threshold(weights.least, each.one.entry, weights)
@@ -198,7 +198,7 @@ def _fitting(ranked: Sequence[Ranked], changes: Mapping[Key, Candidate], weights
     fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
     overtook = {key: one.key for key, one in changes.items()}
     return [
-        select.Text(each, each.one.entry.preview, _source(each), (*_own(each.one.entry), overtook.get(each.one.key)))
+        select.CopyText(each, each.one.entry.preview, _source(each), (*_own(each.one.entry), overtook.get(each.one.key)))
         for each in fitting
     ]
 
@@ -234,7 +234,7 @@ def _within(
     pools: Sequence[Pool],
     chosen: Sequence[tuple[Ranked, int]],
     changes: Mapping[Key, Candidate],
-    asked: Asked,
+    asked: Query,
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
@@ -253,7 +253,7 @@ def _within(
     return select.within_budget(made, asked.budget, lean_tokens)
 
 
-def _recalled(each: Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Asked) -> Recalled:
+def _recalled(each: Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Query) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(

@@ -13,8 +13,8 @@ from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.question import Question
 from vault_tool.recall.weights import Weights
 from vault_tool.verbs.look import body_of
-from vault_tool.verbs.recall.asked import Asked, Fate, Recalled, Stage
 from vault_tool.verbs.recall.lanes import Pool
+from vault_tool.verbs.recall.query import Fate, Query, Recalled, Stage
 from vault_tool.verbs.recall.weighing import Ranked, beliefs, threshold
 
 _FAR = 2000
@@ -22,8 +22,8 @@ _FAR = 2000
 
 
 def fate(
-    identity: str, pools: Sequence[Pool], ranked: Sequence[Ranked], fitting: Sequence[select.Text[Ranked]],
-    results: Sequence[Recalled], question: Question, asked: Asked, weights: Weights,
+    identity: str, pools: Sequence[Pool], ranked: Sequence[Ranked], fitting: Sequence[select.CopyText[Ranked]],
+    results: Sequence[Recalled], question: Question, asked: Query, weights: Weights,
 ) -> Fate:  # fmt: skip
     """What became of the memory of this id in an answer; `fitting` is all that matched well enough, best first."""
     there = next(((pool, entry) for pool in pools for entry in pool.catalog.get(identity)), None)
@@ -43,8 +43,8 @@ _Found = tuple[Stage, str, int | None, int | None]
 
 
 def _stage(
-    pool: Pool, entry: Entry, each: Ranked | None, fitting: Sequence[select.Text[Ranked]], results: Sequence[Recalled],
-    question: Question, asked: Asked, weights: Weights,
+    pool: Pool, entry: Entry, each: Ranked | None, fitting: Sequence[select.CopyText[Ranked]], results: Sequence[Recalled],
+    question: Question, asked: Query, weights: Weights,
 ) -> _Found:  # fmt: skip
     """The stage, the reason, and the place among how many."""
     at = next((n for n, one in enumerate(results, 1) if one.id == entry.id and one.scope == pool.scope), None)
@@ -61,7 +61,7 @@ def _stage(
     return _among_fitting(pool, entry, place, fitting, results, asked, weights)
 
 
-def _before_ranking(pool: Pool, entry: Entry, question: Question, asked: Asked) -> _Found:
+def _before_ranking(pool: Pool, entry: Entry, question: Question, asked: Query) -> _Found:
     """Why a memory was not so much as ranked."""
     if refusal := pool.filters.refusal(entry):
         return "filtered", refusal, None, None
@@ -99,8 +99,8 @@ def _unfound(pool: Pool, entry: Entry, question: Question) -> str:
 
 
 def _among_fitting(
-    pool: Pool, entry: Entry, place: int, fitting: Sequence[select.Text[Ranked]], results: Sequence[Recalled],
-    asked: Asked, weights: Weights,
+    pool: Pool, entry: Entry, place: int, fitting: Sequence[select.CopyText[Ranked]], results: Sequence[Recalled],
+    asked: Query, weights: Weights,
 ) -> _Found:  # fmt: skip
     """Why a memory that fits well enough was not chosen, or was chosen and not given."""
     ours, before, among = fitting[place - 1], fitting[: place - 1], len(fitting)

@@ -13,7 +13,7 @@ from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
-from vault_tool.verbs.recall.asked import Asked
+from vault_tool.verbs.recall.query import Query
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
@@ -21,7 +21,7 @@ MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 class Filters:
     """What a memory must be to answer one question."""
 
-    def __init__(self, vault: Context, asked: Asked) -> None:
+    def __init__(self, vault: Context, asked: Query) -> None:
         self._superseded = vault.superseded()
         self._asked = asked
         self._now = vault.clock.now()
@@ -137,7 +137,7 @@ class Filters:
         return require_moment(text, self._now, ends=ends) if text else None
 
 
-def unknown(places: Sequence[Context], asked: Asked) -> Iterator[str]:
+def unknown(places: Sequence[Context], asked: Query) -> Iterator[str]:
     """What is asked for that no memory of these vaults has: then the answer is empty for that alone."""
     if not (asked.tags or asked.project or asked.subject_names):
         return

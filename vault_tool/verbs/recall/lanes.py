@@ -22,9 +22,9 @@ from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 from vault_tool.verbs.recall import vector_scores
-from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.filters import MEMORIES, Filters
-from vault_tool.verbs.recall.vector_scores import Meaning
+from vault_tool.verbs.recall.query import Query
+from vault_tool.verbs.recall.vector_scores import VectorScores
 
 Scope = Literal["repo", "global"]
 
@@ -70,7 +70,7 @@ class Pool:
     candidates: dict[Key, Candidate] = field(default_factory=dict)
     bridges: dict[Key, Candidate] = field(default_factory=dict)
     lines: list[Line] = field(default_factory=list)
-    meaning: Meaning | None = None
+    meaning: VectorScores | None = None
     degraded: tuple[str, ...] = ()
     pointed: dict[str, list[tuple[str, Entry]]] = field(default_factory=dict)
 
@@ -83,7 +83,7 @@ class Pool:
         return found
 
 
-def search(vault: Context, scope: Scope, question: Question, asked: Asked, weights: Weights, until: float) -> Pool:
+def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
     """What the lanes find; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
     catalog = vault.index.catalog
     vault.session_order.settle(catalog)
@@ -336,7 +336,7 @@ def _understands(entry: Entry, names: Sequence[frozenset[str]]) -> bool:
     return entry.type == _OF_ONE and any(tagged <= group for group in names)
 
 
-def _in_session(pool: Pool, asked: Asked) -> tuple[str, ...]:
+def _in_session(pool: Pool, asked: Query) -> tuple[str, ...]:
     if not asked.session:
         return ()
     return pool.vault.session_order.look_up(pool.catalog, [asked.session])[asked.session].order

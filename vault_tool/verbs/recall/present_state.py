@@ -27,7 +27,7 @@ _EVERY = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LaterChange:
     """One memory that changed another, and how far that itself is believed."""
 
     id: str
@@ -58,7 +58,7 @@ class PresentMemory(Headline):
     questionable: int
     problem: str | None
     replaces: tuple[str, ...]
-    changed_by: tuple[Change, ...]
+    changed_by: tuple[LaterChange, ...]
     created: str
     origin: str
     reviewed: bool
@@ -135,7 +135,7 @@ class _Chains:
         """All that a memory supersedes, directly or not, the nearest first."""
         return tuple(_reach(identity, self._supersedes))
 
-    def changed_by(self, identity: str) -> tuple[Change, ...]:
+    def changed_by(self, identity: str) -> tuple[LaterChange, ...]:
         """All that changed a memory, or what it replaced, or changed such a change; the oldest first."""
         found: dict[str, None] = {}
         for one in (identity, *self.replaces(identity)):
@@ -143,10 +143,10 @@ class _Chains:
         entries = [self._by_id[one][0] for one in found if one != identity and one in self._by_id]
         return tuple(self._change(entry) for entry in sorted(entries, key=lambda e: e.by_created))
 
-    def _change(self, entry: Entry) -> Change:
+    def _change(self, entry: Entry) -> LaterChange:
         truth = self._truth.get(entry.id, 0.0)
         text, details = _text(self._vault, entry), details_of(entry.head)
-        return Change(entry.id, entry.title, text, details, round(truth, _DIGITS), entry.text("created"))
+        return LaterChange(entry.id, entry.title, text, details, round(truth, _DIGITS), entry.text("created"))
 
 
 def _changers(entries: Iterable[Entry]) -> Mapping[str, list[str]]:

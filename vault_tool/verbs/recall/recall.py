@@ -21,8 +21,8 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, beside, filled, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
-from vault_tool.verbs.recall.asked import Answer, Asked, Fate, ProfileName, Recalled
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Answer, Fate, ProfileName, Query, Recalled
 from vault_tool.verbs.recall.weighing import beliefs
 
 _FRAME = 20
@@ -185,7 +185,7 @@ def recall(
     factor of every score, `why_not` names a memory of which it is told at which stage it fell out. Without `count` the answer
     is not counted as used, nor as seen by the session: for who looks at how it is made.
     """
-    asked = Asked(
+    asked = Query(
         query=query, profile=profile, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags),
         not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, limit=limit,
         hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
@@ -213,7 +213,7 @@ def recall(
     return bundle
 
 
-def _narrowed(asked: Asked) -> bool:
+def _narrowed(asked: Query) -> bool:
     """Whether the asker wants part of the memories only: then no subject's own page answers, which knows all of them."""
     named = (asked.kinds, asked.subject_names, asked.tags, asked.not_tags, asked.project, asked.since, asked.until)
     return any((*named, asked.session))
@@ -280,7 +280,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
             home.settle_state(changed=True)
 
 
-def _of_subject(vault: Context, query: str, subject: Entry, asked: Asked, freshness: Freshness) -> SubjectView:
+def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshness: Freshness) -> SubjectView:
     names = names_of(subject)
     now = vault.clock.now()
     tagged = [entry for entry in vault.index.catalog.tagged([names]) if not entry.expired(now)]

@@ -23,8 +23,8 @@ from vault_tool.vault.headline import headline_of, origin_of
 from vault_tool.vault.lean import Short, answer, beside, filled, titled, whose
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST, PAGE
-from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.filters import Filters, unknown
+from vault_tool.verbs.recall.query import Query, Recalled
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
@@ -35,7 +35,7 @@ SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """One result: `score` orders within one answer; `matched_perspective` is the angle from which its meaning fits.
 
     A search hides nothing: what is believed to be false is there too, and `doubtful`.
@@ -81,7 +81,7 @@ class SearchResults:
     """The answer of `search`."""
 
     query: str
-    results: tuple[Found, ...]
+    results: tuple[SearchResult, ...]
     freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ def search(
     require_kinds(vault, kinds)
     for name in subject_names:
         resolve.require_tagged(vault, name)
-    asked = Asked(
+    asked = Query(
         query=query, kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
         project=project, since=since, until=until, session=session, limit=limit, include_global=include_global,
         hops=0, problem_links=False, update_links=False,
@@ -144,7 +144,7 @@ def search(
     )
 
 
-def _merged(memories: tuple[Found, ...], by_words: Sequence[Found]) -> tuple[Found, ...]:
+def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
     """Memories with what only words find among them: subjects and pages, weighed against the best of all words.
 
     Memories that recall left out (copies of another, what every session reads anyway) come last: a search hides nothing.
@@ -158,7 +158,7 @@ def _merged(memories: tuple[Found, ...], by_words: Sequence[Found]) -> tuple[Fou
     return tuple(sorted((*memories, *among), key=lambda one: (-one.score, one.kind in _MEMORIES and one.path not in there)))
 
 
-def _by_words(vault: Context, asked: Asked, everything: bool) -> tuple[Found, ...]:
+def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchResult, ...]:
     """What the full text finds. Filters are applied to what it ranks: reach further until enough pass, or nothing is left."""
     filters = Filters(vault, asked)
     reach = asked.limit * 2 + 10
@@ -186,7 +186,9 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
-def _passing(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: Asked, everything: bool) -> Iterator[Found]:
+def _passing(
+    vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: Query, everything: bool
+) -> Iterator[SearchResult]:
     catalog = vault.index.catalog
     kinds = {kind.casefold() for kind in asked.kinds}
     now = vault.clock.now()
@@ -204,9 +206,9 @@ def _passing(vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked
         yield _found(vault, entry, score)
 
 
-def _found(vault: Context, entry: Entry, score: float) -> Found:
+def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
     judged = vault.standings.judged(entry)
-    return Found(
+    return SearchResult(
         **headline_of(entry),
         subject_names=entry.subjects,
         matched_content=entry.preview or entry.text("summary") or ", ".join(entry.texts("aliases")) or entry.title,
@@ -220,8 +222,8 @@ def _found(vault: Context, entry: Entry, score: float) -> Found:
     )
 
 
-def _recalled(one: Recalled) -> Found:
-    return Found(
+def _recalled(one: Recalled) -> SearchResult:
+    return SearchResult(
         id=one.id,
         kind=one.kind,
         type=one.type,
@@ -247,8 +249,8 @@ def _recalled(one: Recalled) -> Found:
     )
 
 
-def _page(page: Page, score: float, catalog: Catalog) -> Found:
-    return Found(
+def _page(page: Page, score: float, catalog: Catalog) -> SearchResult:
+    return SearchResult(
         id=None,
         kind="page",
         type="page",

@@ -41,7 +41,7 @@ class Likeness(NamedTuple):
     perspective: str
 
 
-class Meaning:
+class VectorScores:
     """One question asked of one vault's vectors."""
 
     def __init__(self, vault: Context, found: Similarities, weights: Weights) -> None:
@@ -143,7 +143,7 @@ class Meaning:
             return None
 
 
-def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> tuple[Meaning | None, tuple[str, ...]]:
+def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> tuple[VectorScores | None, tuple[str, ...]]:
     """The vectors' answer to a question (in one or several ways to put it), or None with the reason, and what they lack.
 
     Embeds what was written just now first, and waits for all of it `until` then, by the monotonic clock.
@@ -155,7 +155,7 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
         behind = catch_up_briefly(vault, until)
         if not vectors.ready:
             return None, (f"no embeddings: {counted(behind, 'note')} to embed; `vt embed`",)
-        asked = Meaning(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
+        asked = VectorScores(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
         if vectors.filling:
             made = f"those of {vectors.filling} are not made yet: `vt embed`"

@@ -12,15 +12,15 @@ from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
-from vault_tool.recall.coverage import Coverage
+from vault_tool.recall.coverage import SourceCoverage
 from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of, is_protected
-from vault_tool.verbs.recall.asked import Asked
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.lanes import Pool
+from vault_tool.verbs.recall.query import Query
 
 _PREFERENCE = "preference"
 
@@ -69,12 +69,14 @@ def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
     }
 
 
-def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights) -> dict[str, Belief]:
+def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights) -> dict[str, Belief]:
     """Set the score of each candidate of one vault; those that must not be shown are given a score of -1."""
     vault = pool.vault
     believed = beliefs(vault, (one.entry for one in some))
     generation = pool.catalog.generation()
-    speaking = Coverage(one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS)
+    speaking = SourceCoverage(
+        one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS
+    )
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
     for one in some:
@@ -99,7 +101,7 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Asked, weights: Weights)
     return believed
 
 
-def _likeness(vault: Context, pool: Pool, believed: Iterable[Belief], asked: Asked) -> Mapping[str, float]:
+def _likeness(vault: Context, pool: Pool, believed: Iterable[Belief], asked: Query) -> Mapping[str, float]:
     """How like the present question each problem is in whose context a memory was judged: 1 for the one asked about."""
     problems = {problem for belief in believed for problem in belief.by_problem}
     if not problems:

@@ -15,8 +15,8 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, listed
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Query, Recalled
 
 COMPACTION_NOTE = (
     "DISPOSABLE: This entire response is ephemeral. All content is retrievable on demand from the memory database. "
@@ -103,7 +103,7 @@ def bring_to_mind(
     vault = vault.seen_by(vault.who.user)
     moment = vault.clock.now()
     before, compacted = _taken_up(vault, last_token, moment)
-    asked = Asked(
+    asked = Query(
         query=topic_or_context,
         profile="ambient",
         kinds=tuple(kinds),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from vault_tool.consolidation.attempts import Event, Problem, Tie, Tried, attempts
+from vault_tool.consolidation.attempts import Event, SessionProblem, Tie, Tried, attempts
 from vault_tool.files import layout
 from vault_tool.files.sessions import AgentSession
 from vault_tool.index.of_session import written_in
@@ -154,7 +154,7 @@ def _entry_text(entry: EpisodeEntry) -> str:
     return f"{entry.title.rstrip('.')}. {entry.summary}"
 
 
-def _problems(vault: Context, state: AgentSession | None, written: Sequence[Entry]) -> Iterator[Problem]:
+def _problems(vault: Context, state: AgentSession | None, written: Sequence[Entry]) -> Iterator[SessionProblem]:
     """The problems on the table, with when they came there: what the session recorded, worked for or was shown."""
     shown = state.shown if state else {}
     named = [entry.text("problem") for entry in written if entry.text("problem")]
@@ -163,7 +163,7 @@ def _problems(vault: Context, state: AgentSession | None, written: Sequence[Entr
         for entry in vault.index.catalog.get(identity):
             if entry.type == "problem":
                 at = shown[identity].first if identity in shown and identity not in own else entry.text("created")
-                yield Problem(id=entry.id, text=f"{entry.title} {entry.preview}", subjects=entry.subjects, at=at)
+                yield SessionProblem(id=entry.id, text=f"{entry.title} {entry.preview}", subjects=entry.subjects, at=at)
 
 
 def _resting(written: Sequence[Entry]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_tool.errors import Ambiguous, UsageError
-from vault_tool.files.turns import Said, SkippedTurn, Turns
+from vault_tool.files.turns import SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
@@ -32,7 +32,7 @@ _SIGNS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Missed(Said):
+class Missed(TurnSource):
     """One turn that wrote nothing: what was said, why the gate skipped it, and what speaks for looking again."""
 
     skipped_because: str

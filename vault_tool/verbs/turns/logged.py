@@ -13,7 +13,7 @@ from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.render import body_text
 from vault_tool.files.turn_log import LoggedBeat, LoggedCandidate, LoggedTurn, TurnLog
-from vault_tool.files.turns import Said, Turns
+from vault_tool.files.turns import Turns, TurnSource
 from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.model.records import Observation
 from vault_tool.model.types import RecordClass
@@ -36,7 +36,7 @@ _FORGOTTEN = "forgotten"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnLine(Said):
+class TurnLine(TurnSource):
     """One kept turn: how it was judged, and how much was recalled and extracted; `withheld` says why it has no text."""
 
     gate: Gate
@@ -82,7 +82,7 @@ class ExtractedThen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnShown(Said):
+class TurnShown(TurnSource):
     """One turn whole, with what became of it; `replay` says, where it was asked for, what the same recalls now."""
 
     gate: Gate
@@ -94,7 +94,7 @@ class TurnShown(Said):
 
 
 def keep(
-    vault: Context, said: Said, gate: Gate, wanted: bool, taken: Sequence[Mapping[str, Any]], found: Recollection,
+    vault: Context, said: TurnSource, gate: Gate, wanted: bool, taken: Sequence[Mapping[str, Any]], found: Recollection,
     bounds: tuple[int, int],
 ) -> None:  # fmt: skip
     """Log a turn that was taken; where that cannot be, the turn is worth no less. `wanted` is the judge's own extractMemory."""

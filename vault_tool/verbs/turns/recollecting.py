@@ -18,8 +18,8 @@ from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
-from vault_tool.verbs.recall.asked import Answer, Asked
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Answer, Query
 from vault_tool.verbs.recall.weighing import beliefs
 
 _PAGE = 64
@@ -66,7 +66,7 @@ def recollect(
 
     At most `limit` beats within about `budget` tokens. Another user's, and another world's, are never among them.
     """
-    asked = Asked(
+    asked = Query(
         query=text, profile="ambient", kinds=(RecordClass.OBSERVATION.value,), project=world or None,
         session=None if user else session, limit=limit, hops=0, problem_links=False, include_global=False,
         explain=explain,

@@ -13,8 +13,8 @@ from vault_tool.files.turn_log import LoggedTurn
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
-from vault_tool.verbs.recall.asked import Asked, Recalled
 from vault_tool.verbs.recall.engine import gather
+from vault_tool.verbs.recall.query import Query, Recalled
 from vault_tool.verbs.recall.weighing import beliefs
 from vault_tool.verbs.turns.recollecting import Beat, recollect
 
@@ -27,7 +27,7 @@ _SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class RankChange:
     """One memory of then or now: its places in both answers, from 1, how well it fitted, and why that changed where known."""
 
     id: str
@@ -46,7 +46,7 @@ class Replay:
     """What the same turn recalls now, and each memory of then and now beside each other; `degraded` as in any answer."""
 
     recalled: tuple[Beat, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[RankChange, ...]
     degraded: tuple[str, ...] = ()
 
 
@@ -71,7 +71,7 @@ def replayed(vault: Context, turn: LoggedTurn) -> Replay:
 
 def _differences(
     vault: Context, turn: LoggedTurn, beats: tuple[Beat, ...], explained: Mapping[str, Recalled]
-) -> Iterator[Difference]:
+) -> Iterator[RankChange]:
     then = {one.id: (place, one.match) for place, one in enumerate(turn.recalled, 1)}
     now = {one.id: place for place, one in enumerate(beats, 1)}
     for beat in beats:
@@ -79,7 +79,7 @@ def _differences(
         hit = explained.get(beat.id)
         place = now[beat.id]
         change: Change = "came" if was is None else "same" if was == place else "moved"
-        yield Difference(
+        yield RankChange(
             id=beat.id, title=beat.title, change=change, was=was, now=place, match_was=match_was, match=beat.match,
             why=_why_here(turn, beat, change, match_was), factors=hit.factors if hit else None,
         )  # fmt: skip
@@ -87,7 +87,7 @@ def _differences(
     for one in missing:
         hit = explained.get(one.id)
         entry = next(iter(vault.seen_by(turn.user).index.catalog.get(one.id)), None)
-        yield Difference(
+        yield RankChange(
             id=one.id, title=entry.title if entry else "", change="gone", was=then[one.id][0], now=None, match_was=one.match,
             match=None, why=_why_gone(vault, turn, one.id, hit),
             factors=hit.factors if hit else None,
@@ -125,7 +125,7 @@ def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | N
 
 def _whole_answer(vault: Context, turn: LoggedTurn) -> dict[str, Recalled]:
     """The same question's whole answer, with all that a turn is not told unasked."""
-    asked = Asked(
+    asked = Query(
         query=turn.text, project=turn.world or None, session=None if turn.user else turn.session, limit=_FAR,
         include_global=False, doubtful=True, explain=True,
     )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from vault_tool.errors import UsageError
 from vault_tool.files import writer
-from vault_tool.files.turns import QueuedTurn, Said, SkippedTurn, Turns
+from vault_tool.files.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
@@ -109,7 +109,7 @@ def turn(
     queue = Turns(vault.root)
     at = vault.clock.now().astimezone(UTC).isoformat(timespec="microseconds")
     identity = _identity(session, user, world, turn, text, taken)
-    said = Said(id=identity, at=at, session=session, user=user, world=world, turn=turn, text=text)
+    said = TurnSource(id=identity, at=at, session=session, user=user, world=world, turn=turn, text=text)
     accepted = len(taken) if gate.memoryCandidate else 0
     _keep(vault, queue, said, gate, taken)
     # After what it tells of: a kill in between leaves a turn that the log lacks, and never one that was not.
@@ -128,7 +128,7 @@ def turn(
     )
 
 
-def _keep(vault: Context, queue: Turns, said: Said, gate: Gate, taken: tuple[dict[str, Any], ...]) -> None:
+def _keep(vault: Context, queue: Turns, said: TurnSource, gate: Gate, taken: tuple[dict[str, Any], ...]) -> None:
     """Put what the gate lets through on the disk, and keep a turn that it skipped for a second look, unless it was blocked."""
     if gate.memoryCandidate and taken:
         accepted = QueuedTurn(

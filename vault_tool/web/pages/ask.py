@@ -28,7 +28,7 @@ _CHAINED = {"solution": "solved by", "caution": "what failed", "problem": "the p
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class ResultLink:
     """A result that belongs to another: what it is to it, and both."""
 
     what: str
@@ -40,7 +40,7 @@ class Chain:
     """A problem with what solved it and what failed, or a change with what it overtook."""
 
     root: Any
-    links: tuple[Link, ...]
+    links: tuple[ResultLink, ...]
 
 
 async def answer(request: Request) -> Response:
@@ -104,11 +104,11 @@ def _chains(results: Sequence[Any]) -> Iterator[Chain]:
         if one.type == "problem":
             about = [other for other in results if one.id in (other.problem, other.of) and other.role in ("solution", "caution")]
             if about:
-                yield Chain(one, tuple(Link(_CHAINED[other.role], other) for other in about))
+                yield Chain(one, tuple(ResultLink(_CHAINED[other.role], other) for other in about))
     for one in results:
         older = [other for other in results if other.overtaken_by == one.id or (one.role == "update" and one.of == other.id)]
         if older:
-            yield Chain(one, tuple(Link("overtook", by_id[other.id]) for other in older))
+            yield Chain(one, tuple(ResultLink("overtook", by_id[other.id]) for other in older))
 
 
 ROUTES = [Route("/ask", answer)]

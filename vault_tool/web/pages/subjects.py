@@ -51,7 +51,7 @@ _ORDERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Neighbour:
     """A neighbour in the picture: where it stands, how thick its line is, and whether the relation is understood."""
 
     name: str
@@ -190,7 +190,7 @@ def _picture(name: str, neighbours: Sequence[Any]) -> Markup:
         angle = 2 * math.pi * number / len(neighbours) - math.pi / 2
         x, y = wide / 2 + 0.38 * wide * math.cos(angle), high / 2 + 0.42 * high * math.sin(angle)
         understood = one.intersection_understanding.summary if one.intersection_understanding else ""
-        nodes.append(Node(one.subject.name, x, y, 1 + 5 * one.intersection_size / most, one.intersection_size, understood))
+        nodes.append(Neighbour(one.subject.name, x, y, 1 + 5 * one.intersection_size / most, one.intersection_size, understood))
     lines = Markup("").join(
         _LINE.format(
             url("/intersection", a=name, b=one.name), "known" if one.understood else "open", wide / 2, high / 2, one.x, one.y,

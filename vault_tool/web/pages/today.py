@@ -30,7 +30,7 @@ _SECTION = re.compile(r"^## (.+?)(?: \(.*\))?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SuggestedStep:
     """Something that would be worth doing: the sentence, and the button that does it (its name in `STEPS`) or the page for it."""
 
     said: str
@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ContextSection:
     """A section of what a session is given, and about how many tokens it takes."""
 
     name: str
@@ -119,38 +119,42 @@ def _since(vault: Vault, looked: str) -> tuple[tuple[Any, ...], bool]:
     return found, len(found) == _OPERATIONS
 
 
-def _sections(text: str) -> Iterator[Section]:
+def _sections(text: str) -> Iterator[ContextSection]:
     """The parts of what a session is given, with what each costs."""
     starts = [(found.start(), found.group(1)) for found in _SECTION.finditer(text)]
     bounds = [*starts, (len(text), "")]
     if starts and starts[0][0] > 0:
-        yield Section("Head", tokens(text[: starts[0][0]]))
+        yield ContextSection("Head", tokens(text[: starts[0][0]]))
     for (start, name), (end, _) in pairwise(bounds):
-        yield Section(name, tokens(text[start:end]))
+        yield ContextSection(name, tokens(text[start:end]))
 
 
-def _steps(status: Any, report: Any) -> Iterator[Step]:
+def _steps(status: Any, report: Any) -> Iterator[SuggestedStep]:
     """What needs attention, each with what settles it."""
     if status.git.obstacle:
-        yield Step(status.git.obstacle, page="/health")
+        yield SuggestedStep(status.git.obstacle, page="/health")
     for path in status.git.conflicted:
-        yield Step(f"{path} is in conflict: edit it, then commit it", "commit", "Commit hand edits")
+        yield SuggestedStep(f"{path} is in conflict: edit it, then commit it", "commit", "Commit hand edits")
     counts = report.counts
     if status.git.uncommitted and not status.git.conflicted:
         changed = counted(status.git.uncommitted, "changed file is", "changed files are")
-        yield Step(f"{changed} not committed", "commit", "Commit them")
+        yield SuggestedStep(f"{changed} not committed", "commit", "Commit them")
     if status.turns:
-        yield Step(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
+        yield SuggestedStep(f"{counted(status.turns, 'accepted turn')} not written yet", "drain", "Write them")
     if sum(status.problems.values()):
-        yield Step(f"{counted(sum(status.problems.values()), 'problem')} in the files", "fix", "Mend what can be mended")
+        yield SuggestedStep(f"{counted(sum(status.problems.values()), 'problem')} in the files", "fix", "Mend what can be mended")
     if status.embeddings.vectors is not None and status.embeddings.vectors.behind:
-        yield Step(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Make them")
+        yield SuggestedStep(f"{counted(status.embeddings.vectors.behind, 'note')} without vectors", "embed", "Make them")
     if report.contested_understandings:
-        yield Step(f"{counted(counts['contested_understandings'], 'contradiction')} of understandings", page="/consolidate")
+        yield SuggestedStep(
+            f"{counted(counts['contested_understandings'], 'contradiction')} of understandings", page="/consolidate"
+        )
     if report.questionable_items:
-        yield Step(f"{counted(counts['questionable_items'], 'memory is', 'memories are')} doubted", page="/consolidate")
+        yield SuggestedStep(f"{counted(counts['questionable_items'], 'memory is', 'memories are')} doubted", page="/consolidate")
     if report.pending_consolidation_count:
-        yield Step(f"{counted(report.pending_consolidation_count, 'observation')} to be consolidated", page="/consolidate")
+        yield SuggestedStep(
+            f"{counted(report.pending_consolidation_count, 'observation')} to be consolidated", page="/consolidate"
+        )
 
 
 ROUTES = [

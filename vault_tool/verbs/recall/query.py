@@ -23,7 +23,7 @@ Stage = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Query:
     """One question to the vault's memory, with everything that narrows it.
 
     `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or
