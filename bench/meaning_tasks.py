@@ -65,7 +65,7 @@ def memory(root: Path, query: str) -> dict[str, Any]:
     """What a process holds that has compared the files, answered by words and by meaning, and told what is new."""
     with Vault.open(root) as vault:
         vault.fresh()
-        vault.vouching = lambda: True
+        vault.is_current = lambda: True
         if not vault.vectors.ready:
             raise Failed("there are no vectors to answer by")
         prose = Prose(3)
@@ -90,7 +90,7 @@ def turn(root: Path, runs: int) -> dict[str, Any]:
             _one_turn(vault, said(), str(number))
         vault.drain(link=False)
         vault.fresh()
-        vault.vouching = lambda: True
+        vault.is_current = lambda: True
         ours, floor = in_turn(
             runs,
             lambda: _one_turn(vault, said()),

@@ -127,10 +127,10 @@ def opened(one: QuestionSet, folder: Path, open_vaults: ExitStack, say: Say, *, 
         vault.fresh()
         if told:
             tell(vault)
-        say(f"{one.name}: {conv}, {vault.vectors.behind()} notes to embed")
+        say(f"{one.name}: {conv}, {vault.vectors.missing_count()} notes to embed")
         vault.vectors.catch_up()
         if vault.vectors.embedder is None or not vault.vectors.ready:
             raise Failed(f"no embeddings: {vault.embedder.why}; set VAULT_MODELS to the folder that holds the model")
-        vault.vouching = lambda: True  # nothing changes while questions are asked
+        vault.is_current = lambda: True  # nothing changes while questions are asked
         found[conv] = Conversation(vault, rows)
     return found

@@ -93,7 +93,7 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
     """Questions of several words in a warm process whose watcher vouches: every one another, the embedding of each left out."""
     with Vault.open(root) as vault:
         vault.fresh()
-        vault.vouching = lambda: True
+        vault.is_current = lambda: True
         entries = [one for one in vault.index.catalog.snapshot().entries if one.record_class is RecordClass.OBSERVATION]
         step = max(1, len(entries) // (runs + _WARMING))
         questions = [f"what about {' '.join(one.preview.split()[2:8])}?" for one in entries[::step]][: runs + _WARMING]
@@ -141,7 +141,7 @@ def watch_edit(root: Path, path: str, runs: int) -> dict[str, Any]:
     command = [sys.executable, "-m", "vault_tool", "watch", "--json", "--vault", str(root)]
     taken: list[float] = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as watcher, Vault.open(root) as vault:
-        vault.vouching = lambda: True  # what the watcher took in must be found without another comparison
+        vault.is_current = lambda: True  # what the watcher took in must be found without another comparison
         try:
             _await(watcher, "watching ")
             for turn in range(runs):

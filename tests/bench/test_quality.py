@@ -52,7 +52,7 @@ def test_words_alone_keep_silent_on_most_of_what_the_small_vault_does_not_hold(t
     assert len(unanswered) >= 60
     with Vault.open(tmp_path / "own") as vault:
         vault.fresh()
-        vault.vouching = lambda: True
+        vault.is_current = lambda: True
         absent = silence([(vault, question) for question in unanswered])
         there = silence([(vault, question) for question in answered])
     assert absent.silent >= 0.9

@@ -12,7 +12,7 @@ from vault_tool.errors import Exit
 from vault_tool.vault.seen import Cleared
 from vault_tool.verbs.sessions.ambient import Reminder, Reminders
 from vault_tool.verbs.sessions.ending import SessionEnd
-from vault_tool.verbs.sessions.orient import GuardedPage, KeptPage, Orientation
+from vault_tool.verbs.sessions.orient import CoreUnderstanding, GuardedPage, Orientation
 from vault_tool.verbs.sessions.session_context import SessionContext
 
 TOPIC = "redis idle connections"
@@ -46,7 +46,7 @@ def test_orient_is_readable_and_whole(agent: Person) -> None:
     found = agent.gets("orient")
     assert found.keys() == names(Orientation)
     assert found["soul"].keys() == found["protocol"].keys() == names(GuardedPage)
-    assert found["orientation"].keys() == names(KeptPage)
+    assert found["orientation"].keys() == names(CoreUnderstanding)
     assert found["pending_consolidation_count"] == 1
     assert {"since", "subjects_with_new_observations", "subjects_with_new_understandings"} == found["recent_activity"].keys()
 

@@ -101,7 +101,7 @@ append_signals(root, LocalFolder(root), [Signal(id="a", at="2026-11-20T10:00:00+
 many = writer.Many()
 for name in ("vault/many/a.md", "vault/many/b.md"):
     writer.create(root, name, b"one of many", many)
-many.settle(root)
+many.sync(root)
 LocalFolder(root).note_use(Use(at="2026-11-20T10:00:00+00:00", target="t"))
 LocalFolder(root).forget("t", lambda title: False)
 print("done")

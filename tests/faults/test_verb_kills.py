@@ -152,7 +152,7 @@ STEPS = (
     "writer.create",
     "journals.append_episode",
     "rebuild.Index.wrote",
-    "standing.Standings.settle",
+    "standing.Standings.refresh",
     "publish.build",
     "index.enter",
     "publish.publish",

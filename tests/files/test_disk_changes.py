@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vault_tool.files.disk_changes import DOUBT, compare, is_bulk_loss, settled
+from vault_tool.files.disk_changes import DOUBT, compare, is_bulk_loss, trusted_stat
 from vault_tool.files.reader import Scan
 
 ONE, OTHER = (1, 2, 3, 4), (1, 2, 5, 4)
@@ -36,7 +36,7 @@ def test_nothing_differs() -> None:
 )
 def test_a_stat_of_the_moment_of_reading_is_not_believed(mtime: int, ctime: int, believed: bool) -> None:
     stat = (1, mtime, ctime, 1)
-    assert settled(stat, 10_000_000_000) == (stat if believed else DOUBT)
+    assert trusted_stat(stat, 10_000_000_000) == (stat if believed else DOUBT)
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,7 @@ def test_a_settled_page_is_the_text_that_was_made(root: Path, tmp_path: Path, mo
     assert vault_git.in_conflict(repo) == {"vault/old.md"}
     (root / "vault/old.md").write_bytes(OURS["vault/old.md"])
     with _editing(root, tmp_path, monkeypatch, "edit"):
-        vault_git.settle(repo, {"vault/old.md": OURS["vault/old.md"]}, 5)
+        vault_git.resolve_conflicts(repo, {"vault/old.md": OURS["vault/old.md"]}, 5)
     assert vault_git.in_conflict(repo) == set()
     assert git(root, "show", ":vault/old.md") == "our second text"
     assert "by-hand" in (root / "vault/old.md").read_text()

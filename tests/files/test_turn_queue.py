@@ -48,7 +48,7 @@ def test_skipped_turns_are_kept_by_day_and_a_torn_line_is_passed_over(tmp_path: 
     assert list(queue.skipped("2026-11-06")) == [SKIPPED]
     queue.skip(other, "2026-12-10")
     assert list(queue.skipped("2026-11-06")) == [other]
-    assert queue.settle(["y"]) == 1 and list(queue.skipped("2026-11-06")) == []
+    assert queue.drop(["y"]) == 1 and list(queue.skipped("2026-11-06")) == []
 
 
 def test_forgetting_looks_at_what_was_said_and_not_at_how_it_is_escaped(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_one_process_skips_while_another_settles(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path), str(count)]) as other:
         while other.poll() is None:
             found = [turn.id for turn in queue.skipped("2026-11-06")]
-            settled += queue.settle(found[::2])
+            settled += queue.drop(found[::2])
         assert other.returncode == 0
     assert settled > 0
     assert len(list(queue.skipped("2026-11-06"))) == count - settled
@@ -94,7 +94,7 @@ def test_a_turn_is_settled_by_its_own_id_and_not_by_what_it_says(tmp_path: Path)
     queue, saying = Turns(tmp_path), replace(SKIPPED, id="other", text="What became of x-0001?")
     for turn in (replace(SKIPPED, id="x-0001"), saying):
         queue.skip(turn, "2026-11-06")
-    assert queue.settle(["x-0001"]) == 1
+    assert queue.drop(["x-0001"]) == 1
     assert list(queue.skipped("2026-11-06")) == [saying]
 
 

@@ -40,9 +40,9 @@ def test_kept_entries_are_as_the_catalogue_has_them_after_anychange(tmp_path: Pa
         some = chance.sample(sorted(seen), chance.randrange(1, len(seen)))
         assert catalog.cached_by_paths(some) == catalog.by_paths(some)
         assert catalog.cached_of_sessions(SESSIONS) is not None or not often
-        order.settle(catalog)
+        order.drop_stale(catalog)
         fresh = SessionOrder()
-        fresh.settle(opened(root).catalog)
+        fresh.drop_stale(opened(root).catalog)
         assert order.look_up(catalog, SESSIONS) == fresh.look_up(opened(root).catalog, SESSIONS)
 
 

@@ -64,7 +64,7 @@ def test_changes_are_written_to_the_full_text_index_when_that_is_asked_for(vault
     write(vault, path_of(1), note(1, "A word that is rare: quixotic."))
     index.refresh()
     assert index.catalog.pending()
-    index.settle()
+    index.flush()
     assert not index.catalog.pending()
     assert [hit.path for hit in index.search("quixotic", 5)] == [path_of(1)]
 

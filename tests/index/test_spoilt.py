@@ -17,7 +17,7 @@ import pytest
 from tests.index.spoiling import FAULTS, delete, trials
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
-from vault_tool.index.manifest import FORMAT, IndexState, Part, lock
+from vault_tool.index.manifest import FORMAT, IndexState, SealedFile, lock
 from vault_tool.index.state import StateFile, StateRow
 
 
@@ -159,13 +159,13 @@ def test_a_killed_process_leaves_what_can_be_used(tmp_path: Path) -> None:
 
 
 def test_what_is_not_on_disk_is_not_trusted_after_the_machine_stopped(tmp_path: Path) -> None:
-    part = Part(tmp_path / "file", tmp_path / "file.seal")
+    part = SealedFile(tmp_path / "file", tmp_path / "file.seal")
     part.path.write_bytes(b"x")
-    part.close_seal("n", synced=False)
+    part.renew_seal("n", synced=False)
     assert part.state() is IndexState.INTACT
     part.seal.write_bytes(orjson.dumps({**orjson.loads(part.seal.read_bytes()), "boot": "an earlier one"}))
     assert part.state() is IndexState.SPOILT
-    part.close_seal("n", synced=False)
+    part.renew_seal("n", synced=False)
     part.sync()
     assert orjson.loads(part.seal.read_bytes())["boot"] is None
     assert part.state() is IndexState.INTACT
@@ -356,7 +356,7 @@ def test_a_part_of_the_full_text_that_turns_out_to_be_none_when_it_is_asked(tmp_
         data = path.read_bytes()
         path.write_bytes(bytes(max(0, len(data) - kept)) + data[-kept:])
     # As if it had been written so by us: what is wrong shows when it is read, not before.
-    part.close_seal(part.path.name)
+    part.renew_seal(part.path.name)
     index = opened(root)
     asked = index.wording("basalt quartz stone", 20, ["observation"])
     assert asked and asked.keys() == {path_of(number) for number in range(12)} & asked.keys()

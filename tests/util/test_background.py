@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from vault_tool.util.background import Beside
+from vault_tool.util.background import Future
 
 
 def test_work_goes_on_beside_and_its_result_is_kept() -> None:
@@ -17,7 +17,7 @@ def test_work_goes_on_beside_and_its_result_is_kept() -> None:
         calls.append(threading.current_thread())
         return "done"
 
-    beside = Beside(work)
+    beside = Future(work)
     go.set()
     assert beside.result() == beside.result() == "done"
     assert len(calls) == 1
@@ -28,7 +28,7 @@ def test_what_goes_wrong_beside_is_raised_to_who_asks() -> None:
     def work() -> str:
         raise OSError("the disk is gone")
 
-    beside = Beside(work)
+    beside = Future(work)
     for _ in range(2):
         with pytest.raises(OSError, match="gone"):
             beside.result()
@@ -39,4 +39,4 @@ def test_where_no_thread_can_be_had_it_is_done_when_asked(monkeypatch: pytest.Mo
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(threading.Thread, "start", refuse)
-    assert Beside(lambda: 7).result() == 7
+    assert Future(lambda: 7).result() == 7

@@ -70,7 +70,7 @@ def test_full_text_answers_and_a_good_server_catches_up(
         assert len(server.requests) <= 40
         assert not vault.vectors.refusals()
         server.mode = Mode.WELL
-        assert (vault.embed().complete, vault.vectors.behind()) == (True, 0)
+        assert (vault.embed().complete, vault.vectors.missing_count()) == (True, 0)
 
 
 def test_a_vault_without_vectors_waits_no_longer(root: Path, clock: FixedClock) -> None:
@@ -104,7 +104,7 @@ def test_what_was_refused_is_tried_again_once_texts_are_done_again(root: Path, c
         server.mode = Mode.WELL
         vault.remember("Salt lies in the barn.", ["Harbor"])
         keep_vectors(vault, 60)
-        assert (vault.vectors.refusals(), vault.vectors.behind()) == ([], 0)
+        assert (vault.vectors.refusals(), vault.vectors.missing_count()) == ([], 0)
 
 
 def test_a_text_that_no_server_does_is_tried_ever_less(root: Path, clock: FixedClock) -> None:

@@ -58,7 +58,7 @@ def test_embed_brings_chroma_up_to_date(root: Path) -> None:
         vault.remember("Kelp dries on the harbor wall.", subject_names=["Harbor"])
         done = vault.embed()
         assert (done.mirrored > 0, done.mirror_fault, done.attention) == (True, "", False)
-        assert vault.vectors.mirror_behind() == 0
+        assert vault.vectors.chroma_missing_count() == 0
         assert vault.embed().mirrored == 0
 
 

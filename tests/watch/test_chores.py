@@ -8,7 +8,7 @@ from tests.index.vaults import note
 from tests.watch.watched import eventually, identity, path_of, vault
 from vault_tool.files import writer
 from vault_tool.vault.context import Context
-from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Chores
+from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Jobs
 from vault_tool.watch.worker import Task, Worker
 
 
@@ -19,7 +19,7 @@ def test_a_large_vault_is_exported_after_a_quiet_time(tmp_path: Path) -> None:
         opened.fresh()
         write(root, path_of(3), note(3, title="Exported"))
         opened.fresh()
-        chores = Chores(said.append)
+        chores = Jobs(said.append)
         chores.when_quiet(opened, EXPORT_QUIET - 9)
         assert _title(root) == "Note 3"
         chores.when_quiet(opened, EXPORT_QUIET)
@@ -35,7 +35,7 @@ def test_what_is_due_is_done_beside_and_told_of_when_it_is_over(tmp_path: Path) 
     said: list[str] = []
     with Context.open(root) as opened:
         opened.fresh()
-        chores = Chores(said.append)
+        chores = Jobs(said.append)
         chores.when_quiet(opened, CORE_QUIET)
         assert said == []  # it has only begun
         assert not (root / "CORE.md").exists()
@@ -61,7 +61,7 @@ def test_a_page_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
         for gone in (root / "vault").rglob("*.md"):
             gone.unlink()
         opened.index.refresh()
-        Chores(said.append).now(opened)
+        Jobs(said.append).now(opened)
     assert len(said) == 1
     assert said[0].startswith("CORE.md was not made: ")
 

@@ -10,7 +10,7 @@ from vault_tool.files.turns import Turns
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.context import Context
 from vault_tool.verbs.turns.taking import turn
-from vault_tool.watch.chores import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Chores
+from vault_tool.watch.chores import BACKSTOP_EVERY, BACKSTOP_QUIET, TURNS_QUIET, Jobs
 from vault_tool.watch.worker import Task, Worker
 
 
@@ -21,7 +21,7 @@ def test_the_watcher_writes_what_turns_left_waiting(tmp_path: Path) -> None:
         opened.fresh()
         candidates = [{"content": "The player has a sister, Mara."}]
         turn(opened, "s1", "u1", "w", "Mara is my sister.", extractMemory=True, candidates=candidates, write="later")
-        chores = Chores(said.append)
+        chores = Jobs(said.append)
         chores.when_quiet(opened, TURNS_QUIET)
         eventually(lambda: Turns(root).count() == 0)
         eventually(lambda: bool(opened.fresh()) and bool(opened.index.search("sister Mara", 5)))
@@ -44,7 +44,7 @@ def test_the_watcher_looks_again_at_turns_that_wrote_nothing_once_in_a_while(
     monkeypatch.setattr(Worker, "begin", noted)
     with Context.open(root) as opened:
         opened.fresh()
-        chores = Chores(said.append)
+        chores = Jobs(said.append)
 
         def looked() -> bool:
             chores.when_quiet(opened, BACKSTOP_QUIET)

@@ -16,7 +16,7 @@ from tests.watch.watched import Watched, eventually, path_of, vault
 from vault_tool import Vault
 from vault_tool.vault.context import Context
 from vault_tool.watch import chores
-from vault_tool.watch.chores import VECTORS_QUIET, Chores
+from vault_tool.watch.chores import VECTORS_QUIET, Jobs
 from vault_tool.watch.worker import Left
 
 
@@ -64,7 +64,7 @@ def test_nothing_is_started_while_nothing_changes(tmp_path: Path, ollama: FakeOl
     root = vault(tmp_path)
     with Context.open(root) as opened:
         opened.fresh()
-        some = Chores(_silent)
+        some = Jobs(_silent)
         some.now(opened)
         asked, listed = _asked(ollama), len(ollama.requests)
         assert asked
@@ -83,7 +83,7 @@ def test_somebody_who_embeds_is_noticed_later(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(chores, "VECTORS_AGAIN", {Left.MORE: 0.0, Left.REST: 60.0, Left.NOBODY: 0.2})
     with Context.open(root) as opened:
         opened.fresh()
-        some = Chores(_silent)
+        some = Jobs(_silent)
         try:
             some.when_quiet(opened, VECTORS_QUIET)
             with FakeOllama() as server:
@@ -104,7 +104,7 @@ def test_a_server_that_fails_is_told_of_and_asked_again(tmp_path: Path, ollama: 
     said: list[str] = []
     with Context.open(root) as opened:
         opened.fresh()
-        some = Chores(said.append)
+        some = Jobs(said.append)
         ollama.mode = Mode.ERROR
         some.now(opened)
         assert [remark.partition(":")[0] for remark in said if "CORE" not in remark] == ["search by meaning is not up to date"]

@@ -183,7 +183,7 @@ def test_it_vouches_for_what_was_written_before_it_was_asked(tmp_path: Path) -> 
     with Inside(root) as inside:
         watcher = inside.watcher
         asker = Context.open(root)
-        asker.vouching = watcher.fresh
+        asker.is_current = watcher.fresh
         for number in range(20):
             write(root, path_of(3), note(3, f"Body {number}.", title=f"Title {number}"))
             asker.fresh()

@@ -20,7 +20,7 @@ from tests.git_repos import git
 from tests.index.vaults import found, identity, make, note, opened, path_of
 from vault_tool.index.catalog import Catalog
 from vault_tool.vault.context import Context
-from vault_tool.watch.watcher import Told, Watcher
+from vault_tool.watch.watcher import Watcher, WatchReport
 
 
 def vault(tmp_path: Path, count: int = 12) -> Path:
@@ -97,7 +97,7 @@ class Inside(Heard):
         assert self.watcher.fresh(PATIENCE)
         return self._unheard()
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: WatchReport) -> None:
         for change in told.changes:
             self._says(asdict(change))
         if told.remark:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, beside, degraded, source
+from vault_tool.cli.blocks import Block, Body, degraded, detail_fields, source
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.cli.recalling import warnings_of
@@ -53,7 +53,7 @@ def _reminders(found: ambient.Reminders, short: Short) -> Iterator[Block]:
         yield "the context was cut short since the last call: what had been shown may be shown again"
     for one in found.results:
         yield from _reminder(one, short(one.id) if one.scope == "repo" else one.id)
-        yield beside(one.details, short, but="failure_mode" if one.caution else "")
+        yield detail_fields(one.details, short, but="failure_mode" if one.caution else "")
         yield from warnings_of(one, short)
     if not found.results:
         yield "nothing comes to mind"

@@ -37,7 +37,7 @@ class Answers:
 
     def __init__(self, vault: Vault, fresh: Callable[[], bool]) -> None:
         self._vault = vault
-        self._vault.vouching = fresh
+        self._vault.is_current = fresh
         self._seen = self._outside()
         self._turn = threading.RLock()
 

@@ -106,7 +106,7 @@ def fields(*pairs: tuple[str, object]) -> Fields:
     return Fields(tuple((name, text) for name, value in pairs if (text := _as_text(value))))
 
 
-def beside(details: Details, short: Callable[[str], str], *, but: str = "") -> Fields:
+def detail_fields(details: Details, short: Callable[[str], str], *, but: str = "") -> Fields:
     """What a memory says beside its text, a line each, the field `but` aside."""
     return fields(*in_lines(details, short, but=but))
 

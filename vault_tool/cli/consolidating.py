@@ -265,7 +265,7 @@ def _some(labels: Sequence[str]) -> list[str]:
     return [*labels[:SOME], *([f"and {more} more"] if more > 0 else [])]
 
 
-def _drafting_result(settled: drafting.Settled, short: Short) -> Iterator[Block]:
+def _drafting_result(settled: drafting.DraftOutcome, short: Short) -> Iterator[Block]:
     if settled.id is None:
         yield "nothing was written"
         return

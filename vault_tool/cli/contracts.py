@@ -11,7 +11,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, beside, degraded, fields, source
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
 from vault_tool.cli.names import MEMORY, SUBJECT, narrows
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -166,7 +166,7 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
         ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
     )
     yield Body(one.text)
-    yield beside(one.details, short, but="failure_mode" if one.caution else "")
+    yield detail_fields(one.details, short, but="failure_mode" if one.caution else "")
 
 
 def _written(made: writing.WriteAnswer, short: Short) -> Iterator[Block]:

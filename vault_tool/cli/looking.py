@@ -9,7 +9,7 @@ import click
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.steps import Reached
-from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.cli.saved import consent_table, short_ids
@@ -73,7 +73,7 @@ def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
     yield ""
     yield Body(memory.content)
     # Its problem is among the links.
-    yield beside(memory.details, short, but="problem")
+    yield detail_fields(memory.details, short, but="problem")
     if memory.consents:
         yield ""
         yield consent_table(memory.consents)

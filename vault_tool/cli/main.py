@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (Exception, KeyboardInterrupt) as fault:  # noqa: BLE001  (the error boundary: no traceback reaches a person unasked)
         return _report(fault, given)
     finally:
-        output.settle()
+        output.flush_streams()
 
 
 def explain(fault: BaseException) -> Failure:

@@ -162,7 +162,7 @@ def say(line: str) -> None:
         _hush(stream)
 
 
-def settle() -> None:
+def flush_streams() -> None:
     """Flush what is left; a stream that is gone stays quiet, so that the exit code is the command's own."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -381,12 +381,12 @@ def _to_json_slowly(value: object) -> str:
     import json  # rarely needed
     from dataclasses import fields, is_dataclass
 
-    def spelt(item: object) -> object:
+    def as_plain(item: object) -> object:
         if is_dataclass(item) and not isinstance(item, type):
             return {field.name: getattr(item, field.name) for field in fields(item)}
         return _plain_value(item)
 
-    return json.dumps(value, default=spelt, indent=2) + "\n"
+    return json.dumps(value, default=as_plain, indent=2) + "\n"
 
 
 def _hush(stream: TextIO) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, beside, degraded, fields, in_a_cell, source, sourced, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, in_a_cell, source, sourced, table
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -75,7 +75,7 @@ def _bundle(found: Bundle, short: Short) -> Iterator[Block]:
         yield fields(
             ("id", short(best.id)), ("type", best.type), ("subjects", best.subjects), ("from", said), ("caution", best.caution)
         )
-        yield beside(best.details, short, but="failure_mode" if best.caution else "")
+        yield detail_fields(best.details, short, but="failure_mode" if best.caution else "")
         yield ""
     elif found.results:
         yield "Nothing fits well; the nearest are:"

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, consent_table, problem_table, short_ids
@@ -264,7 +264,7 @@ def _waiting(one: Waiting, short: Short) -> Iterator[Block]:
         ("waits because", one.reason), ("in place of", replaced), *one.context.items(), ("file", one.path),
     )  # fmt: skip
     yield Body(one.content)
-    yield beside(one.details, short)
+    yield detail_fields(one.details, short)
     if one.problems:
         yield problem_table(one.problems, "")
 

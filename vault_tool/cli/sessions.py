@@ -15,7 +15,7 @@ from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.verbs.sessions import ending, session_context
-from vault_tool.verbs.sessions.orient import KeptPage, Orientation
+from vault_tool.verbs.sessions.orient import CoreUnderstanding, Orientation
 from vault_tool.verbs.sessions.orient import orient as orient_verb
 from vault_tool.verbs.sessions.tries import Attempt
 
@@ -93,7 +93,7 @@ def _attempts(given: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _orientation(found: Orientation, short: Short) -> Iterator[Block]:
     for name, attribute in _PARTS:
-        page: KeptPage | None = getattr(found, attribute)
+        page: CoreUnderstanding | None = getattr(found, attribute)
         if page is None:
             continue
         yield Heading(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vault_tool.cli.blocks import Block, Body, Heading, beside, fields, source
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
@@ -52,11 +52,11 @@ def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
         ("from", source(one.origin, one.model or "", one.created, reviewed=one.reviewed)),
     )
     yield Body(one.content)
-    yield beside(one.details, short)
+    yield detail_fields(one.details, short)
     for change in one.changed_by:
         yield f"changed by {short(change.id)} (truth {change.truth:.2f}, {change.created}):"
         yield Body(change.text)
-        yield beside(change.details, short)
+        yield detail_fields(change.details, short)
 
 
 def _questioned(count: int) -> str:

@@ -29,7 +29,7 @@ from vault_tool.util.text import one_line
 if TYPE_CHECKING:
     from vault_tool.vault.context import Context
     from vault_tool.watch.change_feed import NoteChange
-    from vault_tool.watch.watcher import Told, Watcher
+    from vault_tool.watch.watcher import Watcher, WatchReport
 
 MOST_LINES = 100
 """Most changes that a person is shown one by one when they come at once; JSON has them all."""
@@ -107,7 +107,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
         watcher = Watcher(vault, _ignore)
         with own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
-                with serving(vault, me, watcher.settled, stop.leave) as server:
+                with serving(vault, me, watcher.fresh_and_quiet, stop.leave) as server:
                     _Guard(vault.root, stop, lambda: server.idle >= idle).start()
                     watcher.run(stop)
             except OSError as fault:
@@ -152,7 +152,7 @@ def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -
     with ExitStack() as stack:
         if not network_disk(vault.root):
             try:
-                stack.enter_context(serving(vault, me, watcher.settled, stop.leave))
+                stack.enter_context(serving(vault, me, watcher.fresh_and_quiet, stop.leave))
             except OSError as fault:
                 output.warn(f"nobody can ask this process: {fault.strerror or fault}")
         yield
@@ -182,7 +182,7 @@ class _Guard(threading.Thread):
             return 0, 0
 
 
-def _ignore(told: Told) -> None:
+def _ignore(told: WatchReport) -> None:
     """A process in the background has nobody to tell."""
 
 
@@ -224,7 +224,7 @@ def _until_stopped() -> Iterator[_StopSignal]:
             signal.signal(number, handler)
 
 
-def _tell(told: Told) -> None:
+def _tell(told: WatchReport) -> None:
     if told.remark:
         output.say(one_line(told.remark))
     lines = [_line(change) for change in told.changes[:MOST_LINES]]
@@ -234,7 +234,7 @@ def _tell(told: Told) -> None:
         output.write("".join(f"{visible(one_line(line))}\n" for line in lines))
 
 
-def _tell_json(told: Told) -> None:
+def _tell_json(told: WatchReport) -> None:
     lines = [asdict(change) for change in told.changes]
     if told.remark:
         lines.append({"remark": told.remark})

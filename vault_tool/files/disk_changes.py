@@ -42,7 +42,7 @@ def compare(known: Mapping[str, Listing], scan: Scan) -> Changes:
     return Changes(dict(sorted(suspects.items())), tuple(sorted(gone)))
 
 
-def settled(stat: Stat, started_ns: int) -> Stat:
+def trusted_stat(stat: Stat, started_ns: int) -> Stat:
     """What to remember of a file that was read after `started_ns`: its stat, or DOUBT when a later edit could leave it equal.
 
     A file changed within the clock's tick of our reading may change once more without its times telling (git calls

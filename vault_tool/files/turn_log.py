@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from vault_tool.files.turns import TURNS, TurnSource, spelt
+from vault_tool.files.turns import TURNS, TurnSource, unescaped
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder, opened
@@ -137,7 +137,7 @@ class TurnLog:
             for name in names:
                 data = self._read(name)
                 turn = _turn(name, data)
-                if data is not None and turn is None and tells(spelt(data)):
+                if data is not None and turn is None and tells(unescaped(data)):
                     folder.discard(name)
                     blanked += 1
                 elif turn is not None and not turn.withheld and _is_about(turn, ids, tells):

@@ -142,16 +142,16 @@ class Turns:
         """What changes when a turn is kept or dropped; empty where none is kept."""
         return " ".join(f"{name}:{len(self._read(name, _SKIPPED) or b'')}" for name in sorted(self._names(_SKIPPED)))
 
-    def settle(self, identities: Sequence[str]) -> int:
+    def drop(self, identities: Sequence[str]) -> int:
         """Drop kept turns by their ids: they were judged a second time. Returns how many there were."""
         judged = frozenset(identities)
         return self._blank(lambda line: (one := _skipped(line)) is not None and one.id in judged)
 
     def forget(self, tells: Callable[[str], bool]) -> int:
         """Drop every kept turn, and every waiting one, whose text `tells`; returns how many there were."""
-        dropped = self._blank(lambda line: tells(spelt(line)))
+        dropped = self._blank(lambda line: tells(unescaped(line)))
         for name in self._names(_QUEUE):
-            if tells(spelt(self._read(name, _QUEUE) or b"")):
+            if tells(unescaped(self._read(name, _QUEUE) or b"")):
                 dropped += 1
                 with self._folder(_QUEUE) as folder:
                     folder.discard(name)
@@ -208,7 +208,7 @@ def _entry_name(turn: QueuedTurn) -> str:
     return f"{re.sub(r'[^0-9]', '', turn.at)[:20]}-{turn.id}.json"
 
 
-def spelt(line: bytes) -> str:
+def unescaped(line: bytes) -> str:
     """All texts of a line of JSON, unescaped."""
     try:
         return json.dumps(read_own(line), ensure_ascii=False).replace("\\n", " ").replace('\\"', '"')

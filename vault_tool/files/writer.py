@@ -76,13 +76,13 @@ def read(root: Path, path: str) -> bytes:
 
 
 class Many:
-    """Many new files of one hold of the lock: a folder's names are read once, and it is synced once, at `settle`."""
+    """Many new files of one hold of the lock: a folder's names are read once, and it is synced once, at `sync`."""
 
     def __init__(self) -> None:
         self.names: dict[str, dict[str, str]] = {}
         self.unsynced: set[str] = set()
 
-    def settle(self, root: Path) -> None:
+    def sync(self, root: Path) -> None:
         """Wait until the names of all files are on the disk: none is acknowledged before."""
         for where in sorted(self.unsynced):
             with atomic.storage(where), opened(root, real_parts(root, where)) as folder:

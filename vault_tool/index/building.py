@@ -15,7 +15,7 @@ from pathlib import Path
 from vault_tool.config import Config
 from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
-from vault_tool.files.disk_changes import settled
+from vault_tool.files.disk_changes import trusted_stat
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.authorship import Beliefs, HistoryDelta
 from vault_tool.index.catalog import failure
@@ -97,7 +97,7 @@ def _fill(
                     vanished += 1
                     continue
                 folder, _, name = one.path.rpartition("/")
-                listings[folder][name] = settled(one.stat, scan.started_ns)
+                listings[folder][name] = trusted_stat(one.stat, scan.started_ns)
                 bulk.add(one)
                 if one.text is not None:
                     builder.add(one.text)

@@ -118,7 +118,7 @@ class Catalog:
         return self._held_seq if self._held_seq is not None else self.meta("seq")
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def consistent_read(self) -> Iterator[None]:
         """Take what it holds now for what it holds until the end, unless this process writes to it."""
         self._held_seq = self.seq()
         try:

@@ -35,7 +35,7 @@ class IndexState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SealedFile:
     """One derived file or folder and the seal that vouches for it: the stat that it had after our last write.
 
     A file that was cut, edited, copied, replaced or deleted has another stat, so that one look tells. The seal is
@@ -48,7 +48,7 @@ class Part:
 
     def state(self, nonce: str | None = None, now: list[list[Any]] | None = None) -> IndexState:
         """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, if that was taken."""
-        kept = self.kept()
+        kept = self.read()
         if kept is None or (nonce is not None and kept.get("nonce") != nonce):
             return IndexState.SPOILT
         # Written in an earlier boot without waiting for the disk: pages may be missing that no stat tells of.
@@ -56,14 +56,14 @@ class Part:
             return IndexState.SPOILT
         if kept.get("open"):
             return IndexState.INTERRUPTED
-        return IndexState.INTACT if kept.get("print") == (self.print() if now is None else now) else IndexState.SPOILT
+        return IndexState.INTACT if kept.get("print") == (self.fingerprint() if now is None else now) else IndexState.SPOILT
 
     def nonce(self) -> str:
         """The build that the seal names, or the empty string."""
-        kept = self.kept() or {}
+        kept = self.read() or {}
         return str(kept.get("nonce", ""))
 
-    def kept(self) -> dict[str, Any] | None:
+    def read(self) -> dict[str, Any] | None:
         """What the seal says, or None where there is none of this version."""
         try:
             # Asked many times in an answer: a file object takes longer than all the rest.
@@ -76,7 +76,7 @@ class Part:
             return None
         return said if isinstance(said, dict) and said.get("version") == FORMAT else None
 
-    def print(self) -> list[list[Any]]:
+    def fingerprint(self) -> list[list[Any]]:
         """The stats of the file, or of the files of the folder (locks aside); nothing where there is none."""
         try:
             own = self.path.stat()
@@ -88,28 +88,30 @@ class Part:
         except OSError:
             return []
 
-    def close_seal(self, nonce: str, *, synced: bool = True) -> None:
+    def renew_seal(self, nonce: str, *, synced: bool = True) -> None:
         """Vouch for it as it is now; not `synced`: until the machine stops, for a power cut may tear what is not on disk."""
-        self._say({"version": FORMAT, "nonce": nonce, "open": False, "boot": None if synced else _boot(), "print": self.print()})
+        self._write_seal(
+            {"version": FORMAT, "nonce": nonce, "open": False, "boot": None if synced else _boot(), "print": self.fingerprint()}
+        )
 
     def sync(self) -> None:
         """Wait until the file is on disk, and vouch for it beyond a power cut; the caller holds its lock."""
-        kept = self.kept()
+        kept = self.read()
         if kept is None or kept.get("boot") is None or self.state() is not IndexState.INTACT:
             return
         with self.path.open("rb+") as file:
             os.fsync(file.fileno())
-        self.close_seal(str(kept["nonce"]))
+        self.renew_seal(str(kept["nonce"]))
 
     @contextmanager
     def writing(self, nonce: str, *, synced: bool = True) -> Iterator[None]:
-        """Break the seal, write, and renew it; a failed write leaves it broken. `synced` as for `close_seal`."""
-        self._say({"version": FORMAT, "nonce": nonce, "open": True, "boot": None if synced else _boot()})
+        """Break the seal, write, and renew it; a failed write leaves it broken. `synced` as for `renew_seal`."""
+        self._write_seal({"version": FORMAT, "nonce": nonce, "open": True, "boot": None if synced else _boot()})
         # No `finally`: what failed half-way must be found broken.
         yield
-        self.close_seal(nonce, synced=synced)
+        self.renew_seal(nonce, synced=synced)
 
-    def _say(self, seal: dict[str, Any]) -> None:
+    def _write_seal(self, seal: dict[str, Any]) -> None:
         """Write the seal in place: renaming over a file waits for the disk on some systems, and a torn seal seals nothing."""
         with atomic.storage(self.seal.name):
             make_way(self.seal)

@@ -13,7 +13,7 @@ from typing import TypeVar
 from vault_tool.config import Config
 from vault_tool.errors import Busy, GitError, StorageError
 from vault_tool.files import git, reader, tombstones
-from vault_tool.files.disk_changes import Changes, compare, settled
+from vault_tool.files.disk_changes import Changes, compare, trusted_stat
 from vault_tool.files.layout import INDEX_FILE, FileKind, file_kind
 from vault_tool.files.reader import Scan
 from vault_tool.index import authorship, updating
@@ -22,7 +22,7 @@ from vault_tool.index.building import Progress, build, faults_digest
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.manifest import IndexState, Part, clear_temporaries, lock, make_way
+from vault_tool.index.manifest import IndexState, SealedFile, clear_temporaries, lock, make_way
 from vault_tool.index.reading import Seen, with_head, without
 from vault_tool.index.searching import Search, Spoilt, Wording
 from vault_tool.index.store import Replaced, Store
@@ -81,8 +81,8 @@ class Index:
         self._repo = repo
         self._clock = clock
         self._owners = owners or self._who_commits
-        self._shelf = Store(root, config, around=around)
-        self._search = Search(self._shelf, config)
+        self._store = Store(root, config, around=around)
+        self._search = Search(self._store, config)
         self._looks: Mapping[str, reader.FolderScan] = {}
         self._exports_later = False
 
@@ -107,21 +107,21 @@ class Index:
     def close(self) -> None:
         """Let go of all files."""
         self._search.close()
-        self._shelf.close()
+        self._store.close()
 
     @property
     def catalog(self) -> Catalog:
         """The catalogue of the last refresh, built first when there is none that can be trusted."""
         for _ in range(_ATTEMPTS):
-            catalog = self._shelf.ready()
+            catalog = self._store.ready()
             if catalog is not None:
                 return catalog
             self.refresh()
         raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
 
-    def held(self) -> AbstractContextManager[None]:
+    def consistent_read(self) -> AbstractContextManager[None]:
         """Answer all that is asked until the end as of one look at the indexes: what an answer is made of belongs together."""
-        return self._search.held()
+        return self._search.consistent_read()
 
     def refresh(
         self, *, full: bool = False, confirm: bool = False, refresh_names: bool = False, progress: Progress | None = None
@@ -149,10 +149,10 @@ class Index:
         Where HEAD is is not noted: a later comparison may need to know from where it came.
         """
         begun = time.perf_counter()
-        catalog = self._shelf.ready()
+        catalog = self._store.ready()
         if catalog is None:
             return self.refresh()
-        # Taken before the stats are: what changed within a tick of this moment is read once more (`settled`).
+        # Taken before the stats are: what changed within a tick of this moment is read once more (`trusted_stat`).
         started = time.time_ns()
         paths = [path for path in paths if file_kind(path) not in (None, FileKind.OTHER)]
         head = catalog.meta("head")
@@ -192,7 +192,7 @@ class Index:
         """
         return _built(self._lexically(lambda: self._search.search(self.catalog, text, limit, classes, types, near, waiting)))
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
         self._lexically(lambda: self._search.caught_up(self.catalog))
 
@@ -219,7 +219,7 @@ class Index:
         part = self._exported
         if self._unexported(catalog) == 0:
             return
-        with lock(self._shelf.cache / "export.lock", self._config.lock_wait, INDEX_FILE):
+        with lock(self._store.cache / "export.lock", self._config.lock_wait, INDEX_FILE):
             make_way(part.path)
             clear_temporaries(part.path)
             with part.writing(f"{catalog.meta('nonce')} {catalog.meta('changes')}"):
@@ -236,8 +236,8 @@ class Index:
         self._export_if_due(self.catalog)
 
     def _refreshed(self, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
-        self._shelf.borrow_if_unwritable()
-        catalog = self._shelf.ready()
+        self._store.borrow_if_unwritable()
+        catalog = self._store.ready()
         scan = self._scanned(self._trusted(catalog) if refresh_names and catalog and not full else None)
         # After a walk that failed in part no folder's times are trusted: the next look goes everywhere.
         self._looks = {} if scan.partial else scan.looks
@@ -327,9 +327,9 @@ class Index:
         if not (seen or gone or stats or times or facts):
             return replace(self._report(catalog), withheld=reason, behind=found.vanished)
         before = catalog.files([*(one.path for one in seen), *gone])
-        with self._shelf.writing(catalog):
+        with self._store.writing(catalog):
             seen, gone = self._as_they_are_now(catalog, history, seen, gone, where.now)
-            stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
+            stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
             facts["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
             apply(catalog, IndexDifference(seen, stats, times, gone, scan.faults if news else None, facts, history))
@@ -361,7 +361,7 @@ class Index:
         self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
     ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
         """What was seen and missed, where files went on changing read once more: the caller holds the catalogue's lock."""
-        late = updating.outrun(self._root, catalog, seen, gone)
+        late = updating.overtaken(self._root, catalog, seen, gone)
         if not (late.again or late.left):
             return seen, gone
         found = updating.read(self._root, self._config, late.again, {}, ())
@@ -384,25 +384,25 @@ class Index:
                 history = authorship.whole(self._repo, head, self._owners())
             except GitError:
                 history, signature = authorship.doubted(self._repo, None, head, scan.files, self._clock.now()), ""
-        facts = {"settings": self._shelf.settings, "head": head, "head_signature": signature, "forgotten": graves}
+        facts = {"settings": self._store.settings, "head": head, "head_signature": signature, "forgotten": graves}
         facts |= history.facts
-        with self._shelf.building():
+        with self._store.building():
             # Asked again under the lock: of several that found the index missing one builds, and the others use its work.
-            ready = self._shelf.ready() if before is None else None
+            ready = self._store.ready() if before is None else None
             if ready is not None and self._search.usable(ready):
                 raise Replaced
             # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
-            self._shelf.sweep()
+            self._store.sweep()
             built = build(
-                self._root, self._shelf.cache, scan, self._config, self._repo, facts, history, self._clock.now(), progress
+                self._root, self._store.cache, scan, self._config, self._repo, facts, history, self._clock.now(), progress
             )
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
-            self._search.part(built.nonce).close_seal(built.nonce)
-            with self._shelf.locked():
+            self._search.part(built.nonce).renew_seal(built.nonce)
+            with self._store.locked():
                 # What others took in while it was built must not be missing from it: they looked, and will not look again.
                 self._catch_up(built.catalog, head)
-                self._shelf.publish(built.catalog, built.nonce)
-            self._shelf.sweep(built.nonce)
+                self._store.publish(built.catalog, built.nonce)
+            self._store.sweep(built.nonce)
         catalog = self.catalog
         self._export_if_due(catalog)
         notes = Tally(catalog.counts().notes) if before is None else updating.compared(before, catalog.all_files())
@@ -424,20 +424,20 @@ class Index:
             gone = () if lost else changes.gone
             stats, times = updating.to_remember(catalog, found.touched, scan.started_ns)
             if seen or gone or stats or times:
-                stats |= {one.path: settled(one.stat, scan.started_ns) for one in seen}
+                stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
                 apply(catalog, IndexDifference(seen, stats, times, gone))
         finally:
             catalog.close()
 
     def _mend_lexical(self) -> None:
-        self._shelf.drop()
-        self._shelf.borrow_if_unwritable()
+        self._store.drop()
+        self._store.borrow_if_unwritable()
         with suppress(Replaced):
             self._rebuild(self._scanned(), None)
 
     @property
-    def _exported(self) -> Part:
-        return Part(self._root / INDEX_FILE, self._shelf.cache / "index.seal")
+    def _exported(self) -> SealedFile:
+        return SealedFile(self._root / INDEX_FILE, self._store.cache / "index.seal")
 
     def _export_if_due(self, catalog: Catalog) -> None:
         """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size."""

@@ -11,7 +11,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
-from vault_tool.index.manifest import IndexState, Part, lock
+from vault_tool.index.manifest import IndexState, SealedFile, lock
 from vault_tool.util import atomic
 
 
@@ -35,8 +35,8 @@ class Screened:
         """Replace the list; what cannot be written now is searched again the next time."""
         with suppress(Busy, StorageError), lock(self.root / CACHE / "screened.lock", wait, "screened.json"):
             atomic.write(self._part.path, orjson.dumps(sorted(hashes)), durable=False)
-            self._part.close_seal(self.rules, synced=False)
+            self._part.renew_seal(self.rules, synced=False)
 
     @property
-    def _part(self) -> Part:
-        return Part(self.root / CACHE / "screened.json", self.root / CACHE / "screened.seal")
+    def _part(self) -> SealedFile:
+        return SealedFile(self.root / CACHE / "screened.json", self.root / CACHE / "screened.seal")

@@ -14,7 +14,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
 from vault_tool.index.lexical_text import SearchDocument
-from vault_tool.index.manifest import IndexState, Part, discard
+from vault_tool.index.manifest import IndexState, SealedFile, discard
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import transaction
 from vault_tool.util.native_errors import NoPanics
@@ -46,9 +46,9 @@ class Wording(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _part(cache: Path, nonce: str) -> Part:
+def _part(cache: Path, nonce: str) -> SealedFile:
     folder = cache / "lexical"
-    return Part(folder / nonce, folder / f"{nonce}.seal")
+    return SealedFile(folder / nonce, folder / f"{nonce}.seal")
 
 
 class Spoilt(Exception):
@@ -59,19 +59,19 @@ class Search:
     """The full-text index that belongs to a catalogue's build."""
 
     def __init__(self, shelf: Store, config: Config) -> None:
-        self._shelf = shelf
+        self._store = shelf
         self._config = config
-        self._open: tuple[Part, list[list[Any]], Lexical] | None = None
+        self._open: tuple[SealedFile, list[list[Any]], Lexical] | None = None
         self._typical: tuple[str, float] | None = None
         self._held = False
         self._looked_at: Catalog | None = None
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def consistent_read(self) -> Iterator[None]:
         """Look at the catalogue and at the index once for all that is asked until the end."""
         self._held = True
         try:
-            with self._shelf.held():
+            with self._store.consistent_read():
                 yield
         finally:
             self._held, self._looked_at = False, None
@@ -80,9 +80,9 @@ class Search:
         """Let go of the files."""
         self._open = None
 
-    def part(self, nonce: str) -> Part:
+    def part(self, nonce: str) -> SealedFile:
         """The folder of one build's index, and its seal."""
-        return _part(self._shelf.cache, nonce)
+        return _part(self._store.cache, nonce)
 
     def search(
         self,
@@ -150,7 +150,7 @@ class Search:
         if not pending:
             return pending
         try:
-            with self._shelf.building(_QUICK_WAIT):
+            with self._store.building(_QUICK_WAIT):
                 self._commit(catalog)
         except (Busy, Replaced, StorageError):
             return pending
@@ -161,9 +161,9 @@ class Search:
         part, index = self.part(nonce), self._index(catalog, locked=True)
         with self._distrusting(catalog), part.writing(nonce):
             index.apply(catalog.pending())
-        self._open = part, part.print(), index
+        self._open = part, part.fingerprint(), index
         # Only now: a crash before this writes the same documents once more, which changes nothing.
-        with self._shelf.writing(catalog), transaction(catalog.connection):
+        with self._store.writing(catalog), transaction(catalog.connection):
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
 
     @contextmanager
@@ -184,7 +184,7 @@ class Search:
         self._looked_at = catalog if self._held else None
         nonce = catalog.nonce
         part = self.part(nonce)
-        now = part.print()
+        now = part.fingerprint()
         state = part.state(nonce, now)
         if self._open is not None and self._open[0] == part and self._open[1] == now and state is IndexState.INTACT:
             return self._open[2]
@@ -200,9 +200,9 @@ class Search:
         self._open = part, now, index
         return index
 
-    def _looked_again(self, part: Part, nonce: str) -> IndexState:
+    def _looked_again(self, part: SealedFile, nonce: str) -> IndexState:
         """The state once nobody is writing: what looks spoilt may be another process between its write and its seal."""
-        with suppress(Busy, StorageError), self._shelf.building(_QUICK_WAIT):
+        with suppress(Busy, StorageError), self._store.building(_QUICK_WAIT):
             return part.state(nonce)
         return part.state(nonce)
 

@@ -41,7 +41,7 @@ class SessionOrder:
         self._seq = ""
         self._sessions: dict[str, Session] = {}
 
-    def settle(self, catalog: Catalog) -> None:
+    def drop_stale(self, catalog: Catalog) -> None:
         """Forget what was looked up before the catalogue last changed: once before each answer."""
         seq = catalog.seq()
         if seq != self._seq:

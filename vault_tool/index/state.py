@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from vault_tool.files.layout import CACHE, STATE_FILE
-from vault_tool.index.manifest import IndexState, Part, clear_temporaries, lock, make_way
+from vault_tool.index.manifest import IndexState, SealedFile, clear_temporaries, lock, make_way
 from vault_tool.util import atomic
 
 VERSION = 1
@@ -46,7 +46,7 @@ class StateFile:
         make_way(self._part.path)
         clear_temporaries(self._part.path)
         atomic.write(self._part.path, data, durable=False)
-        self._part.close_seal(of)
+        self._part.renew_seal(of)
 
     def of(self) -> str:
         """What it was written of."""
@@ -69,5 +69,5 @@ class StateFile:
             return None
 
     @property
-    def _part(self) -> Part:
-        return Part(self.root / STATE_FILE, self.root / CACHE / "state.seal")
+    def _part(self) -> SealedFile:
+        return SealedFile(self.root / STATE_FILE, self.root / CACHE / "state.seal")

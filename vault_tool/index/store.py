@@ -16,7 +16,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.manifest import FORMAT, IndexState, Part, discard, lock, make_way
+from vault_tool.index.manifest import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.schema import TABLES
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ class Replaced(Exception):
 
 
 @lru_cache(maxsize=8)
-def _part(cache: Path, name: str) -> Part:
-    return Part(cache / f"catalog-{FORMAT}-{name}.sqlite3", cache / "catalog.seal")
+def _part(cache: Path, name: str) -> SealedFile:
+    return SealedFile(cache / f"catalog-{FORMAT}-{name}.sqlite3", cache / "catalog.seal")
 
 
 class Store:
@@ -50,11 +50,11 @@ class Store:
         return Path(self._borrowed.name) if self._borrowed is not None else self._own
 
     @property
-    def part(self) -> Part:
+    def part(self) -> SealedFile:
         """The catalogue's file of the build that is in use, whatever it is found like."""
         return self._part_of(self._part_of("").nonce())
 
-    def _part_of(self, nonce: str) -> Part:
+    def _part_of(self, nonce: str) -> SealedFile:
         """The catalogue's file of one build. Its name carries the format, so that another version's is never opened, and the
         build: SQLite finds a journal by name, and whoever still reads an older build would take the present one's for its own.
         """
@@ -96,7 +96,7 @@ class Store:
         return self._opened(trusted)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def consistent_read(self) -> Iterator[None]:
         """Look at the catalogue once for all that is asked until the end: an answer asks some twenty times."""
         if self._held is not None:
             yield
@@ -106,7 +106,7 @@ class Store:
             yield
             return
         try:
-            with found.held():
+            with found.consistent_read():
                 self._held = found
                 yield
         finally:
@@ -143,7 +143,7 @@ class Store:
         made.replace(part.path)
         self._unsynced = True
         # From this moment on: until then the old build's seal vouches for the old build's file.
-        part.close_seal(nonce, synced=False)
+        part.renew_seal(nonce, synced=False)
 
     def sweep(self, keep: str = "") -> None:
         """Remove what earlier builds left; the caller holds the build lock. `keep` is the build that is in use."""
@@ -174,7 +174,7 @@ class Store:
             self.drop()
             self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", ignore_cleanup_errors=True)
 
-    def _opened(self, part: Part) -> Catalog | None:
+    def _opened(self, part: SealedFile) -> Catalog | None:
         identity = _identity(part.path)
         if self._catalog is not None and self._catalog[0] == identity:
             return self._catalog[1]
@@ -191,18 +191,18 @@ class Store:
         self._catalog = identity, catalog
         return catalog
 
-    def _sealed_file(self) -> Part | None:
+    def _sealed_file(self) -> SealedFile | None:
         """The catalogue's file once no other process is between a write and its seal; what a crash interrupted is examined.
         None where it cannot be trusted.
         """
         # Where nothing can be written there is no lock to take, and nobody to wait for.
-        if self.part.kept() is None or not os.access(self.cache, os.W_OK):
+        if self.part.read() is None or not os.access(self.cache, os.W_OK):
             return None
         with self.locked():
             part = self.part
             state = part.state()
             if state is IndexState.INTERRUPTED and self._is_sound(part.path):
-                part.close_seal(part.nonce())
+                part.renew_seal(part.nonce())
                 return part
             return part if state is IndexState.INTACT else None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
-from vault_tool.files.disk_changes import is_bulk_loss, settled
+from vault_tool.files.disk_changes import is_bulk_loss, trusted_stat
 from vault_tool.files.layout import CONFIG_FILE, is_around
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known
@@ -125,7 +125,7 @@ def read(
     return Findings(tuple(seen), touched, vanished)
 
 
-def outrun(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:
+def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:
     """Asked while nobody else writes the catalogue: of what was seen and missed, what must not be written as it was found.
 
     Another process may have taken in a newer state of the same file while we read an older one.
@@ -147,7 +147,7 @@ def to_remember(catalog: Catalog, touched: Mapping[str, Stat], started_ns: int) 
     times: dict[str, Stat] = {}
     entries = catalog.by_paths(touched)
     for path, stat in touched.items():
-        kept = settled(stat, started_ns)
+        kept = trusted_stat(stat, started_ns)
         if kept != stat_of(catalog, path):
             stats[path] = kept
         if path in entries and entries[path].mtime_ns != stat[1]:

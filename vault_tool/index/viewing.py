@@ -164,9 +164,9 @@ class UserIndex(Index):
             self._open = _VisibleCatalog.of(path, self._user)
         return self._open
 
-    def held(self) -> AbstractContextManager[None]:
+    def consistent_read(self) -> AbstractContextManager[None]:
         """Answer of one look at the indexes."""
-        return self._whole.held()
+        return self._whole.consistent_read()
 
     def refresh(
         self, *, full: bool = False, confirm: bool = False, refresh_names: bool = False, progress: Progress | None = None
@@ -197,9 +197,9 @@ class UserIndex(Index):
         hits = self._seen(limit, lambda most: {h.path: h for h in ask(text, most, classes, types, near=near, waiting=waiting)})
         return list(hits.values())
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Write the changes that wait for the full-text index."""
-        self._whole.settle()
+        self._whole.flush()
 
     def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
         """How the words of the best files stand to a question; see `Index.wording`."""

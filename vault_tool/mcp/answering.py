@@ -46,7 +46,7 @@ _UNSEEN = re.compile(
 
 def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:
     """An open vault as a caller asks it; what is warm in it stays so."""
-    vault.settle_machine()
+    vault.refresh_embedder()
     # What a copy made first would be lost with it.
     _ = vault.vectors, vault.standings, vault.session_order, vault.global_vault
     return vault.as_(

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Beside(Generic[T]):
+class Future(Generic[T]):
     """A call that was begun in a thread of its own: worth it where most of it is done without the interpreter's lock."""
 
     def __init__(self, work: Callable[[], T]) -> None:

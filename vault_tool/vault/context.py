@@ -90,7 +90,7 @@ class Context:
         self.progress: Progress | None = None
         self.allow_secrets = False
         """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
-        self.vouching: Callable[[], bool] | None = None
+        self.is_current: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
         self.finishing: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
@@ -193,7 +193,7 @@ class Context:
         other = type(self)(self.root, self.who, self.clock)
         other.sight, other.everything = self.sight, self.everything
         other.environ = self.environ
-        other.vouching = self.vouching
+        other.is_current = self.is_current
         return other
 
     @cached_property
@@ -332,7 +332,7 @@ class Context:
         found = named(replace(self.machine, model=model), provider, self.models)
         return found if found is not None and found.name == name and not found.remote else None
 
-    def reconsider(self) -> None:
+    def reload_embedder(self) -> None:
         """Choose the embedder again where it is next needed: settings or files changed."""
         for name in ("machine", "embedder"):
             self.__dict__.pop(name, None)
@@ -372,23 +372,23 @@ class Context:
         is chosen anew where this machine's settings changed: an agent's process lives for days.
         """
         self._finish_forgetting()
-        self.settle_machine()
-        if self.vouching is not None and self.vouching():
-            with self.index.held():
+        self.refresh_embedder()
+        if self.is_current is not None and self.is_current():
+            with self.index.consistent_read():
                 return self.freshness(self.index.recheck(()))
         found = self.freshness(self.index.refresh(progress=progress or self.progress))
-        self.settle_state(changed=bool(found.changed))
+        self.refresh_state(changed=bool(found.changed))
         return found
 
-    def settle_machine(self) -> None:
+    def refresh_embedder(self) -> None:
         """Choose anew who embeds, where this machine's settings changed since they were read."""
         if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
-            self.reconsider()
+            self.reload_embedder()
 
-    def settle_state(self, *, changed: bool) -> None:
+    def refresh_state(self, *, changed: bool) -> None:
         """Let `_state.json` follow what changed; it is of everything, whoever asks."""
         same = self.everything or (self.sight is None and not self.whole_index.catalog.withheld())
-        (self if same else self.with_withheld()).standings.settle(changed=changed)
+        (self if same else self.with_withheld()).standings.refresh(changed=changed)
 
     def refresh_names(self) -> Freshness:
         """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.

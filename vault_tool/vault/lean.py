@@ -43,7 +43,7 @@ def titled(title: str, text: str) -> dict[str, str]:
     return filled({"title": "" if text.casefold().startswith(beginning) else title, "content": text})
 
 
-def beside(details: Details, short: Short, said: str = "") -> dict[str, Any]:
+def lean_details(details: Details, short: Short, said: str = "") -> dict[str, Any]:
     """What a memory says beside its text, but for what was `said` already."""
     return {
         name: value if name not in IDS else short(value) if isinstance(value, str) else [short(one) for one in value]

@@ -52,7 +52,7 @@ def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:
         # A model belongs to its provider.
         wanted.setdefault("model", "")
     machine.write(vault.root / layout.CONFIG_FILE, wanted)
-    vault.reconsider()
+    vault.reload_embedder()
     return tuple(_remarks(vault.machine_settings(), changes))
 
 

@@ -28,9 +28,9 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import beats, screening
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, settle_index
+from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
-__all__ = ["Operation", "Saved", "put", "settle_turns", "writing"]
+__all__ = ["Operation", "Saved", "apply_turns", "put", "writing"]
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 
@@ -204,7 +204,7 @@ class Operation:
                 vault.local.done(pending.id)
             raise
         finally:
-            settle_index(vault, written)
+            index_written(vault, written)
         # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
         if shared:
             vault.local.drop_uses(today)
@@ -259,7 +259,7 @@ class Operation:
         for path, data in plan.created.items():
             yield writer.create(vault.root, path, data, many)
         if many is not None:
-            many.settle(vault.root)
+            many.sync(vault.root)
         for path, changes in plan.edited.items():
             yield writer.edit(vault.root, path, partial(_spliced, path, changes))
         for path, (old, new) in plan.rewritten.items():
@@ -315,11 +315,11 @@ def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Ope
         if appends:
             # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
             with suppress(VaultError):
-                settle_turns(vault, freshness)
+                apply_turns(vault, freshness)
         yield Operation(vault, verb, freshness)
 
 
-def settle_turns(vault: Context, freshness: Freshness) -> tuple[beats.TurnBatch, Saved]:
+def apply_turns(vault: Context, freshness: Freshness) -> tuple[beats.TurnBatch, Saved]:
     """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
     # What waits is anybody's.
     op = Operation(vault.with_withheld(), "turn", freshness)

@@ -94,14 +94,14 @@ def heal(vault: Context) -> tuple[str, ...]:
     return tuple(waiting)
 
 
-def settle_index(vault: Context, written: Sequence[writer.Written]) -> None:
+def index_written(vault: Context, written: Sequence[writer.Written]) -> None:
     """Take what was just written into the indexes."""
     changed = [w.path for w in written if w.changed and layout.file_kind(w.path) not in (None, FileKind.OTHER)]
     if changed:
         # What is written is written: what the indexes cannot take in now, the next comparison does.
         with suppress(Busy, StorageError):
             vault.whole_index.wrote(changed)
-        vault.settle_state(changed=True)
+        vault.refresh_state(changed=True)
 
 
 def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
@@ -118,7 +118,7 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
         if missing := [signal for signal in pending.signals if signal.id not in known]:
             written.extend(journals.append_signals(vault.root, vault.local, missing))
     finally:
-        settle_index(vault, written)
+        index_written(vault, written)
     # Where a journal was not as we left it, another one was begun.
     others = {w.path: UNKNOWN for w in written if w.path not in dict(pending.files)}
     return replace(pending, files=(*pending.files, *others.items()))

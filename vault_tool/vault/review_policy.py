@@ -29,7 +29,7 @@ UNDERSTANDINGS_WAIT = "agents' understandings are reviewed in this vault (`under
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class QueuedForReview:
     """A memory that waits: its id, its file below `_local/inbox/`, and why.
 
     `duplicate_of` is its own id where the same text waited already, or this very memory was decided before; nothing
@@ -67,7 +67,7 @@ def hold(
     verb: str = "",
     edges: Sequence[Edge] = (),
     screen: bool = True,
-) -> Held:
+) -> QueuedForReview:
     """Keep a record in the inbox instead of the vault, on the disk when this returns.
 
     It is no memory yet: not searched, not recalled, not in git, and it supersedes nothing. `context` is what helps a
@@ -80,7 +80,7 @@ def hold(
         return waiting
     # The ids of turns' candidates are the same each time: what a person refused must not come again with a repeat.
     if record.id in inbox.decided() or tombstones.has(vault.root, record.id):
-        return Held(record.id, "", reason, record.id)
+        return QueuedForReview(record.id, "", reason, record.id)
     screening.refuse_forgotten(vault, record)
     data = render(record)
     if screen and not vault.allow_secrets:
@@ -89,7 +89,7 @@ def hold(
     placed = place(record, {}, lambda path: layout.name_key(PurePosixPath(path).name) in taken)
     notes = tuple(render(edge).decode("utf-8") for edge in edges)
     about = About(vault.now(), verb, reason, dict(context or {}), notes)
-    return Held(record.id, inbox.put(record.id, PurePosixPath(placed).name, data, about), reason)
+    return QueuedForReview(record.id, inbox.put(record.id, PurePosixPath(placed).name, data, about), reason)
 
 
 def waiting(vault: Context) -> int:
@@ -97,7 +97,7 @@ def waiting(vault: Context) -> int:
     return len(Inbox(vault.root).notes())
 
 
-def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> Held | None:
+def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> QueuedForReview | None:
     """The waiting memory that is this one already, or says exactly the same."""
     # A word that both must have: parsing all that waits, for each that comes, would take minutes for a thousand.
     word = max(normal_body(record.body).split(), key=len, default="").encode("utf-8", "replace")
@@ -106,7 +106,7 @@ def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> Held | None:
             continue
         other = record_in(f"{INBOX}/{name}", data, vault.settings.types)
         if other is not None and (other.id == record.id or _texts_of(other) == _texts_of(record)):
-            return Held(other.id, f"{INBOX}/{name}", inbox.about(other.id).reason, other.id)
+            return QueuedForReview(other.id, f"{INBOX}/{name}", inbox.about(other.id).reason, other.id)
     return None
 
 

@@ -72,7 +72,7 @@ def judgement(signal: Signal) -> ScreenedText:
 
 def asker(who: Who) -> Iterator[ScreenedText]:
     """Who is asking: journals and the trailers of commits say it."""
-    return said_of(session=who.session, model=who.model, user=who.user, project=who.project)
+    return named_texts(session=who.session, model=who.model, user=who.user, project=who.project)
 
 
 def file_names(paths: Iterable[str]) -> ScreenedText:
@@ -80,7 +80,7 @@ def file_names(paths: Iterable[str]) -> ScreenedText:
     return ScreenedText("the file names", "\n".join(paths), derived=True)
 
 
-def said_of(**fields: str) -> Iterator[ScreenedText]:
+def named_texts(**fields: str) -> Iterator[ScreenedText]:
     """Single values by the names that their caller knows them by."""
     yield from (ScreenedText(f"the {name}", text) for name, text in fields.items() if text)
 

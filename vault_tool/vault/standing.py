@@ -91,11 +91,11 @@ class Standings:
         weighed = self.weigh(memories(snapshot or self._index.catalog.snapshot()), live=True)
         return sorted(weighed, key=lambda one: (-one.score, one.entry.text("created"), one.entry.id))
 
-    def kept(self) -> dict[str, Row]:
+    def saved(self) -> dict[str, Row]:
         """What `_state.json` says, or nothing where it cannot be trusted."""
         return self._file.read() or {}
 
-    def keep(self) -> list[Weighed]:
+    def save(self) -> list[Weighed]:
         """Write `_state.json` as memories stand now; returns them, best first. Raises Busy and StorageError."""
         with self._file.alone():
             # Asked before anything is read: what another process writes meanwhile leaves the file behind, and known to be.
@@ -104,7 +104,7 @@ class Standings:
             self._file.write({one.entry.id: _row(one) for one in weighed}, stamp(self._clock.now()), of=of)
         return weighed
 
-    def settle(self, *, changed: bool) -> None:
+    def refresh(self, *, changed: bool) -> None:
         """Write `_state.json` anew if it is missing or spoilt, and after a change where the vault is small.
 
         No answer is made from it, so none fails for it: on a disk that cannot be written it stays as it is.
@@ -115,7 +115,7 @@ class Standings:
                 behind = changed or self._file.of() != self._known()
                 if not behind or self._index.catalog.counts().entries > SMALL:
                     return
-            self.keep()
+            self.save()
 
     def _known(self) -> str:
         """Which build of the catalogue this is, how much has changed in it since, and how much use was noted."""

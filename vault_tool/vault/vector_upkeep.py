@@ -51,7 +51,7 @@ def keep_vectors(vault: Context, budget_seconds: float) -> UpkeepResult:
         fault = "" if caught.busy else caught.stopped
     vectors.export()
     written, unwritten = mirrored(vault, budget_seconds)
-    behind = max(behind, vectors.mirror_behind())
+    behind = max(behind, vectors.chroma_missing_count())
     return UpkeepResult(done=done + written, behind=behind, embedder=chosen.name if chosen else "", fault=fault or unwritten)
 
 
@@ -63,18 +63,18 @@ def catch_up_briefly(vault: Context, until: float | None = None) -> int:
     """
     vectors = vault.vectors
     try:
-        behind = vectors.behind()
+        behind = vectors.missing_count()
         if vectors.chosen is None or vectors.chosen.remote:
             return behind
         if vectors.filling:
             # Another model was chosen, and the old one's vectors answer: nobody waits for the new ones but this moment.
             if vectors.count <= _SOME:
                 vectors.catch_up(seconds=_A_MOMENT, waiting=_A_MOMENT)
-                behind = vectors.behind()
+                behind = vectors.missing_count()
         elif 0 < behind <= (_SOME if vectors.stored else _FEW):
             waiting = vault.settings.embedding_wait if until is None else until - time.monotonic()
             vectors.catch_up(seconds=_A_MOMENT, waiting=waiting)
-            behind = vectors.behind()
+            behind = vectors.missing_count()
     except VaultError:
         return 0  # the vectors cannot be read: whoever asks them next says why
     return behind
@@ -90,7 +90,7 @@ def mirrored(vault: Context, budget_seconds: float | None = None) -> tuple[int, 
         return 0, fault.message
 
 
-def outlook(vault: Context) -> tuple[object, ...]:
+def upkeep_stamp(vault: Context) -> tuple[object, ...]:
     """What changes when there may be something to keep up: as the catalogue does, or what is made of vectors was spoilt.
 
     Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
@@ -99,7 +99,7 @@ def outlook(vault: Context) -> tuple[object, ...]:
     from vault_tool.index.vectors.keeping import exported_well
 
     catalog = vault.index.catalog
-    settled = InFolder(vault.root / CACHE / FOLDER).settled() is not None
+    settled = InFolder(vault.root / CACHE / FOLDER).noted_stamp() is not None
     return catalog.meta("nonce"), catalog.seq(), exported_well(vault.root), settled
 
 

@@ -63,7 +63,7 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
     """
     said = _state(state)
     if not vault.allow_secrets:
-        screening.refuse_secrets(vault, screening.said_of(reason=reason, turn=turn, as_user=as_user))
+        screening.refuse_secrets(vault, screening.named_texts(reason=reason, turn=turn, as_user=as_user))
     home = _for(vault, as_user)
     home.fresh()
     with writing(home, f"consent-{said.value}") as op:

@@ -202,7 +202,7 @@ def _downloaded(vault: Context, settings: Machine, fetching: Progress) -> str:
         return ""
     folder = fetch(vault.models, fetching)
     forget()
-    vault.reconsider()
+    vault.reload_embedder()
     return str(folder)
 
 

@@ -109,7 +109,7 @@ class Traces:
     titles: frozenset[str]
     quotes: tuple[str, ...]
 
-    def told_by(self, text: str) -> bool:
+    def repeated_in(self, text: str) -> bool:
         """Whether a text repeats one of the memories."""
         return self.quoted_by(text) or any(title in normal_body(text) for title in self.titles)
 
@@ -122,9 +122,9 @@ class Traces:
         """Whether a text is a memory's own file, or a link's to it."""
         return any(found in self.ids for found in _IDS.findall(text))
 
-    def meant_by(self, text: str) -> bool:
+    def mentioned_in(self, text: str) -> bool:
         """Whether a text repeats one of the memories or names its id."""
-        return any(identity in text for identity in self.ids) or self.told_by(text)
+        return any(identity in text for identity in self.ids) or self.repeated_in(text)
 
 
 def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotten:
@@ -143,7 +143,7 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
 def _forgotten(vault: Context, memory_id: str, dry_run: bool) -> Forgotten:
     # All that can be refused is refused before the first byte goes: half a forgotten memory would be the worst of both.
     with writing(vault, "forget") as op:
-        identity, entries = meant(vault, memory_id)
+        identity, entries = resolve_target(vault, memory_id)
         done = erased(op, {identity: entries}, dry_run=dry_run)
     return Forgotten(
         **saved_in(done), id=identity, title=done.titles[0] if done.titles else "", tombstone=tombstones.tombstone(identity),
@@ -228,7 +228,7 @@ def _revived(vault: Context, entries: Sequence[Entry]) -> Iterator[Entry]:
         yield from (old for old in vault.index.catalog.get(replaced) if not vault.superseded_by(replaced))
 
 
-def meant(vault: Context, named: str) -> tuple[str, list[Entry]]:
+def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:
     """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
     whole = canonical(named)
     known = list(vault.index.catalog.get(whole)) if whole else []
@@ -299,7 +299,7 @@ def _repeating(vault: Context, traces: Traces, going: Collection[str]) -> Iterat
     """The notes and pages that stay, and repeat the memories in words of their own."""
     notes = (*vault.index.catalog.of_kind("record"), *vault.index.catalog.of_kind("page"))
     for path in (path for path in notes if path not in going and path not in traces.paths):
-        if traces.told_by(reader.read(vault.root, path).decode("utf-8", "replace")):
+        if traces.repeated_in(reader.read(vault.root, path).decode("utf-8", "replace")):
             yield path
 
 
@@ -309,7 +309,7 @@ def _quoting(
     """The notes that go on repeating the memories, and do not name them."""
     cited = {entry.path for entry in _citing(vault, traces.ids)}
     for path in repeating:
-        if path in cited or (path in redactions and not traces.told_by(redactions[path][1].decode("utf-8", "replace"))):
+        if path in cited or (path in redactions and not traces.repeated_in(redactions[path][1].decode("utf-8", "replace"))):
             continue
         entry = vault.index.catalog.by_path(path)
         title = entry.title if entry else path
@@ -364,7 +364,7 @@ def _returned(vault: Context, ids: Collection[str]) -> Iterator[str]:
 def _conflict_copies(vault: Context, traces: Traces) -> Iterator[str]:
     """The copies that were kept of the memory's text when two writers met."""
     for path in vault.index.catalog.of_kind("conflict"):
-        if traces.meant_by(reader.read(vault.root, path).decode("utf-8", "replace")):
+        if traces.mentioned_in(reader.read(vault.root, path).decode("utf-8", "replace")):
             yield path
 
 
@@ -376,8 +376,8 @@ def _redactions(vault: Context, traces: Traces, repeating: Sequence[str]) -> Ite
     theirs = [entry for path in repeating if (entry := vault.index.catalog.by_path(path)) is not None]
     paths, ids = {entry.path for entry in theirs}, {entry.id for entry in theirs}
     rewrite: Mapping[str, Callable[[str, bytes], bytes]] = {
-        "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.meant_by, paths),
-        "signals": lambda path, data: redacted_signals(data, traces.ids, traces.told_by, ids),
+        "episode": lambda path, data: redacted_episode(path, data, traces.paths, traces.mentioned_in, paths),
+        "signals": lambda path, data: redacted_signals(data, traces.ids, traces.repeated_in, ids),
     }
     for kind, redacted in rewrite.items():
         for path in vault.index.catalog.of_kind(kind):
@@ -388,7 +388,7 @@ def _redactions(vault: Context, traces: Traces, repeating: Sequence[str]) -> Ite
         data = reader.read(vault.root, one.path)
         # The bytes of a name that is not UTF-8 are kept through the decoding and back.
         text = data.decode("utf-8", "surrogateescape")
-        after = ledger.redacted(text, traces.ids, traces.told_by).encode("utf-8", "surrogateescape")
+        after = ledger.redacted(text, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
         if after != data:
             yield one.path, (data, after)
 
@@ -418,19 +418,19 @@ def _carried_out(op: Operation, shown: Erased, redactions: Mapping[str, tuple[by
 
 def _forget_locally(vault: Context, traces: Traces) -> int:
     """Erase the memory from what only this machine keeps; returns how many things that were."""
-    dropped = Turns(vault.root).forget(traces.meant_by) + vault.local.forget(traces.ids, traces.meant_by)
+    dropped = Turns(vault.root).forget(traces.mentioned_in) + vault.local.forget(traces.ids, traces.mentioned_in)
     dropped += Sessions(vault.root, vault.settings.lock_wait).forget(traces.ids)
-    dropped += TurnLog(vault.root).forget(traces.ids, traces.meant_by)
+    dropped += TurnLog(vault.root).forget(traces.ids, traces.mentioned_in)
     inbox = Inbox(vault.root)
     for name, data in inbox.notes():
         record = record_in(name, data, vault.settings.types)
-        if record is not None and (record.id in traces.ids or traces.told_by(record.body)):
+        if record is not None and (record.id in traces.ids or traces.repeated_in(record.body)):
             inbox.decide(record.id, "refused", vault.now())
             inbox.discard(record.id, name)
             dropped += 1
     drafts = vault.root / layout.LOCAL / "drafts"
     for draft in drafts.glob("*.md") if drafts.is_dir() else ():
-        if traces.meant_by(draft.read_text(encoding="utf-8", errors="replace")):
+        if traces.mentioned_in(draft.read_text(encoding="utf-8", errors="replace")):
             draft.unlink()
             dropped += 1
     return dropped
@@ -448,7 +448,7 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
 
         erase(cache, traces.paths, vault.settings.lock_wait)
         discard(vault.root / layout.EMBEDDINGS_FILE)
-    vault.settle_state(changed=True)
+    vault.refresh_state(changed=True)
     makers = {layout.CORE_FILE: pages.core, layout.REFLECTION_FILE: pages.reflection}
     return [said for path, make in makers.items() for said in _page_made_anew(vault, traces, path, make)]
 
@@ -458,7 +458,7 @@ def _page_made_anew(vault: Context, traces: Traces, path: str, make: Callable[[C
     page = (vault.root / path).read_text(encoding="utf-8", errors="replace") if (vault.root / path).is_file() else ""
     # A page cuts and escapes what it quotes, but it links to the file of all that it shows. Of what is gone already
     # nobody knows the words.
-    if not page or not (not traces.paths or traces.told_by(page) or any(link_path(one) in page for one in traces.paths)):
+    if not page or not (not traces.paths or traces.repeated_in(page) or any(link_path(one) in page for one in traces.paths)):
         return
     try:
         make(vault)

@@ -19,7 +19,7 @@ from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
-from vault_tool.verbs.pages import settle_pages
+from vault_tool.verbs.pages import resolve_page_conflicts
 
 LISTED = 50
 """So many ids and paths of one commit `log` lists."""
@@ -124,11 +124,11 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     """
     repo = _repo(vault)
     if not vault.allow_secrets:
-        screening.refuse_secrets(vault, [*screening.asker(vault.who), *screening.said_of(message=message)])
+        screening.refuse_secrets(vault, [*screening.asker(vault.who), *screening.named_texts(message=message)])
     with writer.lock(vault.root, vault.settings.lock_wait, "commit"):
         vault.fresh()
         waiting = heal(vault)
-        settled = settle_pages(vault)
+        settled = resolve_page_conflicts(vault)
         chosen = [_relative(vault, path) for path in paths] or _WHOLE
         pending = [p for p in git.uncommitted(repo, chosen) if _ours(p.path)]
         _require_known(vault, chosen if paths else (), pending)

@@ -24,7 +24,7 @@ _USUAL = f"{VAULT}/understandings/*.md"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptKind:
+class CoreKind:
     """The understandings of one such type: `good` ones that nothing good replaces, the newest last; and what is not served.
 
     `refused` says of the files of the others why not: somebody else's commit brought them, or they have faults. In place
@@ -44,7 +44,7 @@ class KeptKind:
         return self.texts[entry.path] if entry.path in self.texts else body_of(vault, entry)
 
 
-def kept_kinds(vault: Context) -> dict[str, KeptKind]:
+def core_kinds(vault: Context) -> dict[str, CoreKind]:
     """Each of the types with what is served of it; a replacement counts only where it can itself be served."""
     catalog = vault.index.catalog
     found = {kind: catalog.of_class(RecordClass.UNDERSTANDING, kind) for kind in KEPT_TYPES}
@@ -56,7 +56,7 @@ def kept_kinds(vault: Context) -> dict[str, KeptKind]:
     return {kind: _kind(kind, entries, faults, instead) for kind, entries in found.items()}
 
 
-def warnings(vault: Context, kinds: Mapping[str, KeptKind], moment: datetime) -> tuple[str, ...]:
+def warnings(vault: Context, kinds: Mapping[str, CoreKind], moment: datetime) -> tuple[str, ...]:
     """What its owner should settle: more than one of a kind, and what is not served."""
     found = []
     for kind, one in kinds.items():
@@ -70,7 +70,7 @@ def warnings(vault: Context, kinds: Mapping[str, KeptKind], moment: datetime) ->
     return tuple(found)
 
 
-def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instead: Mapping[str, tuple[Entry, str]]) -> KeptKind:
+def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instead: Mapping[str, tuple[Entry, str]]) -> CoreKind:
     earlier = [entry for entry, _ in instead.values() if entry.type == kind]
     good = [*(entry for entry in entries if entry.path not in faults), *earlier]
     replaces = {entry.id: entry.texts("supersedes") for entry in (*entries, *earlier)}
@@ -80,7 +80,7 @@ def _kind(kind: str, entries: Sequence[Entry], faults: Mapping[str, str], instea
     bad = [entry for entry in entries if entry.path in faults]
     settled = replaced.union(*(_all_replaced(entry.id, replaces) for entry in bad))
     refused = {entry.path: faults[entry.path] for entry in (*bad, *earlier) if entry.id not in settled}
-    return KeptKind(tuple(heads), refused, {path: body for path, (entry, body) in instead.items() if entry.type == kind})
+    return CoreKind(tuple(heads), refused, {path: body for path, (entry, body) in instead.items() if entry.type == kind})
 
 
 def _all_replaced(identity: str, replaces: Mapping[str, Sequence[str]]) -> set[str]:

@@ -24,7 +24,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import EvidenceCheck, evidence_moved, evidence_of
 from vault_tool.vault.headline import Headline, headline_of, origin_of
-from vault_tool.vault.lean import Short, beside, filled, titled, whose
+from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.memory_timeline import Timeline, timeline_of
 
@@ -105,7 +105,7 @@ class Memory(Headline):
                          "why": one.why}) for one in self.relations]  # fmt: skip
         return filled({
             **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
-            **titled(self.title, self.content), **beside(self.details, short), "subjects": self.subjects,
+            **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
             "date": self.observed_at[:10], "overtaken_by": list(map(short, self.superseded_by)),
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
@@ -130,7 +130,7 @@ def get(vault: Context, memory_id: str) -> Memory:
         return found
     home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
     home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
-    home.settle_state(changed=True)
+    home.refresh_state(changed=True)
     return found
 
 

@@ -33,7 +33,7 @@ from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, memories
-from vault_tool.verbs.kept_pages import kept_kinds
+from vault_tool.verbs.kept_pages import core_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
 
 SMALLEST_BUDGET = 200
@@ -115,7 +115,7 @@ def decay(vault: Context, *, limit: int | None = 50, standings: Sequence[str] = 
     if unknown:
         raise UsageError(f"`{unknown[0]}` is no standing", f"choose from {', '.join(Standing)}")
     freshness = vault.fresh(progress)
-    weighed = vault.standings.keep()
+    weighed = vault.standings.save()
     chosen = [_scored(one) for one in weighed if not standings or standing(one.score) in standings]
     return Decay(as_of=vault.now(), counts=_counts(weighed), results=tuple(chosen[:limit]), freshness=freshness)
 
@@ -169,8 +169,8 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
     freshness = vault.fresh(progress)
     if not dry_run:
         _require_known(freshness)
-    before = vault.standings.kept()
-    weighed = vault.standings.keep()
+    before = vault.standings.saved()
+    weighed = vault.standings.save()
     saved, changed = Saved(), _changed_pages(vault, freshness)
     if changed and not dry_run:
         with writing(vault, "reflect") as op:
@@ -236,7 +236,7 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
 
 
 def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) -> CorePage:
-    kinds = kept_kinds(vault)
+    kinds = core_kinds(vault)
     kept = _weighed_again(vault, seen, [entry for kind in kinds.values() for entry in kind.good])
     solved = _solved(seen)
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
@@ -435,7 +435,7 @@ def _midnight(vault: Context) -> datetime:
     return datetime.combine(today, time(), UTC)
 
 
-def settle_pages(vault: Context) -> Saved | None:
+def resolve_page_conflicts(vault: Context) -> Saved | None:
     """Make those generated pages anew that git could not merge, and tell git that they are settled; None when it cannot be.
 
     That is so where something else is in conflict as well, for a page is made from notes. Call it under the write lock.
@@ -450,7 +450,7 @@ def settle_pages(vault: Context) -> Saved | None:
         text = _core(vault, vault.settings.core_budget, seen).text if path == CORE_FILE else _reflection(vault, seen, 0)
         pages[path] = screening.masked(text).encode("utf-8")
         put(vault, path, pages[path])
-    git.settle(repo, pages, vault.settings.lock_wait)
+    git.resolve_conflicts(repo, pages, vault.settings.lock_wait)
     said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and `git add`ed"
     return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
 
@@ -461,7 +461,7 @@ def _require_whole(vault: Context, freshness: Freshness) -> Saved | None:
     During a merge pages are made only to settle their own conflict: what that came to is returned.
     """
     _require_known(freshness)
-    settled = settle_pages(vault)
+    settled = resolve_page_conflicts(vault)
     obstacle = git.obstacle(vault.repo) if vault.repo and not settled else None
     if obstacle:
         raise GitError(f"no page is written now: {obstacle}", "finish that first")

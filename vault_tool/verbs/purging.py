@@ -23,7 +23,7 @@ from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import writing
-from vault_tool.verbs.forgetting import Citing, Erased, Traces, Versions, alone, erased, meant, traces_of
+from vault_tool.verbs.forgetting import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.verbs.history import no_history
 
 DESPITE = {
@@ -134,7 +134,7 @@ def finish(vault: Context) -> None:
         begun = {one: how.split() for one, how in vault.local.forgetting().items() if one not in vault.finishing}
         if forgotten := [one for one, how in begun.items() if not how]:
             with alone(vault, forgotten), writing(owner, "forget") as op:
-                erased(op, dict(meant(owner, one) for one in forgotten))
+                erased(op, dict(resolve_target(owner, one) for one in forgotten))
             vault.local.end_forgetting(forgotten)
         if purged := [one for one, how in begun.items() if how]:
             despite = sorted({one for identity in purged for one in begun[identity] if one in DESPITE})
@@ -158,7 +158,7 @@ def _purged(
     if hindrance := rewriting.hindrance(repo):
         raise Refused(f"history cannot be written anew: {hindrance[0]}", hindrance[1])
     with writing(vault, "purge"):
-        found = dict(meant(vault, one) for one in named)
+        found = dict(resolve_target(vault, one) for one in named)
     versions = _versions(vault, repo, found)
     traces = traces_of(vault, found, [], versions)
     plan = _planned(vault, repo, traces)
@@ -177,7 +177,7 @@ def _purged(
             raise GitError(f"erased from the vault, and from history not yet: {done.reason}", "the next command goes on with it")
         # What the erasing committed is history by now, too.
         plan = _planned(vault, repo, traces)
-        current = rewriting.held_by_trees(repo, repo.work_tree)
+        current = rewriting.tree_blobs(repo, repo.work_tree)
         if kept := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
             raise GitError(f"{kept[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
         moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
@@ -230,7 +230,7 @@ def _of(parsed: Parsed, ids: Collection[str]) -> bool:
 def _planned(vault: Context, repo: git.Repo, traces: Traces) -> _PurgePlan:
     """Look through all objects: what repeats the memories, and what shall be there instead."""
     history = rewriting.history(repo)
-    current = rewriting.held_by_trees(repo, repo.work_tree)
+    current = rewriting.tree_blobs(repo, repo.work_tree)
     blobs: dict[str, bytes | None] = {}
     said: dict[str, bytes] = {}
     left: set[str] = set()
@@ -264,16 +264,16 @@ def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bo
     """What a file's text in history becomes: redacted, nothing, or itself. What HEAD has of other notes is a person's to mend."""
     kind = layout.file_kind(path)
     if kind is FileKind.EPISODE:
-        data = redacted_episode(path, data, traces.paths, traces.meant_by)
+        data = redacted_episode(path, data, traces.paths, traces.mentioned_in)
     elif kind is FileKind.SIGNALS:
-        data = redacted_signals(data, traces.ids, traces.told_by)
+        data = redacted_signals(data, traces.ids, traces.repeated_in)
     if kind in _JOURNALS:
         return data
     text = data.decode("utf-8", "replace")
     if path in (layout.CORE_FILE, layout.REFLECTION_FILE) or path.split("/")[0] in layout.UNTRACKED:
-        shows = traces.meant_by(text) or any(link_path(of) in text for of in traces.paths)
+        shows = traces.mentioned_in(text) or any(link_path(of) in text for of in traces.paths)
         return None if shows and not current else data
-    known = any(ledger.known(identity).encode() in data.lower() for identity in traces.ids) or traces.told_by(text)
+    known = any(ledger.known(identity).encode() in data.lower() for identity in traces.ids) or traces.repeated_in(text)
     if not known or not path.startswith(f"{layout.VAULT}/"):
         return data
     parsed = parse(path, data, vault.settings.types)
@@ -281,13 +281,13 @@ def _instead(vault: Context, path: str, data: bytes, traces: Traces, current: bo
         return None
     if parsed.record_class is RecordClass.CONSOLIDATION:
         kept = data.decode("utf-8", "surrogateescape")
-        return ledger.redacted(kept, traces.ids, traces.told_by).encode("utf-8", "surrogateescape")
+        return ledger.redacted(kept, traces.ids, traces.repeated_in).encode("utf-8", "surrogateescape")
     return data if current or not traces.quoted_by(text) else None
 
 
 def _repeats(traces: Traces, data: bytes) -> bool:
     text = data.decode("utf-8", "replace")
-    return traces.told_by(text) or traces.is_head_of(text)
+    return traces.repeated_in(text) or traces.is_head_of(text)
 
 
 def _messages(said: Mapping[str, bytes], traces: Traces) -> dict[str, bytes]:
@@ -316,10 +316,10 @@ def _without(text: str, traces: Traces) -> str:
     trailers = [line for line in rest if line.startswith("Vault-")]
     verb = next((line.partition(":")[2].strip() for line in trailers if line.startswith("Vault-Op:")), "")
     named = " ".join(line.partition(":")[2] for line in trailers if line.startswith("Vault-Ids:")).split()
-    if traces.told_by("\n".join(rest)):
+    if traces.repeated_in("\n".join(rest)):
         rest = ["", *trailers, ""]
     alone_named = verb and len(named) == 1 and named[0] in traces.ids and named[0] not in subject
-    if alone_named or traces.told_by(subject):
+    if alone_named or traces.repeated_in(subject):
         subject = f"{verb}: forgotten" if verb else "forgotten"
     return "\n".join((subject, *rest))
 
@@ -354,7 +354,7 @@ def _purge_preview(repo: git.Repo, ids: tuple[str, ...], plan: _PurgePlan, despi
     moving = {name: oid for name, oid in plan.history.roots.items() if peeled.get(oid) in changed or oid in plan.wanted.messages}
     others = rewriting.other_work_trees(repo)
     for path, detached in others:
-        held = rewriting.held_by_trees(repo, path) if path.is_dir() else set(plan.wanted.blobs)
+        held = rewriting.tree_blobs(repo, path) if path.is_dir() else set(plan.wanted.blobs)
         if detached or held & plan.wanted.blobs.keys():
             hint = f"type: git worktree remove {path}" if path.is_dir() else "type: git worktree prune"
             raise Refused(f"the work tree {path} holds it, or is on no branch", hint)

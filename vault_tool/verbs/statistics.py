@@ -61,7 +61,7 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BesideTag:
+class CooccurringTag:
     """A tag that stands beside another, and on how many memories both stand."""
 
     tag: str
@@ -74,7 +74,7 @@ class TagCount:
 
     tag: str
     count: int
-    beside: tuple[BesideTag, ...]
+    beside: tuple[CooccurringTag, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +116,7 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
             tag=usual[name],
             count=count,
             beside=tuple(
-                BesideTag(tag=usual[other], count=shared)
+                CooccurringTag(tag=usual[other], count=shared)
                 for other, shared in nsmallest(_BESIDE, around[name].items(), key=lambda one: (-one[1], one[0]))
             ),
         )

@@ -18,7 +18,7 @@ from vault_tool.verbs.look import EYES_FIRST, body_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldUnderstanding:
+class StoredUnderstanding:
     """One understanding with its provenance; `superseded_by` is empty while it is active."""
 
     id: str
@@ -45,7 +45,7 @@ class HeldUnderstanding:
 class Understandings:
     """The answer of `get_understandings`, newest first."""
 
-    results: tuple[HeldUnderstanding, ...]
+    results: tuple[StoredUnderstanding, ...]
     freshness: Freshness
     notice: str = EYES_FIRST
 
@@ -55,7 +55,7 @@ class UnderstandingHistory:
     """The answer of `get_understanding_history`: from the one asked for back to the first, newest first."""
 
     id: str
-    results: tuple[HeldUnderstanding, ...]
+    results: tuple[StoredUnderstanding, ...]
     freshness: Freshness
     notice: str = EYES_FIRST
 
@@ -136,9 +136,9 @@ def _replaced(vault: Context, entry: Entry) -> Iterator[Entry]:
                     yield older
 
 
-def _judged(vault: Context, entry: Entry) -> HeldUnderstanding:
+def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
     judged = vault.standings.belief_of(entry)
-    return HeldUnderstanding(
+    return StoredUnderstanding(
         id=entry.id,
         kind=entry.type,
         title=entry.title,

@@ -12,7 +12,7 @@ from vault_tool.files.turns import Turns
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import SMALL
-from vault_tool.vault.vector_upkeep import outlook
+from vault_tool.vault.vector_upkeep import upkeep_stamp
 from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 
 EXPORT_QUIET = 10.0
@@ -41,7 +41,7 @@ CHROMA_EVERY = 300.0
 """Seconds between two looks at whether Chroma, where it is to answer, still holds what it held."""
 
 
-class Chores:
+class Jobs:
     """What one watcher does beside looking at files, one thing at a time. `say` hears what a person should know."""
 
     def __init__(self, say: Callable[[str], None]) -> None:
@@ -128,11 +128,11 @@ class Chores:
         settings = _stat(vault.root / CONFIG_FILE), _stat(vault.settings_path)
         if settings != self._settings:
             self._settings, self._embed_after = settings, 0.0
-            vault.reconsider()
+            vault.reload_embedder()
         if time.monotonic() < self._embed_after:
             return False
         every = () if vault.machine.vectors == EXACT else (time.monotonic() // CHROMA_EVERY,)
-        now = (*settings, *outlook(vault), *every)
+        now = (*settings, *upkeep_stamp(vault), *every)
         changed, self._embedded = now != self._embedded, now
         return changed
 

@@ -22,7 +22,7 @@ from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
 from vault_tool.vault.context import Context
 from vault_tool.watch.change_feed import ChangeFeed, NoteChange
-from vault_tool.watch.chores import Chores
+from vault_tool.watch.chores import Jobs
 from vault_tool.watch.debounce import FirstLook, Settling
 from vault_tool.watch.observer import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import OVERFLOW, Cookie, PendingPaths
@@ -46,7 +46,7 @@ _EVENTS, _POLLING = "events", "polling"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class WatchReport:
     """What a watcher has to say: changes of notes, or one `remark` on its own work."""
 
     changes: tuple[NoteChange, ...] = ()
@@ -57,7 +57,13 @@ class Watcher:
     """Keeps the indexes of one vault up to date. `tell` hears of every change; `reconcile` is seconds between comparisons."""
 
     def __init__(
-        self, vault: Context, tell: Callable[[Told], None], *, reconcile: float = 300.0, poll: bool = False, chores: bool = True
+        self,
+        vault: Context,
+        tell: Callable[[WatchReport], None],
+        *,
+        reconcile: float = 300.0,
+        poll: bool = False,
+        chores: bool = True,
     ) -> None:
         self._vault = vault
         self._tell = tell
@@ -65,7 +71,7 @@ class Watcher:
         self._inbox = PendingPaths()
         self._hearing = FileObserver(vault.root, self._inbox)
         self._settling = Settling()
-        self._chores = Chores(self._remark) if chores else None
+        self._chores = Jobs(self._remark) if chores else None
         self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
         self._news: ChangeFeed | None = None
         self._withheld = False
@@ -126,7 +132,7 @@ class Watcher:
             if cookie is not None:
                 self._inbox.forget(cookie)
 
-    def settled(self, timeout: float = 1.0) -> bool:
+    def fresh_and_quiet(self, timeout: float = 1.0) -> bool:
         """The same, where no save is under way either: then an answer is what a comparison would make it."""
         return self.fresh(timeout) and not len(self._settling)
 
@@ -226,9 +232,9 @@ class Watcher:
         assert news is not None
         self._looked_seconds = refresh.seconds
         changed = bool(refresh.added or refresh.modified or refresh.removed)
-        vault.settle_state(changed=changed)
+        vault.refresh_state(changed=changed)
         if self._chores is not None:
-            vault.index.settle()
+            vault.index.flush()
         if refresh.withheld:
             self._remark(refresh.withheld)
         if paths is None:
@@ -242,7 +248,7 @@ class Watcher:
         told = news.of(vault.index.catalog, paths)
         if told:
             self._changed_at = time.monotonic()
-            self._tell(Told(tuple(told)))
+            self._tell(WatchReport(tuple(told)))
 
     def _reconcile(self) -> None:
         """Compare everything, and see to it that we still hear."""
@@ -374,12 +380,12 @@ class Watcher:
 
     def _say_how(self) -> None:
         how = "listening for changes" if self._record.mode == _EVENTS else "looking for changes every second"
-        self._tell(Told(remark=f"watching {self._vault.root}: {how}"))
+        self._tell(WatchReport(remark=f"watching {self._vault.root}: {how}"))
 
     def _remark(self, text: str) -> None:
         if text not in self._remarks:
             self._remarks.add(text)
-            self._tell(Told(remark=text))
+            self._tell(WatchReport(remark=text))
 
     def _write_record(self) -> None:
         try:

@@ -117,7 +117,7 @@ def _core(vault: Context) -> WorkResult:
 
 def _exports(vault: Context) -> WorkResult:
     vault.index.export()
-    vault.standings.keep()
+    vault.standings.save()
     return WorkResult()
 
 

@@ -110,11 +110,11 @@ async def ask(request: Request, use: Callable[[Vault], T]) -> T:
     def at_one_moment(vault: Vault) -> T:
         freshness = compared(request, vault)
         # What was withheld, or left while we looked, may be there at the next look.
-        vault.vouching = None if freshness.withheld or freshness.behind else lambda: True
+        vault.is_current = None if freshness.withheld or freshness.behind else lambda: True
         try:
             return use(vault)
         finally:
-            vault.vouching = None
+            vault.is_current = None
 
     return await run(at_one_moment)
 
@@ -165,7 +165,7 @@ class AnswerCache:
         self._found.clear()
 
 
-def kept(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[Vault], T]:
+def cached(request: Request, name: str, use: Callable[[Vault], T]) -> Callable[[Vault], T]:
     """`use` as something to ask the vault for, whose answer is kept; see `AnswerCache`."""
     answers: AnswerCache = request.app.state.answers
     return lambda vault: answers.of(vault, name, use)

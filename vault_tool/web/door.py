@@ -95,7 +95,7 @@ def guarded(inner: App, door: Door, entrance: Entrance, secret: str) -> App:
             await inner(scope, receive, send)
             return
 
-        async def said(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message["headers"]}
                 more = [(name.encode(), value.encode()) for name, value in HEADERS if name.encode() not in given]
@@ -105,7 +105,7 @@ def guarded(inner: App, door: Door, entrance: Entrance, secret: str) -> App:
             await send(message)
 
         answer = await _answer(scope, receive, door, entrance, secret, cookie)
-        await (inner if answer is None else answer)(scope, receive, said)
+        await (inner if answer is None else answer)(scope, receive, send_with_headers)
 
     return outer
 

@@ -85,7 +85,7 @@ def test_whole_rows_of_a_spoilt_file_are_kept(tmp_path: Path) -> None:
             data.seek(rows.HEADER_BYTES + number * row + 50)
             data.write(b"xyz")
     again = vectors_of(root, words)
-    assert again.behind() == 2
+    assert again.missing_count() == 2
     assert again.catch_up().embedded == 2
     assert agrees(again.search(again.query("amber"), 10), brute_force(root, words, "amber"))
 

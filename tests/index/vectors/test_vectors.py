@@ -42,7 +42,7 @@ def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
             assert similarities.of(truth) == pytest.approx(truth, abs=1e-5)
             heads = brute_force(root, words, question, passages=1)
             assert agrees(similarities.leading(7), heads)
-            (stands,) = similarities.stands(truth)
+            (stands,) = similarities.scores(truth)
             assert dict(zip(stands.paths, stands.head, strict=True)) == pytest.approx(heads, abs=1e-5)
             assert dict(zip(stands.paths, stands.best, strict=True)) == pytest.approx(truth, abs=1e-5)
             assert len(similarities.top(1000)) == len(truth) == vectors.count
@@ -120,7 +120,7 @@ def test_nothing_is_embedded_twice(tmp_path: Path) -> None:
 def test_no_embedder_and_no_vectors(tmp_path: Path) -> None:
     vectors = vectors_of(make(tmp_path / "v"), None)
     assert not vectors.ready
-    assert (vectors.behind(), vectors.count, vectors.model, vectors.nearest("x", 3)) == (0, 0, "", [])
+    assert (vectors.missing_count(), vectors.count, vectors.model, vectors.nearest("x", 3)) == (0, 0, "", [])
     assert vectors.catch_up().stopped == "there is no embedder"
     with pytest.raises(StoreUnavailable):
         vectors.search({}, 5)
@@ -129,13 +129,13 @@ def test_no_embedder_and_no_vectors(tmp_path: Path) -> None:
 def test_what_is_behind_is_counted_and_caught_up_in_parts(tmp_path: Path) -> None:
     root = make(tmp_path / "v", 30)
     vectors = vectors_of(root, Words())
-    assert vectors.behind() == 34
+    assert vectors.missing_count() == 34
     assert vectors.catch_up(limit=10).behind == 24
     assert not vectors.catch_up(seconds=0).whole
     seen: list[tuple[int, int]] = []
     assert vectors.catch_up(progress=lambda done, total: seen.append((done, total))).whole
     assert seen == [(24, 24)]
-    assert vectors.behind() == 0
+    assert vectors.missing_count() == 0
 
 
 def test_filters(tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_one_answer_is_of_one_state_and_of_what_was_written_for_it(tmp_path: Pat
     root = make(tmp_path / "v", 6)
     vectors, another = vectors_of(root, Words()), vectors_of(root, Words())
     vectors.catch_up()
-    with vectors.held():
+    with vectors.consistent_read():
         before = vectors.count
         write(root, path_of(70), note(70, "Seventy kelp."))
         assert vectors.catch_up().embedded == 1
@@ -300,7 +300,7 @@ def test_the_export_names_every_text(tmp_path: Path) -> None:
     assert (said["version"], said["model"], said["dimensions"], said["count"]) == (1, "words:hashed", 64, 16)
     assert {row for entry in said["entries"].values() for row in entry["perspectives"]["general"]["rows"]} == set(range(16))
     (root / path_of(1)).unlink()
-    assert vectors.behind() == 0
+    assert vectors.missing_count() == 0
     assert orjson.loads((root / "_embeddings.json").read_bytes())["count"] == 15
 
 

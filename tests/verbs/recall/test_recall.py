@@ -18,7 +18,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.recall.engine import Answer, Query, gather
+from vault_tool.verbs.recall.engine import Query, RecallAnswer, gather
 from vault_tool.verbs.recall.query import ProfileName
 from vault_tool.verbs.recall.recall import SUPPORTING, Bundle, SubjectView
 
@@ -31,11 +31,11 @@ def _asked(vault: Vault, query: str, **options: Any) -> Bundle:
     return answer
 
 
-def _titles(answer: Bundle | Answer) -> list[str]:
+def _titles(answer: Bundle | RecallAnswer) -> list[str]:
     return [one.title for one in answer.results]
 
 
-def _unprompted(vault: Vault, query: str) -> Answer:
+def _unprompted(vault: Vault, query: str) -> RecallAnswer:
     return gather(vault, Query(query=query, profile="ambient"))
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         unreachable,
         work_tree_blobs,
     )
-    from vault_tool.files.git.committing import Commit, FileChange, commit, settle
+    from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
 
 # What writes, or reads the history, which most commands that only read do without: 5 ms of each.
 _LATER = {"FileChange": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"} | dict.fromkeys(
@@ -70,7 +70,7 @@ __all__ = [
     "recent_heads",
     "remotes",
     "resolve",
-    "settle",
+    "resolve_conflicts",
     "show",
     "show_at",
     "show_many",

@@ -142,7 +142,7 @@ def _with_changed(
     return replace(before, staged={**before.staged, **{name: others[name] for name in alike}}), {**targets, **entered}
 
 
-def settle(repo: Repo, contents: Mapping[str, bytes], limit: float) -> None:
+def resolve_conflicts(repo: Repo, contents: Mapping[str, bytes], limit: float) -> None:
     """Enter these contents for conflicted files of the vault, by which git knows that their conflict is settled.
 
     Raises `IndexLocked` after `limit` seconds.

@@ -128,7 +128,7 @@ def _stash_oids(repo: Repo) -> list[str]:
     return [oid for _, oid in sorted(_refs(repo, STASH).items())]
 
 
-def held_by_trees(repo: Repo, folder: Path) -> set[str]:
+def tree_blobs(repo: Repo, folder: Path) -> set[str]:
     """The blobs that a work tree's HEAD and its index hold."""
     staged = fields(output(folder, "list the tracked files", "ls-files", "-s", "-z"))
     found = {row.split(" ")[1] for row in staged}

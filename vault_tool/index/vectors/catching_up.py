@@ -69,7 +69,7 @@ class DimensionChanged(Exception):
         self.dimensions = dimensions
 
 
-class Filling:
+class Backfill:
     """One go at filling the lanes of a set, within bounds."""
 
     def __init__(self, vectors: VectorSet, embedder: Embedder, read: Read, links: Links, bounds: Bounds, now: float) -> None:
@@ -84,7 +84,7 @@ class Filling:
         self.embedded = 0
         self.refused = 0
 
-    def lane(self, instruction: str, done: Callable[[int], None]) -> bool:
+    def fill(self, instruction: str, done: Callable[[int], None]) -> bool:
         """Embed what one lane wants; false when it ended before that. Raises EmbeddingUnavailable, DimensionChanged."""
         number = self._set.ledger().lane(instruction).number
         passed: set[bytes] = set()

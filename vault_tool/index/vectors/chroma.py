@@ -45,13 +45,13 @@ class Home(Protocol):
     def connect(self) -> Any:
         """A client; any fault of Chroma's may come out."""
 
-    def settle(self) -> None:
+    def note_stamp(self) -> None:
         """Note how it is after a write of ours."""
 
     def stamp(self) -> object:
         """What changes when somebody writes to it, as far as files tell."""
 
-    def settled(self) -> object:
+    def noted_stamp(self) -> object:
         """The stamp after the last write of ours."""
 
 
@@ -77,7 +77,7 @@ class InFolder:
         """See Home."""
         if not self.folder.is_dir():
             raise StoreUnavailable("the Chroma collection is not made yet; `vt embed` makes it")
-        if self.settled() == self._print():
+        if self.noted_stamp() == self._print():
             return
         opened = _opens(self.folder, seconds)
         if opened is None and seconds < PROBE_SECONDS:
@@ -87,7 +87,7 @@ class InFolder:
         if not opened:
             self.set_aside()
             raise StoreUnavailable("the Chroma collection was broken and is set aside; `vt embed` makes it anew")
-        self.settle()
+        self.note_stamp()
 
     def connect(self) -> Any:
         """See Home."""
@@ -96,7 +96,7 @@ class InFolder:
         make_way(self.folder, folder=True)
         return chromadb.PersistentClient(str(self.folder), settings=_settings())
 
-    def settle(self) -> None:
+    def note_stamp(self) -> None:
         """See Home."""
         with suppress(StorageError):
             atomic.write(self._seal, orjson.dumps(self._print()), durable=False)
@@ -117,7 +117,7 @@ class InFolder:
     def _seal(self) -> Path:
         return self.folder.with_name(f"{self.folder.name}.seal")
 
-    def settled(self) -> object:
+    def noted_stamp(self) -> object:
         """See Home."""
         try:
             return orjson.loads(self._seal.read_bytes())
@@ -163,14 +163,14 @@ class AtAddress:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         return chromadb.HttpClient(parts.hostname or "localhost", port, parts.scheme == "https", settings=_settings())
 
-    def settle(self) -> None:
+    def note_stamp(self) -> None:
         """See Home."""
 
     def stamp(self) -> object:
         """See Home."""
         return None
 
-    def settled(self) -> object:
+    def noted_stamp(self) -> object:
         """See Home."""
         return None
 

@@ -12,7 +12,7 @@ from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet, VectorView
 from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
-from vault_tool.util.background import Beside
+from vault_tool.util.background import Future
 
 _FIRST_LOOK = 40
 _MORE = 4
@@ -31,12 +31,12 @@ class PerspectiveSearch:
         self.rows = view.rows
         self._query = query
         self._cosines: Vector | None = None
-        self._begun: Beside[Vector] | None = None
+        self._begun: Future[Vector] | None = None
 
     def begin(self) -> None:
         """Have the product with first passages made beside other work, where these are many, and side by side in memory."""
         if self._gathered is not None and len(self._gathered.numbers) >= _WORTH_A_THREAD:
-            self._begun = Beside(partial(_product, self._gathered.vectors, self._query))
+            self._begun = Future(partial(_product, self._gathered.vectors, self._query))
 
     @property
     def cosines(self) -> Vector:
@@ -169,7 +169,7 @@ class Similarities:
                 if found:
                     yield path, angle.perspective, found
 
-    def stands(self, paths: Collection[str]) -> Iterator[PerspectiveScores]:
+    def scores(self, paths: Collection[str]) -> Iterator[PerspectiveScores]:
         """How those of these files that have a vector stand to the question, by each perspective."""
         import numpy  # 100 ms, and most commands look at no vector
 
@@ -295,7 +295,7 @@ class ExactStore:
         try:
             view = self._set.view(self._instructions[perspective])
             if view is not None:
-                view.places.settle(self._set.ledger(), view.rows)
+                view.places.drop_stale(self._set.ledger(), view.rows)
             return view
         except (Busy, StorageError) as fault:
             raise StoreUnavailable(fault.message) from fault

@@ -13,7 +13,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
-from vault_tool.index.manifest import IndexState, Part, discard, lock, make_way
+from vault_tool.index.manifest import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
@@ -52,7 +52,7 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
         data = orjson.dumps(document(vectors, names, updated)) + b"\n"
         make_way(part.path)
         atomic.write(part.path, data, durable=False)
-        part.close_seal(now, synced=False)
+        part.renew_seal(now, synced=False)
 
 
 def exported_well(root: Path) -> bool:
@@ -60,8 +60,8 @@ def exported_well(root: Path) -> bool:
     return _export(root).state() is IndexState.INTACT
 
 
-def _export(root: Path) -> Part:
-    return Part(root / EMBEDDINGS_FILE, root / CACHE / "embeddings.seal")
+def _export(root: Path) -> SealedFile:
+    return SealedFile(root / EMBEDDINGS_FILE, root / CACHE / "embeddings.seal")
 
 
 def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict[str, Any]:

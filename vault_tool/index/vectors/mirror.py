@@ -104,12 +104,12 @@ class ChromaStore:
                 if lane.rows and instruction in self._instructions.values():
                     changed += self._equalised(lane, until)
             self.close()
-            self._home.settle()
+            self._home.note_stamp()
             with self.vectors.writing() as ledger, ledger.transaction():
                 ledger.say(**{f"mirror {self.name}": secrets.token_hex(8), f"doubt {self.name}": ""})
             return changed
 
-    def behind(self) -> int:
+    def missing_count(self) -> int:
         """How many notes the collections do not have as they are, up to a few thousand."""
         ledger = self._ledger()
         lanes = [lane for instruction, lane in ledger.lanes().items() if instruction in self._instructions.values()]
@@ -125,7 +125,7 @@ class ChromaStore:
                 return False
             if ledger.to_mirror(self.name, lane.number, 1):
                 return False
-        return not ledger.meta(f"doubt {self.name}") and self._home.stamp() == self._home.settled()
+        return not ledger.meta(f"doubt {self.name}") and self._home.stamp() == self._home.noted_stamp()
 
     def _asked(self, ledger: VectorLedger, lane: Lane, query: Vector, limit: int, where: Where | None) -> set[str]:
         collection = self._reading(ledger, lane)

@@ -43,10 +43,10 @@ class Proposer:
         store = self._asked()
         return store.equalise(seconds) if store is not None else 0
 
-    def behind(self) -> int:
+    def missing_count(self) -> int:
         """See `ChromaStore.behind`; 0 where there is none."""
         store = self._asked()
-        return store.behind() if store is not None else 0
+        return store.missing_count() if store is not None else 0
 
     def candidates(self, queries: Mapping[str, Vector], within: Where | None = None) -> Callable[[int], Collection[str]] | None:
         """What proposes the best so many files, or None where all are looked at. It raises StoreUnavailable, and notes why."""

@@ -64,7 +64,7 @@ class RowMap:
         self.__dict__.update(before.__dict__)
         before.__dict__.update(RowMap().__dict__)
 
-    def settle(self, ledger: VectorLedger, rows: Rows) -> None:
+    def drop_stale(self, ledger: VectorLedger, rows: Rows) -> None:
         """Forget what changed since the last question: all of it, where another process may have changed anything.
 
         Once before all that one answer asks: what is told until the next time belongs together.

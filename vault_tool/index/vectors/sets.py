@@ -35,10 +35,10 @@ class Sets:
         self._serving, self._looked = None, False
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def consistent_read(self) -> Iterator[None]:
         """Take the set that answers, and its ledger as it is looked at first, for what they are until the end or `look_again`."""
         found = self.found()
-        with found[0].held() if found is not None else nullcontext():
+        with found[0].consistent_read() if found is not None else nullcontext():
             yield
 
     def look_again(self) -> None:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.index.manifest import IndexState, Part, discard, lock, make_way
+from vault_tool.index.manifest import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.ledger_file import FORMAT
 from vault_tool.index.vectors.row_map import RowMap
@@ -63,7 +63,7 @@ class VectorSet:
         self._views.clear()
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def consistent_read(self) -> Iterator[None]:
         """Take the ledger for what it was when it was looked at first, until the end."""
         self.holds = True
         try:
@@ -163,8 +163,8 @@ class VectorSet:
             self._rewrite(ledger, lane, dropped)
 
     @cached_property
-    def _part(self) -> Part:
-        return Part(self.folder / f"ledger-{FORMAT}.sqlite3", self.folder / "ledger.seal")
+    def _part(self) -> SealedFile:
+        return SealedFile(self.folder / f"ledger-{FORMAT}.sqlite3", self.folder / "ledger.seal")
 
     @contextmanager
     def _locked(self, wait: float) -> Iterator[None]:
@@ -203,7 +203,7 @@ class VectorSet:
             ledger = self._opened()
             # `sound` reads all of it: after a crash alone that is worth the time.
             if ledger is not None and ledger.sound() and ledger.meta("nonce"):
-                part.close_seal(ledger.meta("nonce"), synced=False)
+                part.renew_seal(ledger.meta("nonce"), synced=False)
                 return ledger
         elif state is IndexState.INTACT:
             ledger = self._opened()
@@ -236,7 +236,7 @@ class VectorSet:
         for left in (part.path, part.path.with_name(f"{part.path.name}-journal")):
             discard(left)
         made.replace(part.path)
-        part.close_seal(nonce, synced=False)
+        part.renew_seal(nonce, synced=False)
         for left in self.folder.glob("ledger.*.tmp*"):
             discard(left)
         found = self._opened()

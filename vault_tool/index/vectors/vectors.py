@@ -17,7 +17,7 @@ from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.manifest import lock
 from vault_tool.index.rebuild import Index
 from vault_tool.index.vectors import calibration, vector_set
-from vault_tool.index.vectors.catching_up import Bounds, CaughtUp, DimensionChanged, Filling
+from vault_tool.index.vectors.catching_up import Backfill, Bounds, CaughtUp, DimensionChanged
 from vault_tool.index.vectors.exact import ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.keeping import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
 from vault_tool.index.vectors.passage_notes import Notes
@@ -73,12 +73,12 @@ class Vectors:
         self._sets.close()
         self._outlook = None
 
-    def held(self) -> AbstractContextManager[None]:
+    def consistent_read(self) -> AbstractContextManager[None]:
         """Take the set that answers, once it was looked at, for what it is until the end; what this process writes is seen.
 
         One answer asks a dozen times, and is made of one state.
         """
-        return self._sets.held()
+        return self._sets.consistent_read()
 
     @property
     def embedder(self) -> Embedder | None:
@@ -201,7 +201,7 @@ class Vectors:
             )
         return embedder
 
-    def behind(self) -> int:
+    def missing_count(self) -> int:
         """How many notes lack vectors now; those whose texts the model refused aside."""
         if self.embedder is None:
             return 0
@@ -250,9 +250,9 @@ class Vectors:
         """
         return self._proposer.equalise(seconds) if self.stored else 0
 
-    def mirror_behind(self) -> int:
+    def chroma_missing_count(self) -> int:
         """How many notes Chroma, where it is to answer, does not have as they are, counted up to a few thousand."""
-        return self._proposer.behind()
+        return self._proposer.missing_count()
 
     def nearest(self, path: str, limit: int) -> list[VectorHit]:
         """The other files nearest to one, best first; nothing for one without vectors."""
@@ -307,10 +307,10 @@ class Vectors:
         """
         maker = embedder or self._chosen
         if maker is None:
-            return CaughtUp(behind=self.behind(), stopped="there is no embedder")
+            return CaughtUp(behind=self.missing_count(), stopped="there is no embedder")
         now = time.monotonic()
         bounds = Bounds(limit, inf if seconds is None else now + seconds, None if waiting is None else now + waiting)
-        filling: Filling | None = None
+        filling: Backfill | None = None
         stopped, busy = "", False
         try:
             vectors = self._sets.to_fill(maker, bounds.left())
@@ -357,7 +357,7 @@ class Vectors:
             refused=tuple(self.refusals()),
             sets=tuple(sets),
             fault=self.fault,
-            mirror_behind=self.mirror_behind(),
+            mirror_behind=self.chroma_missing_count(),
             mirror_bytes=mirror_bytes(self._cache),
             filling=self.filling,
         )
@@ -373,12 +373,12 @@ class Vectors:
         """Look at the texts of all notes that changed, without embedding; how many could not be looked at."""
         return self._refresh(None)
 
-    def _filling(self, vectors: VectorSet, maker: Embedder, bounds: Bounds) -> Filling:
+    def _filling(self, vectors: VectorSet, maker: Embedder, bounds: Bounds) -> Backfill:
         read = partial(self._notes.texts, window=maker.window)
-        return Filling(vectors, maker, read, self._notes.links, bounds, self._now())
+        return Backfill(vectors, maker, read, self._notes.links, bounds, self._now())
 
     def _filled(
-        self, vectors: VectorSet, maker: Embedder, filling: Filling, limit: int | None, progress: Progress | None, again: bool
+        self, vectors: VectorSet, maker: Embedder, filling: Backfill, limit: int | None, progress: Progress | None, again: bool
     ) -> bool:
         """Embed what each lane wants; whether nothing is left."""
         instructions = self._instructions(maker)
@@ -394,7 +394,7 @@ class Vectors:
                 progress(count, max(total, count))
 
         def fill() -> bool:
-            return all(filling.lane(instruction, done) for instruction in dict.fromkeys(instructions.values()))
+            return all(filling.fill(instruction, done) for instruction in dict.fromkeys(instructions.values()))
 
         whole = fill()
         if doubted and not again and filling.embedded:

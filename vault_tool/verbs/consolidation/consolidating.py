@@ -34,10 +34,10 @@ from vault_tool.verbs.consolidation.passes import (
     label,
     passes,
     plans,
-    settled,
     unread,
     waiting,
     written_in,
+    written_packets,
 )
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
@@ -316,7 +316,7 @@ def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regio
     """The answer where nothing new came: the open pass as it stands, or nothing at all."""
     one = known.open
     entries = items_of(vault, one) if one else []
-    done = settled(vault, one, regions) | skipped(vault.root, one.id) if one else set()
+    done = written_packets(vault, one, regions) | skipped(vault.root, one.id) if one else set()
     found = plans(vault, entries, regions, one)
     answer = Begun(
         id=one.id if one else None,
@@ -381,7 +381,7 @@ def _complete(op: Operation, one: Entry, regions: Regions) -> Ledger:
     entries = items_of(vault, one)
     packets = plans(vault, entries, regions, one)
     passed = skipped(vault.root, one.id)
-    done = settled(vault, one, regions)
+    done = written_packets(vault, one, regions)
     said = Ledger(
         number=one.generation or 0,
         begun=one.text("created"),

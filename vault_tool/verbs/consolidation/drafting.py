@@ -26,7 +26,7 @@ Editor = Callable[[Path], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled(Saved):
+class DraftOutcome(Saved):
     """What came of a packet in the editor: `id` is None where the person left the text as it was, or empty."""
 
     id: str | None
@@ -37,7 +37,7 @@ class Settled(Saved):
     path: str = ""
 
 
-def write_packet(vault: Context, pass_id: str, packet: Packet, editor: Editor) -> Settled:
+def write_packet(vault: Context, pass_id: str, packet: Packet, editor: Editor) -> DraftOutcome:
     """Let a person write a packet's understanding: the current one above, its evidence below a line that cuts it off.
 
     It rests on the observations that were shown. A text that cannot be used is kept as a draft, and the error says where.
@@ -53,7 +53,7 @@ def write_packet(vault: Context, pass_id: str, packet: Packet, editor: Editor) -
     summary, content = _parted(text)
     if (summary, content) == _parted(offered) or not content:
         writer.remove(vault.root, draft, data)
-        return Settled(id=None, label=packet.label)
+        return DraftOutcome(id=None, label=packet.label)
     if not summary:
         raise UsageError(f"the understanding has no summary; it is kept in {draft}", f"write it after `{_SUMMARY}`")
     try:
@@ -64,7 +64,7 @@ def write_packet(vault: Context, pass_id: str, packet: Packet, editor: Editor) -
     return settled
 
 
-def _written(vault: Context, pass_id: str, packet: Packet, content: str, summary: str) -> Settled:
+def _written(vault: Context, pass_id: str, packet: Packet, content: str, summary: str) -> DraftOutcome:
     sources = [one.id for one in packet.observations]
     if packet.current is not None:
         revised = understandings.update_understanding(
@@ -78,7 +78,7 @@ def _written(vault: Context, pass_id: str, packet: Packet, content: str, summary
         )
         identity, replaced, path = made.id, made.superseded, made.path
         saved = made
-    return Settled(
+    return DraftOutcome(
         committed=saved.committed, commit=saved.commit, reason=saved.reason, attention=saved.attention,
         conflicts=saved.conflicts, warnings=saved.warnings, id=identity, label=packet.label, summary=summary,
         superseded=replaced, sources=len(sources), path=path,

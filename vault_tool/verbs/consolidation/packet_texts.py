@@ -20,7 +20,7 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.lean import NOTICE, Short, beside, filled, lean_tokens
+from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
@@ -30,8 +30,8 @@ from vault_tool.verbs.consolidation.passes import (
     passes,
     plans,
     related_to,
-    settled,
     written_in,
+    written_packets,
 )
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
@@ -63,7 +63,7 @@ class PacketObservation:
     def lean(self, short: Short) -> dict[str, Any]:
         """What whoever synthesises needs of it."""
         return filled({
-            "id": short(self.id), "type": self.type, "content": self.content, **beside(self.details, short),
+            "id": short(self.id), "type": self.type, "content": self.content, **lean_details(self.details, short),
             "subjects": self.subject_names, "date": self.observed_at[:10], "new": self.new, "cut": not self.whole,
         })  # fmt: skip
 
@@ -210,7 +210,7 @@ class _Walk:
         self.entry = entry
         self.regions = regions_of(vault.index.catalog)
         self.plans = plans(vault, items_of(vault, entry), self.regions, entry) if planned is None else planned
-        self.done = settled(vault, entry, self.regions) | skipped(vault.root, entry.id)
+        self.done = written_packets(vault, entry, self.regions) | skipped(vault.root, entry.id)
         self.open = [plan for plan in self.plans if plan.keys not in self.done]
 
     @property

@@ -173,7 +173,7 @@ def items_of(vault: Context, one: Entry) -> list[Entry]:
     return active(catalog, found)
 
 
-def settled(vault: Context, one: Entry, regions: Regions) -> set[tuple[str, ...]]:
+def written_packets(vault: Context, one: Entry, regions: Regions) -> set[tuple[str, ...]]:
     """The packets of a pass for which an understanding was written in it."""
     found = set()
     for entry in written_in(vault, one):
@@ -193,7 +193,7 @@ def written_in(vault: Context, one: Entry) -> list[Entry]:
 
 def waiting(vault: Context, one: Entry, regions: Regions) -> list[PacketPlan]:
     """The packets of a pass that are neither settled nor passed over."""
-    done = settled(vault, one, regions) | skipped(vault.root, one.id)
+    done = written_packets(vault, one, regions) | skipped(vault.root, one.id)
     return [plan for plan in plans(vault, items_of(vault, one), regions, one) if plan.keys not in done]
 
 

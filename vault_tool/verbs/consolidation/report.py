@@ -316,7 +316,7 @@ class _Survey:
 
     def untouched(self) -> Iterator[Untouched]:
         """Subjects whose memories are still alive (read, or not faded), though nothing was added for generations."""
-        kept = self.vault.standings.kept()
+        kept = self.vault.standings.saved()
         alive = {identity for identity, row in kept.items() if standing(row.decay_score) is Standing.ACTIVE}
         used = {key for one in self.sightings if one.id in alive for key in one.keys}
         tallies = self.coverage.subjects

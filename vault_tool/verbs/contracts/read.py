@@ -14,7 +14,7 @@ from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.look import EYES_FIRST
 from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Answer, Query, Recalled
+from vault_tool.verbs.recall.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.recall import SUPPORTING, count_use
 
 _LIMIT = 20
@@ -165,7 +165,7 @@ def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
     )  # fmt: skip
 
 
-def _answer(vault: Context, mode: str, found: Answer) -> Read:
+def _answer(vault: Context, mode: str, found: RecallAnswer) -> Read:
     local = {one.id: one.evidence for one in found.results if one.scope == "repo" and one.evidence}
     moved = moved_among(vault, local)
     results = tuple(_result(one, one.id in moved) for one in found.results)
@@ -193,7 +193,7 @@ def _reason(one: Recalled) -> str:
     return "+".join(dict.fromkeys([*lanes, *came])) or "match"
 
 
-def _count(vault: Context, found: Answer, mode: str) -> None:
+def _count(vault: Context, found: RecallAnswer, mode: str) -> None:
     """What was answered was seen, and where somebody asked for it the answer and its supports count as used."""
     seen.note_seen(vault, [one.id for one in found.results], "read")
     if mode == "targeted":

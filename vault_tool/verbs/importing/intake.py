@@ -294,7 +294,7 @@ class Intake:
         skipped = tally.skipped + Counter(problem.code for problem in passed_over)
         named = [problem for problem in passed_over if problem.code != "hidden"]
         done = tally.counts
-        new, known = self._known.news(sorted({*tally.problems, *named}))
+        new, known = self._known.new_problems(sorted({*tally.problems, *named}))
         if not self.dry_run and (done.total() or known or self._known.before):
             self._known.keep()
         return replace(
@@ -328,7 +328,7 @@ class Intake:
         self._known.keep()
         # Batch by batch: the texts of them all at once would need as much memory as there are.
         with suppress(Busy, StorageError):
-            self.vault.index.settle()
+            self.vault.index.flush()
 
     def _unmarked(self, identity: str) -> Entry | None:
         """The copy of a note by the id that its place gives it, where somebody took out the line that says where it is from."""

@@ -33,7 +33,7 @@ class ImportLog:
         self._told = {str(one) for one in told} if isinstance(told, list) else set[str]()
         self._kept = (self.before, dict(self.pages), set(self._told))
 
-    def news(self, problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    def new_problems(self, problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
         """The problems that no import of this folder told yet, and those that one did; all of them count as told from now on."""
         digests = {problem: _digest(problem) for problem in problems}
         known = tuple(problem for problem, digest in digests.items() if digest in self._told)

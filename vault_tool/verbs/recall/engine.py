@@ -24,11 +24,11 @@ from vault_tool.verbs.recall import chaining, lanes, weighing
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.filters import unknown
 from vault_tool.verbs.recall.lanes import Pool, Scope
-from vault_tool.verbs.recall.query import Answer, Fate, Part, Query, Recalled
+from vault_tool.verbs.recall.query import Fate, Part, Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.vector_scores import reasons
 from vault_tool.verbs.recall.weighing import Ranked, threshold
 
-__all__ = ["Answer", "Query", "Recalled", "gather"]
+__all__ = ["Query", "RecallAnswer", "Recalled", "gather"]
 
 MOST_HOPS = 3
 _WEIGHED = 3
@@ -39,7 +39,7 @@ _AFTER = 0.99
 _MODE = 200
 
 
-def gather(vault: Context, asked: Query, weights: Weights | None = None, *, freshness: Freshness | None = None) -> Answer:
+def gather(vault: Context, asked: Query, weights: Weights | None = None, *, freshness: Freshness | None = None) -> RecallAnswer:
     """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
 
     Two numbers: `score` orders, `match` is held against the profile's thresholds. `weights` stands in for the
@@ -54,12 +54,12 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, fres
         scopes.append((vault.global_vault, "global"))
     freshness = freshness or vault.fresh()
     if not asked.query.strip():
-        return Answer(query=asked.query, results=(), freshness=freshness, degraded=())
+        return RecallAnswer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
-    with no_collection(), vault.index.held(), vault.vectors.held():
+    with no_collection(), vault.index.consistent_read(), vault.vectors.consistent_read():
         results, lacks, fate = _answered(scopes, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in scopes], asked))
-    return Answer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate)
+    return RecallAnswer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate)
 
 
 def _answered(

@@ -86,7 +86,7 @@ class Pool:
 def search(vault: Context, scope: Scope, question: Question, asked: Query, weights: Weights, until: float) -> Pool:
     """What the lanes find; indexes must be fresh. An embedder is waited for `until` then, by the monotonic clock."""
     catalog = vault.index.catalog
-    vault.session_order.settle(catalog)
+    vault.session_order.drop_stale(catalog)
     filters = Filters(vault, asked)
     pool = Pool(vault, catalog, scope, filters)
     reach = _LANE * (_FILTERED if filters.narrow else 1)

@@ -16,7 +16,7 @@ from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.headline import Headline, headline_of
 from vault_tool.vault.standing import Weighed
-from vault_tool.verbs.kept_pages import kept_kinds
+from vault_tool.verbs.kept_pages import core_kinds
 from vault_tool.verbs.look import EYES_FIRST, body_of
 
 PROJECTION_VERSION = 1
@@ -104,7 +104,7 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
 
 def _served(vault: Context, valid: Sequence[Weighed]) -> list[Weighed]:
     """The same without a soul, protocol or orientation that is not served; what is served in its place is `orient`'s to give."""
-    good = {(entry.path, entry.hash) for kind in kept_kinds(vault).values() for entry in kind.good}
+    good = {(entry.path, entry.hash) for kind in core_kinds(vault).values() for entry in kind.good}
     return [one for one in valid if one.entry.type not in KEPT_TYPES or (one.entry.path, one.entry.hash) in good]
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from vault_tool.vault.context import Freshness
 from vault_tool.vault.headline import Headline
-from vault_tool.vault.lean import Short, beside, filled, titled, whose
+from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.verbs.look import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]
@@ -103,8 +103,9 @@ class Recalled(Headline):
         why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
         return filled({
             "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
-            **titled(self.title, self.content), **beside(self.details, short, self.caution or ""), "subjects": self.subjects,
-            "match": round(self.match, 2), "weak": self.weak, "why": why, "date": self.observed_at[:10], "caution": self.caution,
+            **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
+            "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
+            "date": self.observed_at[:10], "caution": self.caution,
             "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
             "solved_by": self.solved_by and short(self.solved_by),
             "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
@@ -137,7 +138,7 @@ class Fate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class RecallAnswer:
     """The answer to a question, best first; `degraded` says what it had to do without, `warnings` what nothing here has."""
 
     query: str

@@ -18,11 +18,11 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.lean import Short, beside, filled, lean_tokens
+from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Answer, Fate, ProfileName, Query, Recalled
+from vault_tool.verbs.recall.query import Fate, ProfileName, Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.weighing import beliefs
 
 _FRAME = 20
@@ -120,7 +120,7 @@ class Observed:
 
     def lean(self, short: Short) -> dict[str, Any]:
         """What an agent needs of it."""
-        said = {"id": short(self.id), "type": self.kind, "content": self.content, **beside(self.details, short)}
+        said = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
         return filled({**said, "date": self.observed_at[:10]})
 
 
@@ -219,7 +219,7 @@ def _narrowed(asked: Query) -> bool:
     return any((*named, asked.session))
 
 
-def _bundle(answer: Answer) -> Bundle:
+def _bundle(answer: RecallAnswer) -> Bundle:
     results = answer.results
     best = results[0] if results and not results[0].weak else None
     supporting = results[1 : 1 + SUPPORTING] if best else ()
@@ -247,7 +247,7 @@ def _best(one: Recalled) -> BestAnswer:
     )  # fmt: skip
 
 
-def _note(vault: Context, answer: Answer, bundle: Bundle) -> None:
+def _note(vault: Context, answer: RecallAnswer, bundle: Bundle) -> None:
     """Remember that the best answer and its support were used, and what the session has seen."""
     used = {one.id for one in (bundle.best_answer, *bundle.supporting) if one is not None}
     for scope, place in (("repo", vault), ("global", vault.global_vault)):
@@ -277,7 +277,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
         for identity in new:
             home.local.note_use(Use(at=now, target=identity, session=session))
         if new:
-            home.settle_state(changed=True)
+            home.refresh_state(changed=True)
 
 
 def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshness: Freshness) -> SubjectView:

@@ -20,7 +20,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.headline import headline_of, origin_of
-from vault_tool.vault.lean import Short, answer, beside, filled, titled, whose
+from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.recall.filters import Filters, unknown
@@ -69,7 +69,7 @@ class SearchResult:
         name = {"path": self.path} if self.id is None else {"id": short(self.id) if self.scope == "repo" else self.id}
         return filled({
             **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
-            **beside(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
+            **lean_details(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
             "doubtful": self.doubtful,
             "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by), "stale": self.stale,
             **whose(self.origin, self.reviewed),

@@ -104,7 +104,7 @@ class VectorScores:
     def of(self, paths: Collection[str]) -> dict[str, Likeness]:
         """How near each of these is, in its best perspective; those without vectors are left out."""
         found: dict[str, Likeness] = {}
-        for stands in self._heard(lambda: list(self._found.stands(paths))) or ():
+        for stands in self._heard(lambda: list(self._found.scores(paths))) or ():
             mean, deviation = self._scales[stands.perspective]
             values = (self._blended(stands) - mean) / deviation
             for path, value in zip(stands.paths, values.tolist(), strict=True):

@@ -13,7 +13,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
-from vault_tool.verbs.kept_pages import KeptKind, kept_kinds
+from vault_tool.verbs.kept_pages import CoreKind, core_kinds
 from vault_tool.verbs.kept_pages import warnings as kept_warnings
 from vault_tool.verbs.look import EYES_FIRST
 
@@ -28,7 +28,7 @@ POLICY_PATH = f"{layout.TEMPLATES}/content-policy.md"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptPage:
+class CoreUnderstanding:
     """One of the understandings that are given whole."""
 
     id: str
@@ -43,7 +43,7 @@ class KeptPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GuardedPage(KeptPage):
+class GuardedPage(CoreUnderstanding):
     """One that must outlive the shortening of a conversation; `compaction_note` tells whoever shortens it."""
 
     compaction_note: str
@@ -67,7 +67,7 @@ class Orientation:
 
     soul: GuardedPage | None
     protocol: GuardedPage | None
-    orientation: KeptPage | None
+    orientation: CoreUnderstanding | None
     content_policy: ContentPolicy | None
     pending_consolidation_count: int
     recent_activity: RecentActivity | None
@@ -87,7 +87,7 @@ def orient(vault: Context) -> Orientation:
     """
     freshness = vault.fresh()
     # Kept pages are outside of recall, so this is the one place where an agent meets them.
-    active = kept_kinds(vault)
+    active = core_kinds(vault)
     now = vault.clock.now()
     heads = {kind: found.live(now) for kind, found in active.items()}
     pages = {kind: _page(vault, found[-1], active[kind]) for kind, found in heads.items() if found}
@@ -107,8 +107,8 @@ def orient(vault: Context) -> Orientation:
     )
 
 
-def _page(vault: Context, entry: Entry, kind: KeptKind) -> KeptPage:
-    return KeptPage(
+def _page(vault: Context, entry: Entry, kind: CoreKind) -> CoreUnderstanding:
+    return CoreUnderstanding(
         id=entry.id,
         title=entry.title,
         content=kind.body(vault, entry),
@@ -121,7 +121,7 @@ def _page(vault: Context, entry: Entry, kind: KeptKind) -> KeptPage:
     )
 
 
-def _guarded(page: KeptPage | None, note: str) -> GuardedPage | None:
+def _guarded(page: CoreUnderstanding | None, note: str) -> GuardedPage | None:
     if page is None:
         return None
     return GuardedPage(
@@ -156,7 +156,7 @@ def _begin(vault: Context, known: Sequence[str]) -> tuple[int, tuple[str, ...]]:
     return held[0], ()
 
 
-def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Mapping[str, KeptKind]) -> Iterator[str]:
+def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Mapping[str, CoreKind]) -> Iterator[str]:
     for kind, found in heads.items():
         if not found and active[kind].good:
             old = resolve.short(vault, active[kind].good[-1].id)
@@ -165,7 +165,7 @@ def _missing(vault: Context, heads: Mapping[str, tuple[Entry, ...]], active: Map
             yield f"this vault has no {kind}: `vt init` writes one to start from, `vt new {kind}` opens an empty one"
 
 
-def _drifted(pages: dict[str, KeptPage]) -> Iterator[str]:
+def _drifted(pages: dict[str, CoreUnderstanding]) -> Iterator[str]:
     """What a page cannot notice of itself."""
     soul, protocol = pages.get("soul"), pages.get("protocol")
     if soul:

@@ -12,7 +12,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.turns.taking import kept_from
+from vault_tool.verbs.turns.taking import oldest_skipped_day
 
 ENOUGH = 2
 """So many reasons to look again make a turn worth it."""
@@ -61,7 +61,7 @@ def backstop(
     kept = Turns(vault.root)
     known = {one.id for one in _theirs(vault, kept)} if settled else set()
     judged = [identity for named in settled for identity in _resolve_turn(known, named.strip())]
-    dropped = kept.settle(judged) if judged else 0
+    dropped = kept.drop(judged) if judged else 0
     turns = list(_theirs(vault, kept))
     wanted = {"user": user, "world": world, "session": session}
     mine = (one for one in turns if all(not value or getattr(one, name) == value for name, value in wanted.items()))
@@ -71,7 +71,7 @@ def backstop(
 
 def _theirs(vault: Context, kept: Turns) -> Iterator[SkippedTurn]:
     """The kept turns that who is asking may see: one user their own, the vault's keeper all."""
-    yield from (one for one in kept.skipped(kept_from(vault)) if vault.sight in (None, one.user))
+    yield from (one for one in kept.skipped(oldest_skipped_day(vault)) if vault.sight in (None, one.user))
 
 
 def _resolve_turn(known: Collection[str], named: str) -> list[str]:

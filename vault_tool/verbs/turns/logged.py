@@ -126,7 +126,7 @@ def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
         return _BLOCKED
     if not vault.allow_secrets:
         extracted = "\n".join(one.content for one in turn.candidates)
-        said = screening.said_of(text=turn.text, note=turn.note, flags="\n".join(turn.flags), candidates=extracted)
+        said = screening.named_texts(text=turn.text, note=turn.note, flags="\n".join(turn.flags), candidates=extracted)
         try:
             screening.refuse_secrets(vault, said)
         except Refused:

@@ -19,7 +19,7 @@ from vault_tool.util.text import one_line, tokens
 from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
 from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Answer, Query
+from vault_tool.verbs.recall.query import Query, RecallAnswer
 from vault_tool.verbs.recall.weighing import beliefs
 
 _PAGE = 64
@@ -56,7 +56,7 @@ class Recollection:
 
     beats: tuple[Beat, ...]
     prompt: str
-    answer: Answer
+    answer: RecallAnswer
 
 
 def recollect(

@@ -19,7 +19,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.operation import settle_turns
+from vault_tool.vault.operation import apply_turns
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.verbs.look import EYES_FIRST
@@ -101,7 +101,7 @@ def turn(
     if not text.strip():
         raise UsageError("the turn has no text", "give what was said as the first argument")
     if not vault.allow_secrets:
-        screening.refuse_secrets(vault, screening.said_of(session=session, user=user, world=world, turn=turn))
+        screening.refuse_secrets(vault, screening.named_texts(session=session, user=user, world=world, turn=turn))
     gate = judged(mode, risk, flags, note, extractMemory)
     # Before anything is recalled or kept: a turn that is refused leaves no trace.
     taken = extracted.checked(vault, candidates)
@@ -139,7 +139,7 @@ def _keep(vault: Context, queue: Turns, said: TurnSource, gate: Gate, taken: tup
         queue.accept(accepted)
     elif gate.safetyStatus == "clear":
         reason = "nothing was extracted from it" if gate.memoryCandidate else gate.reason
-        queue.skip(SkippedTurn(**asdict(said), reason=reason, flags=gate.flags), kept_from(vault))
+        queue.skip(SkippedTurn(**asdict(said), reason=reason, flags=gate.flags), oldest_skipped_day(vault))
 
 
 def drain(vault: Context, *, link: bool = True) -> Drained:
@@ -153,7 +153,7 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
         with writer.lock(vault.root, vault.settings.lock_wait, "turn"):
             freshness = vault.fresh()
             heal(vault)
-            batch, done = settle_turns(vault, freshness)
+            batch, done = apply_turns(vault, freshness)
         if not batch.turns:
             break
         saved = done if batch.written else saved
@@ -174,7 +174,7 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
     )
 
 
-def kept_from(vault: Context) -> str:
+def oldest_skipped_day(vault: Context) -> str:
     """The first day of which skipped turns are kept."""
     return (vault.clock.now() - timedelta(days=vault.settings.skipped_turns_days)).astimezone(UTC).date().isoformat()
 

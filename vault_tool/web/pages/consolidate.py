@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import UsageError
 from vault_tool.verbs.consolidation.packet_texts import next_packet
-from vault_tool.web.asking import act, ask, done_with, form_of, kept
+from vault_tool.web.asking import act, ask, cached, done_with, form_of
 from vault_tool.web.rendering import memory_path, render
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ async def consolidate(request: Request) -> Response:
     def use(vault: Vault) -> dict[str, Any]:
         return {
             "pending": vault.get_pending_consolidation(limit=_MOST),
-            "report": kept(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault),
+            "report": cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault),
             "passes": vault.list_passes(limit=_PASSES),
         }  # fmt: skip
 

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from vault_tool.web.asking import ask, kept
+from vault_tool.web.asking import ask, cached
 from vault_tool.web.pages.today import editor_link
 from vault_tool.web.rendering import render
 
@@ -25,8 +25,8 @@ async def health(request: Request) -> Response:
 
 
 def _found(request: Request, vault: Vault) -> dict[str, Any]:
-    problems = kept(request, "doctor", lambda vault: vault.doctor())(vault).problems
-    stats = kept(request, "stats", lambda vault: vault.get_stats())(vault)
+    problems = cached(request, "doctor", lambda vault: vault.doctor())(vault).problems
+    stats = cached(request, "stats", lambda vault: vault.get_stats())(vault)
     return {
         "status": vault.status(), "stats": stats, "problems": problems[:_MOST], "problem_count": len(problems),
         "root": vault.root,

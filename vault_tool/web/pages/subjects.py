@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.util.text import normal_name
-from vault_tool.web.asking import act, ask, done_with, form_of, kept
+from vault_tool.web.asking import act, ask, cached, done_with, form_of
 from vault_tool.web.plots import bars
 from vault_tool.web.rendering import render, subject_path, url
 
@@ -69,13 +69,13 @@ async def subjects(request: Request) -> Response:
     like, start = normal_name(query.get("like", "")), _number(query.get("from", ""))
 
     def use(vault: Vault) -> tuple[list[Any], Any, Mapping[str, int]]:
-        everything = kept(request, "subjects", lambda vault: vault.get_subjects())(vault).results
+        everything = cached(request, "subjects", lambda vault: vault.get_subjects())(vault).results
         cards = [one for one in everything if not like or like in normal_name(f"{one.name} {' '.join(one.aliases)}")]
-        report = kept(request, "whole report", lambda vault: vault.get_consolidation_report(limit=None))(vault)
+        report = cached(request, "whole report", lambda vault: vault.get_consolidation_report(limit=None))(vault)
         stale = {one.id: one.new_observation_count for one in report.stale_understandings}
         return (
             sorted(cards, key=_ORDERS[order][1]),
-            kept(request, "similar", lambda vault: vault.find_similar_subjects(limit=_PAIRS))(vault),
+            cached(request, "similar", lambda vault: vault.find_similar_subjects(limit=_PAIRS))(vault),
             stale,
         )
 

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError
-from vault_tool.web.asking import ask, kept
+from vault_tool.web.asking import ask, cached
 from vault_tool.web.rendering import render
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Cell:
 
 async def time(request: Request) -> Response:
     """The calendar, the latest days and sessions."""
-    found, today = await ask(request, lambda vault: (kept(request, "year", _year)(vault), vault.now()[:10]))
+    found, today = await ask(request, lambda vault: (cached(request, "year", _year)(vault), vault.now()[:10]))
     cells = tuple(_calendar(found.days, date.fromisoformat(today)))
     return await render(request, "time.html", title="Time", found=found, cells=cells, wide=53 * _CELL, high=7 * _CELL)
 
