@@ -8,10 +8,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import orjson
 
+from vault_tool.errors import StorageError
 from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.atomic import storage
 from vault_tool.util.folder import write_all
@@ -50,10 +51,33 @@ class Header:
     version: int = VERSION
 
 
+class Order(NamedTuple):
+    """The keys of the first rows of a file in order: which row is where in it, the first halves of their keys so, and the keys
+    themselves by row, for to look at one in the file is to have a page of vectors in memory.
+    """
+
+    rows: numpy.ndarray[Any, Any]
+    halves: numpy.ndarray[Any, Any]
+    keys: numpy.ndarray[Any, Any]
+
+
+class Mapped(NamedTuple):
+    """Copies on disk of what a large file of rows is asked for: the open files with the size that each must have, the vectors of
+    its first passages, the rows of those that are in `order`, and its keys in order.
+    """
+
+    files: tuple[tuple[int, int], ...]
+    vectors: Matrix
+    firsts: Numbers
+    order: Order
+
+
 class Rows:
     """Rows as they were when they were opened. `vectors` is not to be read before `sound` said so."""
 
-    def __init__(self, name: str, array: numpy.ndarray[Any, Any], descriptor: int | None, need: int) -> None:
+    def __init__(
+        self, name: str, array: numpy.ndarray[Any, Any], descriptor: int | None, need: int, copies: Mapped | None = None
+    ) -> None:
         self.name = name
         """The file's name: another name is other rows."""
         import numpy  # 100 ms, and most commands look at no vector
@@ -61,12 +85,17 @@ class Rows:
         self._array = array
         # Without the class of mapped arrays, which does more at each step than the step takes.
         self._vectors: Matrix = numpy.asarray(array["vector"])
-        self._descriptor = descriptor
-        self._need = need
-        self._order: tuple[numpy.ndarray[Any, Any], numpy.ndarray[Any, Any], numpy.ndarray[Any, Any]] | None = None
+        self._files: tuple[tuple[int, int], ...] = ((descriptor, need),) if descriptor is not None else ()
+        self._order: Order | None = None
         self._heads: Heads | None = None
         self._headed = 0
         self._late: dict[bytes, int] | None = None
+        self.has_copies = copies is not None
+        if copies is not None:
+            self._files += copies.files
+            self._order = copies.order
+            numbers = numpy.concatenate([copies.firsts, self.first_passages(len(copies.order.rows))])
+            self._heads = Heads(len(array), numbers, copies.vectors, copies.vectors)
 
     def __len__(self) -> int:
         return len(self._array)
@@ -77,8 +106,8 @@ class Rows:
         return self._vectors
 
     def sound(self) -> bool:
-        """Whether the file still has every row: reading a map of one that was cut meanwhile would end the process."""
-        return self._descriptor is None or os.fstat(self._descriptor).st_size >= self._need
+        """Whether the files still have every row: reading a map of one that was cut meanwhile would end the process."""
+        return all(os.fstat(descriptor).st_size >= need for descriptor, need in self._files)
 
     def keys(self, numbers: Sequence[int]) -> list[bytes]:
         """The keys of some rows."""
@@ -94,15 +123,16 @@ class Rows:
     def heads(self) -> Heads | None:
         """The first passages side by side; the rows must be `sound`.
 
-        None to the first who asks: gathering them takes as long as several products with every row.
+        None to the first who asks where there is no copy of them: gathering them takes as long as several products with every
+        row.
         """
         self._headed += 1
         if self._headed > 1 and (self._heads is None or self._heads.seen < len(self)):
             self._heads = gathered(self, self._heads)
-            self._let_go()
+            self.let_go()
         return self._heads
 
-    def _let_go(self) -> None:
+    def let_go(self) -> None:
         """Count as little of a mapped file as this process's memory as it needs from now on; the system keeps it in its own."""
         mapped: object = self._array.base
         if isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
@@ -110,7 +140,7 @@ class Rows:
 
     def follow(self, before: Rows) -> None:
         """Take over what was gathered of the same file when it had fewer rows."""
-        if before.name == self.name and len(before) <= len(self):
+        if not self.has_copies and before.name == self.name and len(before) <= len(self):
             self._heads, self._headed, self._order = before._heads, before._headed, before._order
 
     def numbers(self, joined: bytes) -> list[int]:
@@ -122,16 +152,12 @@ class Rows:
 
         if not len(self) or not self.sound():
             return [-1] * (len(joined) // KEY_BYTES)
-        if self._order is None or len(self) - len(self._order[0]) > _CHUNK_ROWS:
-            # The first half of a key is as good as random; the whole is compared below.
-            keys = numpy.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2)
-            order = numpy.argsort(keys[:, 0])
-            # The keys themselves, too: to look at one in the file is to have a page of vectors in memory.
-            self._order = order, keys[order, 0], keys
-            self._let_go()
+        if self._order is None or len(self) - len(self._order.rows) > _CHUNK_ROWS:
+            self._order = in_order(numpy.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2))
+            self.let_go()
         order, halves, keys = self._order
         wanted = numpy.frombuffer(joined, "<u8").reshape(-1, 2)
-        at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)]
+        at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)].astype(numpy.intp)
         found: list[int] = numpy.where((keys[at] == wanted).all(axis=1), at, -1).tolist()
         if len(order) < len(self):
             late = self._since(len(order))
@@ -147,10 +173,10 @@ class Rows:
         return self._late
 
     def close(self) -> None:
-        """Let go of the file."""
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
+        """Let go of the files."""
+        files, self._files = self._files, ()
+        for descriptor, _ in files:
+            os.close(descriptor)
 
     def __del__(self) -> None:
         self.close()
@@ -185,6 +211,15 @@ def gathered(rows: Rows, before: Heads | None) -> Heads:
         room[known + at : known + at + len(some)] = rows.vectors[some]
     numbers = numpy.concatenate([before.numbers, new]) if before else new
     return Heads(len(rows), numbers, room[: len(numbers)], room)
+
+
+def in_order(keys: numpy.ndarray[Any, Any]) -> Order:
+    """Keys, each as two numbers, put in order."""
+    import numpy  # as above
+
+    # The first half of a key is as good as random; who looks one up compares the whole.
+    order = numpy.argsort(keys[:, 0])
+    return Order(order, keys[order, 0], keys)
 
 
 def create(path: Path, header: Header) -> None:
@@ -230,7 +265,26 @@ def append(path: Path, dimensions: int, at: int, keys: Sequence[bytes], vectors:
             os.close(descriptor)
 
 
-def opened(path: Path, dimensions: int, count: int) -> Rows | None:
+def is_large(dimensions: int, count: int) -> bool:
+    """Whether a file of so many rows is mapped, and not read whole."""
+    return HEADER_BYTES + count * (_ROW_HEAD + 4 * dimensions) > _SMALL_BYTES
+
+
+def read(path: Path, dimensions: int, start: int, end: int) -> Iterator[numpy.ndarray[Any, Any]]:
+    """The rows from `start` to `end` with their keys, some at a time and never mapped; raises StorageError for fewer."""
+    import numpy  # as above
+
+    layout = _layout(dimensions)
+    with storage(path.name), path.open("rb") as file:
+        file.seek(HEADER_BYTES + start * layout.itemsize)
+        for at in range(start, end, _CHUNK_ROWS):
+            found = numpy.fromfile(file, layout, min(_CHUNK_ROWS, end - at))
+            if len(found) < min(_CHUNK_ROWS, end - at):
+                raise StorageError(f"{path.name} was cut short", "run it again: what is missing is embedded again")
+            yield found
+
+
+def opened(path: Path, dimensions: int, count: int, copies: Mapped | None = None) -> Rows | None:
     """The first `count` rows: small files read whole, large ones mapped. None for a file that has fewer."""
     import numpy  # as above
 
@@ -244,7 +298,7 @@ def opened(path: Path, dimensions: int, count: int) -> Rows | None:
         if os.fstat(descriptor).st_size < need:
             return None
         with os.fdopen(os.dup(descriptor), "rb") as file:
-            if need <= _SMALL_BYTES:
+            if not is_large(dimensions, count):
                 file.seek(HEADER_BYTES)
                 data = file.read(count * layout.itemsize)
                 return (
@@ -252,7 +306,7 @@ def opened(path: Path, dimensions: int, count: int) -> Rows | None:
                 )
             array = numpy.memmap(file, layout, "r", HEADER_BYTES, (count,))
         kept, descriptor = descriptor, -1
-        return Rows(path.name, array, kept, need)
+        return Rows(path.name, array, kept, need, copies)
     except (OSError, ValueError):
         return None
     finally:

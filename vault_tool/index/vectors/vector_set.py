@@ -14,10 +14,11 @@ from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.manifest import IndexState, SealedFile, discard, lock, make_way
-from vault_tool.index.vectors import rows
+from vault_tool.index.vectors import first_passages, rows
+from vault_tool.index.vectors.first_passages import Copies
 from vault_tool.index.vectors.ledger_file import FORMAT
 from vault_tool.index.vectors.row_map import RowMap
-from vault_tool.index.vectors.rows import Header, Rows
+from vault_tool.index.vectors.rows import Header, Mapped, Rows
 from vault_tool.index.vectors.vector_ledger import Lane, VectorLedger
 from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.text import slug
@@ -35,6 +36,8 @@ class VectorView:
     lane: Lane
     rows: Rows
     places: RowMap
+    copies: Copies | None = None
+    """What is mapped beside the rows."""
 
 
 class VectorSet:
@@ -128,9 +131,11 @@ class VectorSet:
             file = self.folder / lane.file
             # Rows first: a kill after them leaves rows that nobody counts, and the next batch is written over them.
             rows.append(file, self.dimensions, lane.rows, [keys[n] for n in new], vectors[new])
+            lane = replace(lane, rows=lane.rows + len(new), print=rows.stat_print(file))
             with ledger.transaction():
-                ledger.put_vectors(lane.number, lane.rows, [keys[n] for n in new])
-                ledger.put_lane(replace(lane, rows=lane.rows + len(new), print=rows.stat_print(file)))
+                ledger.put_vectors(lane.number, lane.rows - len(new), [keys[n] for n in new])
+                ledger.put_lane(lane)
+            self._copy_first_passages(ledger, lane)
             return len(new)
 
     def view(self, instruction: str) -> VectorView | None:
@@ -140,12 +145,13 @@ class VectorSet:
             return None
         kept = self._views.get(instruction)
         now = rows.stat_print(self.folder / lane.file)
-        if kept is not None and kept.lane == lane and now == lane.print and kept.rows.sound():
+        if kept is not None and kept.lane == lane and now == lane.print and kept.rows.sound() and self._copies_intact(kept):
             return kept
         as_left = now == lane.print
         if not as_left:
             lane = self._looked_again(instruction, lane)
-        opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows) if lane.rows else None
+        copies = self._mapped(lane)
+        opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows, copies) if lane.rows else None
         if opened is None:
             self._views.pop(instruction, None)
             return None
@@ -153,8 +159,45 @@ class VectorSet:
         if kept is not None and as_left:
             opened.follow(kept.rows)
             places.follow(kept.places)
-        self._views[instruction] = VectorView(lane, opened, places)
+        self._views[instruction] = VectorView(lane, opened, places, self._copies_of(self.ledger(), lane) if copies else None)
         return self._views[instruction]
+
+    def _copies_of(self, ledger: VectorLedger, lane: Lane) -> Copies | None:
+        """The copies that the ledger says there are of a lane's rows, where they are as they were left."""
+        try:
+            found = Copies.read(ledger.meta(f"first passages {lane.number}"))
+        except (TypeError, ValueError):
+            return None
+        return found if found is not None and found.of == lane.file and found.intact(self.folder) else None
+
+    def _copies_intact(self, view: VectorView) -> bool:
+        return view.copies is None or view.copies.intact(self.folder)
+
+    def _copy_first_passages(self, ledger: VectorLedger, lane: Lane) -> None:
+        """Bring the copies of a large lane up to date; the caller holds the lock. Without room for them there are none."""
+        if not rows.is_large(self.dimensions, lane.rows):
+            return
+        with suppress(StorageError):
+            before = self._copies_of(ledger, lane)
+            copies = first_passages.updated(self.folder / lane.file, self.dimensions, lane.rows, before)
+            with ledger.transaction():
+                ledger.say(**{f"first passages {lane.number}": copies.as_text()})
+
+    def _mapped(self, lane: Lane) -> Mapped | None:
+        """The copies of a large lane, made if need be; None where they cannot be made now."""
+        if not rows.is_large(self.dimensions, lane.rows):
+            return None
+        copies = self._copies_of(self.ledger(), lane)
+        if copies is None or copies.seen != lane.rows:
+            with suppress(Busy, StorageError), self._locked(_QUICK_WAIT):
+                ledger = self._mended()
+                if ledger.lanes().get(lane.instruction) != lane:
+                    return None
+                with self._part.writing(ledger.meta("nonce"), synced=False):
+                    self._unsynced = True
+                    self._copy_first_passages(ledger, lane)
+                copies = self._copies_of(ledger, lane)
+        return first_passages.mapped(self.folder, self.dimensions, copies, lane.rows) if copies else None
 
     def compact(self, instruction: str, dropped: frozenset[bytes]) -> None:
         """Write a lane anew without the rows of some texts; who reads the old file goes on reading it."""
@@ -257,11 +300,11 @@ class VectorSet:
             if said is not None and said.version > rows.VERSION:
                 continue
             if said is None or said != self._header(said.instruction):
-                discard(file)
+                _discard(file)
                 continue
             # A kill in the middle of a compaction leaves two; the larger, which comes later, is likelier the whole one.
             if said.instruction in found:
-                discard(found[said.instruction])
+                _discard(found[said.instruction])
             found[said.instruction] = file
         return found
 
@@ -289,7 +332,7 @@ class VectorSet:
         with ledger.transaction():
             if said != self._header(lane.instruction):
                 if said is None or said.version == rows.VERSION:
-                    discard(file)
+                    _discard(file)
                 fresh = self._new_file(lane.instruction)
                 lane = replace(lane, file=fresh.name, rows=0, print=rows.stat_print(fresh))
                 ledger.put_lane(lane)
@@ -305,6 +348,7 @@ class VectorSet:
         """Put the whole rows of a lane's file into the ledger; a file with gaps is written anew. Within a transaction."""
         file = self.folder / lane.file
         batches = list(_known(rows.salvage(file, self.dimensions)))
+        first_passages.remove(self.folder, lane.file)
         # A row's number is its place: behind a gap every number would be another, so such a file is written anew.
         gaps = any(first != at for first, at, _ in batches)
         ledger.clear_lane(lane.number)
@@ -315,7 +359,7 @@ class VectorSet:
             fresh = self._new_file(lane.instruction)
             for (_, at, keys), (_, _, vectors) in zip(batches, rows.salvage(file, self.dimensions), strict=True):
                 rows.append(fresh, self.dimensions, at, keys, vectors)
-            discard(file)
+            _discard(file)
             file = fresh
         lane = replace(lane, file=file.name, rows=whole, print=rows.stat_print(file))
         ledger.put_lane(lane)
@@ -334,7 +378,7 @@ class VectorSet:
             ledger.clear_lane(lane.number)
             ledger.put_vectors(lane.number, 0, [key for key, _ in kept])
             ledger.put_lane(replace(lane, file=fresh.name, rows=len(kept), print=rows.stat_print(fresh)))
-        discard(old)
+        _discard(old)
 
     def _header(self, instruction: str) -> Header:
         return Header(self.model, self.dimensions, instruction)
@@ -397,6 +441,12 @@ def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
 def _stem(model: str) -> str:
     # Models whose names differ in signs alone share a slug.
     return f"{slug(model, 'model')[:40]}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"
+
+
+def _discard(file: Path) -> None:
+    """Remove a file of rows and the copies of it."""
+    discard(file)
+    first_passages.remove(file.parent, file.name)
 
 
 def _size(file: Path) -> int:
