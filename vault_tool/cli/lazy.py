@@ -11,9 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from vault_tool.errors import UsageError
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    import difflib
+
     from click.shell_completion import CompletionItem
+else:
+    difflib = deferred("difflib")  # 5 ms
 
 
 class Listed(NamedTuple):
@@ -86,9 +91,7 @@ class LazyGroup(click.Group):
 
 
 def _suggestion(name: str, known: Mapping[str, Listed], elsewhere: Mapping[str, Sequence[str]]) -> str:
-    from difflib import get_close_matches  # 3 ms, and only a slip of the fingers needs it
-
-    near = elsewhere.get(name.casefold()) or get_close_matches(name.replace("_", "-"), known)
+    near = elsewhere.get(name.casefold()) or difflib.get_close_matches(name.replace("_", "-"), known)
     return f"did you mean `vt {'` or `vt '.join(near)}`?" if near else "`vt --help` lists them"
 
 

@@ -27,11 +27,15 @@ from vault_tool.cli.blocks import (
     visible,
 )
 from vault_tool.errors import Exit, StorageError
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
+    import orjson
     from rich.console import Console
     from rich.progress import Progress
+else:
+    orjson = deferred("orjson")  # 15 ms
 
 ERROR_LENGTH = 200
 """Most characters of an error's line; `--json` and `--debug` give the whole."""
@@ -91,8 +95,6 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]]) -
 
 def emit_lean(result: Any, short: Callable[[str], str]) -> Exit:
     """Print a verb's result in its lean form, on one line."""
-    import orjson  # as for JSON
-
     write(orjson.dumps(result.lean(short)).decode() + "\n")
     for remark in remarks(result):
         warn(remark)
@@ -115,8 +117,6 @@ def remarks(result: object) -> Iterator[str]:
 
 def to_json(value: object) -> str:
     """JSON with an indent of 2 and a final newline; dataclasses are objects, paths are text."""
-    import orjson  # 15 ms, and only `--json` needs it
-
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS | orjson.OPT_APPEND_NEWLINE
     try:
         return orjson.dumps(value, default=_plain_value, option=options).decode("utf-8")

@@ -15,12 +15,17 @@ from vault_tool.cli.options import Call, Decorated, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
 from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from socket import socket
 
+    import anyio
+
     from vault_tool.mcp.listening import Door
     from vault_tool.verbs.vault import Vault
+else:
+    anyio = deferred("anyio")  # 40 ms
 
 
 def served(function: Decorated) -> Decorated:
@@ -48,7 +53,6 @@ def mcp(call: Call, preset: str, only_tools: bool, project: str, model: str) -> 
     if only_tools:
         return call.emit(offered(), _offered)
     _require_agent(call)
-    import anyio  # with the SDK, three quarters of a second that only a server pays
 
     from vault_tool.mcp.server import serve_stdio
 
@@ -75,7 +79,6 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     beyond loopback there is no way around it, nor around TLS unless --without-tls says that a proxy encrypts.
     """
     _require_agent(call)
-    import anyio  # with the SDK, three quarters of a second that only a server pays
 
     from vault_tool.mcp.http import PATH
     from vault_tool.mcp.listening import Door, listening, require_safe

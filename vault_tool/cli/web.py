@@ -18,10 +18,15 @@ import click
 from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Busy, Exit, UsageError
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    import anyio
+
     from vault_tool.files.local import LocalFolder
     from vault_tool.verbs.vault import Vault
+else:
+    anyio = deferred("anyio")  # 40 ms
 
 _PORT = 8378
 _HOST = "127.0.0.1"
@@ -59,7 +64,6 @@ def web(call: Call, port: int | None, no_open: bool) -> Exit:
         call.emit(at, _shown)
         _open(local, root, at.url, no_open)
         return Exit.DONE
-    import anyio  # with the server, a third of a second that only a server pays
 
     from vault_tool.mcp.listening import Door, listening
     from vault_tool.web.app import application, serve

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.redaction import blank
@@ -21,8 +21,14 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
+
+if TYPE_CHECKING:
+    import secrets
+else:
+    secrets = deferred("secrets")  # 10 ms
 
 TOKEN_LENGTH = 8
 
@@ -97,8 +103,6 @@ class LocalFolder:
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
-        import secrets  # 4 ms, and a folder needs one token in its life
-
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
         self._write(_TOKEN_FILE, f"{token}\n".encode())
         self._write(_PLACE_FILE, self._place(), durable=False)
@@ -235,8 +239,6 @@ class LocalFolder:
 
         One that others may read (it came by a pull, or by a copy) is no secret, and is replaced.
         """
-        import secrets  # 4 ms, and only a server needs it
-
         found = (
             ""
             if anew or not self._is_private(_HTTP_TOKEN_FILE)

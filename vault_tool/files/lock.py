@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    from filelock import FileLock
+    import filelock
+else:
+    filelock = deferred("filelock")  # 33 ms
 
 LOCK_FILE = "write.lock"
 NEXT_FILE = "write.next"
@@ -58,23 +61,19 @@ def lock(root: Path, wait: float = WAIT, holder: str = "write") -> Iterator[bool
 
 
 @cache
-def _guard(real_root: str, name: str) -> FileLock:
-    from filelock import FileLock  # 33 ms (it brings asyncio), and reading needs no lock
-
-    return FileLock(Path(real_root) / LOCAL / name, poll_interval=_POLL_SECONDS)
+def _guard(real_root: str, name: str) -> filelock.FileLock:
+    return filelock.FileLock(Path(real_root) / LOCAL / name, poll_interval=_POLL_SECONDS)
 
 
-def _acquire(guard: FileLock, root: Path, wait: float) -> None:
-    from filelock import Timeout  # as above
-
+def _acquire(guard: filelock.FileLock, root: Path, wait: float) -> None:
     until = time.monotonic() + wait
     turn = _guard(os.path.realpath(root), NEXT_FILE)
     try:
         # Only a courtesy: whoever is stopped while it waits must not keep the others out.
-        with suppress(Timeout):
+        with suppress(filelock.Timeout):
             turn.acquire(timeout=wait / 2)
         guard.acquire(timeout=max(0.0, until - time.monotonic()))
-    except Timeout as fault:
+    except filelock.Timeout as fault:
         raise Busy(f"{_who_holds(root)}; waited {wait:g} s", "nothing was changed; try again when it is done") from fault
     except (OSError, NotImplementedError) as fault:
         reason = os.strerror(fault.errno).lower() if isinstance(fault, OSError) and fault.errno else str(fault)

@@ -9,12 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage, write_in
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
+
+if TYPE_CHECKING:
+    import filelock
+else:
+    filelock = deferred("filelock")  # 33 ms
 
 LOCK_FILE = "owner.lock"
 OWNER_FILE = "owner.json"
@@ -139,12 +145,10 @@ def _read_record(root: Path, name: str) -> dict[str, Any]:
 
 def _is_locked(root: Path) -> bool:
     """Whether a process holds the lock, by trying it for a moment; only asked where a record says that one does."""
-    from filelock import FileLock, Timeout  # 33 ms (it brings asyncio), and a vault without a watcher never needs it
-
-    guard = FileLock(root / LOCAL / LOCK_FILE, is_singleton=False)
+    guard = filelock.FileLock(root / LOCAL / LOCK_FILE, is_singleton=False)
     try:
         guard.acquire(timeout=0)
-    except Timeout:
+    except filelock.Timeout:
         return True
     except (OSError, NotImplementedError):
         return False

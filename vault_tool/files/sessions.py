@@ -9,14 +9,20 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
+
+if TYPE_CHECKING:
+    import filelock
+else:
+    filelock = deferred("filelock")  # 33 ms
 
 LIFE = timedelta(days=30)
 """How long the state of a session is kept after its last call."""
@@ -191,14 +197,14 @@ class Sessions:
     @contextmanager
     def _locked(self) -> Iterator[Folder]:
         """The folder, with its own lock: what a reader notes must not wait for a long write of notes."""
-        from filelock import FileLock, Timeout  # 33 ms (it brings asyncio), and only a call in a session keeps state
-
         where = f"{LOCAL}/{_FOLDER}"
         with storage(where), opened(self.root, (LOCAL, _FOLDER), create=True, mode=_PRIVATE_FOLDER) as folder:
-            guard = FileLock(self.root / LOCAL / _LOCK_FILE, is_singleton=False, poll_interval=_POLL_SECONDS, mode=_PRIVATE_FILE)
+            guard = filelock.FileLock(
+                self.root / LOCAL / _LOCK_FILE, is_singleton=False, poll_interval=_POLL_SECONDS, mode=_PRIVATE_FILE
+            )
             try:
                 guard.acquire(timeout=self.wait)
-            except Timeout as fault:
+            except filelock.Timeout as fault:
                 raise Busy(f"another process holds {LOCAL}/{_LOCK_FILE}", "nothing was changed; try again") from fault
             except NotImplementedError as fault:
                 raise StorageError(f"cannot lock {LOCAL}/{_LOCK_FILE}: {fault}", "the vault's disk must know locks") from fault

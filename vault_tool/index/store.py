@@ -18,9 +18,12 @@ from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.manifest import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.schema import TABLES
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     import tempfile
+else:
+    tempfile = deferred("tempfile")  # 8 ms
 
 
 class Replaced(Exception):
@@ -169,8 +172,6 @@ class Store:
         except OSError:
             writable = False
         if not writable:
-            import tempfile  # 8 ms that only a read-only vault needs
-
             self.drop()
             self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", ignore_cleanup_errors=True)
 

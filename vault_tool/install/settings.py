@@ -6,10 +6,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import ConfigError, UsageError
 from vault_tool.install import jsonc
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    import tomllib
+
+    import tomlkit
+else:
+    tomlkit = deferred("tomlkit")  # 50 ms
+    tomllib = deferred("tomllib")  # 5 ms
 
 _OURS = re.compile(r'(?:\bvt(?:\.exe)?|"vault_tool)".*"mcp"')
 _HOOK = re.compile(r"\bhook (?:session-start|prompt|pre-compact|session-end) --client\b")
@@ -53,8 +62,6 @@ class SettingsFile:
     def value(self, path: Sequence[str]) -> Any:
         """What stands at a path of names, or None."""
         if self._toml:
-            import tomllib  # only one client has it
-
             found: Any = tomllib.loads(self.text)
             for name in path:
                 found = found.get(name) if isinstance(found, dict) else None
@@ -82,8 +89,6 @@ class SettingsFile:
         if not is_ours(self.value(path)):
             return
         if self._toml:
-            import tomlkit  # only one client has it
-
             document = tomlkit.parse(self.text)
             table: Any = document[path[0]]
             table.remove(path[1])
@@ -125,8 +130,6 @@ class SettingsFile:
         """Change the text; what it cannot be changed to or from is a ConfigError."""
         try:
             if self._toml:
-                import tomllib  # only one client has it
-
                 tomllib.loads(self.text)
             elif self.text.strip():
                 jsonc.parse(self.text)
@@ -139,8 +142,6 @@ class SettingsFile:
 
 
 def _with_table(text: str, path: Sequence[str], entry: Mapping[str, Any]) -> str:
-    import tomlkit  # only one client has it
-
     document = tomlkit.parse(text)
     if path[0] not in document:
         document[path[0]] = tomlkit.table(is_super_table=True)

@@ -14,6 +14,7 @@ from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named
 from vault_tool.model.ids import canonical
+from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
@@ -24,7 +25,9 @@ from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
+    import jsonschema
+else:
+    jsonschema = deferred("jsonschema")  # 0.1 s
 
 _WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
 """What an agent should know of how the indexes stand to the files."""
@@ -144,10 +147,8 @@ def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @cache
-def _validator(tool: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator  # 60 ms, and a client may only want the list
-
-    return Draft202012Validator(named("full")[tool]["inputSchema"])
+def _validator(tool: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(named("full")[tool]["inputSchema"])
 
 
 def _plain(value: object) -> Any:

@@ -24,13 +24,18 @@ from vault_tool.index.session_order import SessionOrder
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.vault.standing import Standings
 
 if TYPE_CHECKING:
+    import platformdirs
+
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.vectors.vectors import Vectors
+else:
+    platformdirs = deferred("platformdirs")  # 5 ms
 
 ORIGINS = ("owner", "agent", "import")
 
@@ -460,9 +465,8 @@ def global_root(env: Mapping[str, str]) -> Path:
     """Where this person's global vault is: `$VAULT_GLOBAL`, else in the user's data folder."""
     if env.get("VAULT_GLOBAL"):
         return Path(env["VAULT_GLOBAL"]).expanduser()
-    from platformdirs import user_data_path  # 15 ms, and only where neither a path nor a folder says which vault
 
-    return user_data_path("vault", appauthor=False)
+    return platformdirs.user_data_path("vault", appauthor=False)
 
 
 def _checked_root(root: Path) -> Path:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_tool.model.details import IDS, Details
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import is_pulled
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import tokens
+
+if TYPE_CHECKING:
+    import orjson
+else:
+    orjson = deferred("orjson")  # 15 ms
 
 NOTICE = "check against what you see now"
 
@@ -25,8 +31,6 @@ class Leans(Protocol):
 
 def lean_tokens(found: Leans) -> int:
     """The tokens that an answer, or a part of it, takes in the lean form: what budgets count, for it is what is sent."""
-    import orjson  # 15 ms, and only a budget needs it
-
     return tokens(orjson.dumps(found.lean(lambda identity: identity[:SHOWN_PREFIX])).decode())
 
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import UsageError
 from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.types import UNKNOWN_WEIGHT, RecordClass, Registry
 from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = deferred("difflib")  # 5 ms
 
 _SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
@@ -76,10 +83,10 @@ def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[st
     """UsageError for a type that nobody here knows or has `used` yet, and that is nearly one of those that there are."""
     if types.spec(type).known or type in (names := used()):
         return
-    from difflib import get_close_matches  # 3 ms, and only a slip needs it
 
     known = (spec.name for spec in types.of_class(RecordClass.OBSERVATION))
-    near = get_close_matches(type.casefold(), [name for name in {*known, *names} if name[:1] == type[:1].casefold()], 1, _SLIP)
+    alike = [name for name in {*known, *names} if name[:1] == type[:1].casefold()]
+    near = difflib.get_close_matches(type.casefold(), alike, 1, _SLIP)
     if near:
         keep = f"`{option} {near[0]}`; a type of your own that is new needs --new-type (`new_type`)"
         raise UsageError(f"`{one_line(type, 40)}` is no type here yet, and nearly `{near[0]}`", keep)
@@ -89,8 +96,7 @@ def unknown_type(types: Registry, type: str) -> tuple[str, ...]:
     """What to say of a type that a vault does not know: it may be meant, or mistyped."""
     if types.spec(type).known:
         return ()
-    from difflib import get_close_matches  # 3 ms, and only a slip needs it
 
-    near = get_close_matches(type.casefold(), list(types.specs))
+    near = difflib.get_close_matches(type.casefold(), list(types.specs))
     meant = f"; did you mean {', '.join(near)}?" if near else ""
     return (f"`{type}` is not a type of this vault: it is kept as an observation of weight {UNKNOWN_WEIGHT:g}{meant}",)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool import config as settings
 from vault_tool.errors import ConfigError, GitError, Refused, UsageError
@@ -19,6 +19,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Record, Understanding, Workspace
 from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
+from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import machine_settings
@@ -27,6 +28,11 @@ from vault_tool.vault.machine_settings import MachineOption
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.pages import first_pages
 from vault_tool.verbs.remember import Provenance, provenance
+
+if TYPE_CHECKING:
+    import tomlkit
+else:
+    tomlkit = deferred("tomlkit")  # 50 ms
 
 TEMPORARIES = ".*.vt-*.tmp"
 """The files of a write under way; a killed one leaves its own behind until the next command sweeps it."""
@@ -340,8 +346,6 @@ def _options(vault: Context) -> Iterator[Option]:
 
 
 def _with_setting(text: str, name: str, value: str) -> str:
-    import tomlkit  # 20 ms, and only for setting an option
-
     known = {option for option in settings.sentences() if option not in settings.TABLES}
     if name not in known:
         raise UsageError(f"`{one_line(name, 40)}` cannot be set here", f"the options are {', '.join(sorted(known))}")

@@ -6,8 +6,12 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from vault_tool.util.deferred import deferred
+
 if TYPE_CHECKING:
     import numpy as np
+else:
+    np = deferred("numpy")  # 0.2 s
 
 Positions = Mapping[str, tuple[float, float]]
 
@@ -22,8 +26,6 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
     What was placed `before` begins there and moves little, so that a map that is opened again is known again; the rest begins
     at a place that follows from its id. The same input gives the same map.
     """
-    import numpy as np  # 0.2 s, and only a map needs it
-
     count = len(ids)
     if count == 0:
         return {}
@@ -53,8 +55,6 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
 
 def _repelled(at: np.ndarray, ideal: float) -> np.ndarray:
     """What all others push each node by."""
-    import numpy as np  # loaded with the caller
-
     apart = at[:, None, :] - at[None, :, :]
     squared = (apart**2).sum(axis=2) + 1e-3
     np.fill_diagonal(squared, np.inf)

@@ -7,12 +7,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import Result, call, first_line, honouring, output
 from vault_tool.files.git.survey import INDEX_HOOKS, Survey, TreeEntry, converted, hook_folder, hooks
 from vault_tool.files.git.worktree import PATHS_A_CALL
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = deferred("tempfile")  # 8 ms
 
 Run = Callable[..., Result]
 
@@ -81,8 +88,6 @@ def run_hook(repo: Repo, before: Survey, run: Run, name: str, *args: str) -> Non
 @contextmanager
 def _own_index(repo: Repo, limit: float) -> Iterator[Run]:
     """What runs git and hooks with an index of their own, which begins as the person's and so knows the stats of files."""
-    import tempfile  # 8 ms, and only repositories with hooks or signing need it
-
     with tempfile.TemporaryDirectory(prefix="commit-") as folder:
         index = Path(folder, "index")
         with suppress(FileNotFoundError):

@@ -10,8 +10,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = deferred("tempfile")  # 8 ms
 
 CALL_LIMIT = 30.0
 """Seconds that one git call may take."""
@@ -123,8 +130,6 @@ def honouring(
 
     A call that takes longer is ended with everything it started, and its result says so.
     """
-    import tempfile  # 8 ms, and only repositories with programs of their own need it
-
     around = _environment(()) | {"GIT_EDITOR": ":", "GIT_SEQUENCE_EDITOR": ":", "SSH_ASKPASS_REQUIRE": "never"} | dict(env or {})
     # Files, not pipes: what a hook leaves in the background holds a pipe open long after git has gone.
     with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:

@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from vault_tool.util.deferred import deferred
+
 if TYPE_CHECKING:
     import httpx
+else:
+    httpx = deferred("httpx")  # 0.2 s
 
 _LONGEST_LINE = 2**16
 _MOST_LINES = 2**26
@@ -94,8 +98,6 @@ class EmbeddingServer:
 
     @contextmanager
     def _posted(self, path: str, body: Mapping[str, Any], seconds: float, key: str) -> Iterator[httpx.Response]:
-        import httpx  # loaded with the client
-
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         try:
             with self._client.stream("POST", f"{self._url}{path}", json=body, headers=headers, timeout=seconds) as response:
@@ -111,8 +113,6 @@ class EmbeddingServer:
 
     @cached_property
     def _client(self) -> httpx.Client:
-        import httpx  # 70 ms, and only who asks a server needs it
-
         # Neither a proxy on the way to this machine nor a redirection may carry texts and key to where nobody sent them.
         return httpx.Client(trust_env=self._remote, follow_redirects=False, headers={"Accept-Encoding": "identity"})
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.embedder import Embedded
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+else:
+    np = deferred("numpy")  # 0.2 s
 
 Numbers: TypeAlias = Sequence[float]
 Ask: TypeAlias = Callable[[Sequence[str]], Sequence[Numbers]]
@@ -111,8 +114,6 @@ class _Work:
         self._in_a_row = 0
 
     def embedded(self, count: int) -> Embedded:
-        import numpy as np  # 100 ms, and nothing is embedded without it
-
         if self._in_a_row and not self._rows:
             self._doubt(self._refused[max(self._refused)])
         vectors = np.zeros((count, self._dimensions or 0), np.float32)
@@ -129,8 +130,6 @@ def _usual_size(rows: Sequence[Numbers]) -> int | None:
 
 def _unit(row: Numbers, dimensions: int | None) -> NDArray[np.float32] | str:
     """The row at length 1, or why it is no vector."""
-    import numpy as np  # 100 ms, and nothing is embedded without it
-
     if not len(row):
         return "the vector is empty"
     if len(row) != (dimensions or len(row)):

@@ -14,10 +14,15 @@ from typing import IO, TYPE_CHECKING
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
 from vault_tool.index.embedding.onnx import FILES, MODEL, folder_in
 from vault_tool.util.atomic import storage
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
+    import filelock
     import httpx
+else:
+    filelock = deferred("filelock")  # 33 ms
+    httpx = deferred("httpx")  # 0.2 s
 
 URL = "https://chroma-onnx-models.s3.amazonaws.com/all-MiniLM-L6-v2/onnx.tar.gz"
 SHA256 = "913d7300ceae3b2dbc2c50d1de4baacab4be7b9380491c27fab7418616a16ec3"
@@ -66,21 +71,17 @@ class _BrokeOff(Exception):
 
 @contextmanager
 def _alone(home: Path) -> Iterator[None]:
-    from filelock import FileLock, Timeout  # only a download needs it here
-
     with storage(str(home)):
         home.mkdir(parents=True, exist_ok=True)
     try:
-        with FileLock(home / "onnx.lock", timeout=0):
+        with filelock.FileLock(home / "onnx.lock", timeout=0):
             yield
-    except Timeout as fault:
+    except filelock.Timeout as fault:
         raise Busy("another process is fetching the model", "wait for it") from fault
 
 
 def _continue(part: Path, url: str, progress: Callable[[int, int], None]) -> None:
     """Ask for what is missing of the archive and add it to the part that is there."""
-    import httpx  # 70 ms, and only a download needs it here
-
     before = _size(part)
     try:
         headers = {"Range": f"bytes={before}-"} if before else {}

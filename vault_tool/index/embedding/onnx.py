@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.embedder import Embedded, Role
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+else:
+    np = deferred("numpy")  # 0.2 s
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -53,8 +56,6 @@ class Local:
         self, texts: Sequence[str], role: Role, instruction: str | Sequence[str] = "", seconds: float | None = None
     ) -> Embedded:
         """A vector a text; role and instruction make no difference to this model, and it answers in its own time."""
-        import numpy as np  # 100 ms, and nothing is embedded without it
-
         with self._loading:
             tokenizer, session = self._tokenizer, self._session
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
@@ -67,8 +68,6 @@ class Local:
         return Embedded(vectors, {int(at): "the vector holds a NaN or an infinity" for at in bad})
 
     def _vectors(self, session: Any, rows: Sequence[Sequence[int]]) -> NDArray[np.float32]:
-        import numpy as np  # loaded by `embed`
-
         ids = np.zeros((len(rows), len(rows[0])), np.int64)
         mask = np.zeros_like(ids)
         for at, row in enumerate(rows):

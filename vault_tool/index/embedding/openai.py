@@ -7,7 +7,7 @@ import binascii
 import time
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.asking import NoAnswer, ServerReply
@@ -16,7 +16,13 @@ from vault_tool.index.embedding.calling import LATER
 from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.served import Limits, Served, mapping
 from vault_tool.machine import Key
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = deferred("numpy")  # 0.2 s
 
 MODEL = "text-embedding-3-small"
 RETRIES = 2
@@ -111,7 +117,6 @@ def _numbers(found: Any) -> Numbers:
     """A vector as it comes: numbers, or their four bytes each in base64. What is neither is refused as a vector."""
     if not isinstance(found, str):
         return found  # type: ignore[no-any-return]
-    import numpy as np  # 100 ms, and nothing is embedded without it
 
     try:
         data = base64.b64decode(found, validate=True)

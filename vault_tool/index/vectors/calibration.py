@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vault_tool.index.vectors.vector_store import Background, Matrix
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import numpy as np
+else:
+    np = deferred("numpy")  # 0.2 s
 
 SAMPLE = 800
 """Texts that are compared with each other; 300,000 pairs pin the 99.9th percentile to about 0.003."""
@@ -35,16 +40,14 @@ def shipped(model: str) -> Background:
 
 def measured(vectors: Matrix, owners: Sequence[object]) -> Background | None:
     """The background of a sample: every pair whose owners differ. None for too small a sample."""
-    import numpy  # 100 ms, and most commands look at no vector
-
     if len(vectors) < ENOUGH:
         return None
     cosines = vectors @ vectors.T
     codes = {owner: number for number, owner in enumerate(dict.fromkeys(owners))}
-    whose = numpy.array([codes[owner] for owner in owners])
-    apart = numpy.triu(whose[:, None] != whose[None, :], 1)
-    pairs = cosines[apart].astype(numpy.float64)
+    whose = np.array([codes[owner] for owner in owners])
+    apart = np.triu(whose[:, None] != whose[None, :], 1)
+    pairs = cosines[apart].astype(np.float64)
     if not len(pairs):
         return None
-    q90, q99, q999 = (float(q) for q in numpy.quantile(pairs, [0.9, 0.99, 0.999]))
+    q90, q99, q999 = (float(q) for q in np.quantile(pairs, [0.9, 0.99, 0.999]))
     return Background(float(pairs.mean()), float(pairs.std()), q90, q99, q999, len(pairs))

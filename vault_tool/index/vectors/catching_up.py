@@ -12,9 +12,14 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.files import secrets
 from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vault_tool.index.vectors.vector_store import Matrix
+else:
+    np = deferred("numpy")  # 0.2 s
 
 BATCH = 50
 """Texts a call, and the most that a kill can cost."""
@@ -153,9 +158,7 @@ class Backfill:
 
 def _not_unit(vectors: Matrix, good: Sequence[int]) -> set[int]:
     """Those of the rows that are no directions: one such vector would spoil every answer."""
-    import numpy  # 100 ms, and most commands look at no vector
-
-    lengths = numpy.linalg.norm(vectors, axis=1) if len(good) else ()
+    lengths = np.linalg.norm(vectors, axis=1) if len(good) else ()
     return {n for n in good if not 0.98 < float(lengths[n]) < 1.02}
 
 

@@ -10,7 +10,7 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
 import orjson
@@ -19,6 +19,12 @@ from vault_tool.errors import StorageError
 from vault_tool.index.manifest import discard, make_way
 from vault_tool.index.vectors.vector_store import StoreUnavailable
 from vault_tool.util import atomic
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    import chromadb
+else:
+    chromadb = deferred("chromadb")  # 1 s
 
 FOLDER = "chroma"
 PROBE_SECONDS = 120.0
@@ -91,8 +97,6 @@ class InFolder:
 
     def connect(self) -> Any:
         """See Home."""
-        import chromadb  # loaded already
-
         make_way(self.folder, folder=True)
         return chromadb.PersistentClient(str(self.folder), settings=_settings())
 
@@ -157,8 +161,6 @@ class AtAddress:
 
     def connect(self) -> Any:
         """See Home."""
-        import chromadb  # as above
-
         parts = urlsplit(self.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         return chromadb.HttpClient(parts.hostname or "localhost", port, parts.scheme == "https", settings=_settings())
@@ -185,8 +187,6 @@ def home(store: str, root: Path, cache: Path) -> Home:
 
 def look_through(folder: Path) -> None:
     """Open every collection and search it: what a child process does to see whether it survives."""
-    import chromadb  # as above
-
     client = chromadb.PersistentClient(str(folder), settings=_settings())
     for collection in client.list_collections():
         found = client.get_collection(collection.name, embedding_function=None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.vectors.rows import Heads, Numbers, Rows
@@ -13,6 +13,12 @@ from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet, VectorView
 from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.background import Future
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = deferred("numpy")  # 0.2 s
 
 _FIRST_LOOK = 40
 _MORE = 4
@@ -172,8 +178,6 @@ class Similarities:
 
     def scores(self, paths: Collection[str]) -> Iterator[PerspectiveScores]:
         """How those of these files that have a vector stand to the question, by each perspective."""
-        import numpy  # 100 ms, and most commands look at no vector
-
         for angle in self._angles:
             there: list[str] = []
             rows: list[int] = []
@@ -190,11 +194,11 @@ class Similarities:
             if not there:
                 continue
             cosines = angle.at(rows)
-            counts = numpy.diff([*begins, len(rows)])
-            whole = (numpy.add.reduceat(cosines, begins) / counts).astype(numpy.float32)
+            counts = np.diff([*begins, len(rows)])
+            whole = (np.add.reduceat(cosines, begins) / counts).astype(np.float32)
             head = cosines[begins]
             head[headless] = whole[headless]
-            yield PerspectiveScores(angle.perspective, there, head, numpy.maximum.reduceat(cosines, begins), whole)
+            yield PerspectiveScores(angle.perspective, there, head, np.maximum.reduceat(cosines, begins), whole)
 
     def first_passages(self) -> tuple[Numbers, Matrix]:
         """The rows of all first passages, ascending, with their vectors, as the first perspective has them."""
@@ -257,8 +261,6 @@ class ExactStore:
 
     def vectors_of(self, paths: Collection[str], perspective: str = GENERAL) -> dict[str, Vector]:
         """One vector a file, of length 1: the mean of its passages'."""
-        import numpy  # 100 ms, and most commands look at no vector
-
         view = self._view(perspective)
         if view is None:
             return {}
@@ -267,15 +269,13 @@ class ExactStore:
             numbers = _with_vector(places)
             if numbers:
                 mean = _readable(view.rows).vectors[list(numbers)].mean(axis=0)
-                length = float(numpy.linalg.norm(mean))
+                length = float(np.linalg.norm(mean))
                 if length > 0:
-                    found[path] = (mean / length).astype(numpy.float32)
+                    found[path] = (mean / length).astype(np.float32)
         return found
 
     def nearest(self, paths: Collection[str], limit: int, perspective: str = GENERAL) -> dict[str, list[VectorHit]]:
         """For each of these files the others whose first passage is nearest to it, best first."""
-        import numpy  # as above
-
         view = self._view(perspective)
         if view is None:
             return {}
@@ -284,7 +284,7 @@ class ExactStore:
         for start in range(0, len(vectors), _AT_ONCE):
             some = vectors[start : start + _AT_ONCE]
             # This way round a block of questions costs little more than one.
-            numbers, table = _by_heads(view.rows, numpy.stack([vector for _, vector in some]))
+            numbers, table = _by_heads(view.rows, np.stack([vector for _, vector in some]))
             for (path, _), cosines in zip(some, table, strict=True):
                 hits = _best_heads(self._ledger(), view, perspective, numbers, cosines, limit + 1)
                 found[path] = [hit for hit in hits if hit.path != path][:limit]
@@ -317,10 +317,8 @@ def _readable(rows: Rows) -> Rows:
 
 def _product(vectors: Matrix, query: Vector) -> Vector:
     """The product of each row with the query."""
-    import numpy  # as above
-
     # As fast as BLAS on two cores, for memory is what it waits for, and leaves no thread spinning beside the rest of the answer.
-    found: Vector = numpy.einsum("ij,j->i", vectors, query)
+    found: Vector = np.einsum("ij,j->i", vectors, query)
     return found
 
 
@@ -348,22 +346,18 @@ def _by_heads(rows: Rows, queries: Matrix) -> tuple[Numbers, Matrix]:
 
 def table_between(one: Sequence[str], other: Sequence[str], found: Mapping[str, Vector]) -> Matrix:
     """The cosine of each file of one list with each of the other, by the vectors that were found; 0 where one has none."""
-    import numpy  # as above
-
     if not found or not one or not other:
-        return numpy.zeros((len(one), len(other)), dtype=numpy.float32)
-    nothing = numpy.zeros_like(next(iter(found.values())))
-    rows, columns = (numpy.stack([found.get(path, nothing) for path in paths]) for paths in (one, other))
+        return np.zeros((len(one), len(other)), dtype=np.float32)
+    nothing = np.zeros_like(next(iter(found.values())))
+    rows, columns = (np.stack([found.get(path, nothing) for path in paths]) for paths in (one, other))
     table: Matrix = rows @ columns.T
     return table
 
 
 def mean_of(vectors: Sequence[Vector]) -> Vector:
     """What lies between several vectors, of length 1."""
-    import numpy  # as above
-
-    middle: Vector = numpy.mean(vectors, axis=0, dtype=numpy.float32)
-    return middle / max(float(numpy.linalg.norm(middle)), 1e-12)
+    middle: Vector = np.mean(vectors, axis=0, dtype=np.float32)
+    return middle / max(float(np.linalg.norm(middle)), 1e-12)
 
 
 def _best_of(
@@ -411,20 +405,16 @@ def _best_owned(
 
 
 def _highest(cosines: Vector, count: int) -> list[int]:
-    import numpy  # as above
-
     if count >= len(cosines):
         return list(range(len(cosines)))
-    found: list[int] = numpy.argpartition(cosines, len(cosines) - count)[len(cosines) - count :].tolist()
+    found: list[int] = np.argpartition(cosines, len(cosines) - count)[len(cosines) - count :].tolist()
     return found
 
 
 def _best_and_equal(cosines: Vector, count: int) -> list[tuple[int, float]]:
     """The highest, with all that equal the last of them: each with its number."""
-    import numpy  # as above
-
-    least = numpy.partition(cosines, len(cosines) - count)[len(cosines) - count] if count < len(cosines) else -2.0
-    found = numpy.flatnonzero(cosines >= least)
+    least = np.partition(cosines, len(cosines) - count)[len(cosines) - count] if count < len(cosines) else -2.0
+    found = np.flatnonzero(cosines >= least)
     return list(zip(found.tolist(), cosines[found].tolist(), strict=True))
 
 

@@ -15,10 +15,14 @@ import orjson
 from vault_tool.errors import StorageError
 from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.atomic import storage
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
 
 if TYPE_CHECKING:
     import numpy
+    import numpy as np
+else:
+    np = deferred("numpy")  # 0.2 s
 
 VERSION = 1
 KEY_BYTES = 16
@@ -80,7 +84,6 @@ class Rows:
     ) -> None:
         self.name = name
         """The file's name: another name is other rows."""
-        import numpy  # 100 ms, and most commands look at no vector
 
         self._array = array
         # Without the class of mapped arrays, which does more at each step than the step takes.
@@ -115,8 +118,6 @@ class Rows:
 
     def first_passages(self, start: int = 0) -> Numbers:
         """The rows from `start` on that are the first passage of a note."""
-        import numpy  # 100 ms, and most commands look at no vector
-
         last_bytes = self._array[start:].getfield("u1", KEY_BYTES - 1)
         return start + numpy.flatnonzero(last_bytes & LATER == 0)
 
@@ -148,8 +149,6 @@ class Rows:
 
         The first time the keys are put in order, which takes 100 ms a million.
         """
-        import numpy  # 100 ms, and most commands look at no vector
-
         if not len(self) or not self.sound():
             return [-1] * (len(joined) // KEY_BYTES)
         if self._order is None or len(self) - len(self._order.rows) > _CHUNK_ROWS:
@@ -198,8 +197,6 @@ class Heads:
 
 def gathered(rows: Rows, before: Heads | None) -> Heads:
     """The first passages of all rows; `before` has those of the first of them."""
-    import numpy  # as above
-
     new = rows.first_passages(before.seen if before else 0)
     known = len(before.numbers) if before else 0
     room = before.room if before else None
@@ -248,8 +245,6 @@ def header(path: Path) -> Header | None:
 
 def append(path: Path, dimensions: int, at: int, keys: Sequence[bytes], vectors: Matrix) -> None:
     """Put rows after the first `at`, over whatever a killed process left there, and wait for the disk."""
-    import numpy  # 100 ms, and most commands look at no vector
-
     rows = numpy.zeros(len(keys), dtype=_layout(dimensions))
     rows["key"] = numpy.frombuffer(b"".join(keys), dtype=f"V{KEY_BYTES}")
     rows["vector"] = vectors
@@ -286,8 +281,6 @@ def read(path: Path, dimensions: int, start: int, end: int) -> Iterator[numpy.nd
 
 def opened(path: Path, dimensions: int, count: int, copies: Mapped | None = None) -> Rows | None:
     """The first `count` rows: small files read whole, large ones mapped. None for a file that has fewer."""
-    import numpy  # as above
-
     layout = _layout(dimensions)
     need = HEADER_BYTES + count * layout.itemsize
     try:
@@ -319,8 +312,6 @@ def salvage(path: Path, dimensions: int) -> Iterator[tuple[int, list[bytes], Mat
 
     A batch breaks off before a row that is not, and the next begins after it.
     """
-    import numpy  # as above
-
     layout = _layout(dimensions)
     try:
         with path.open("rb") as file:
@@ -363,7 +354,5 @@ def _check(key: Any, vector: Any) -> int:
 
 
 def _layout(dimensions: int) -> numpy.dtype[Any]:
-    import numpy  # as above
-
     pad = _ROW_HEAD - KEY_BYTES - 4
     return numpy.dtype([("key", f"V{KEY_BYTES}"), ("check", "<u4"), ("pad", f"V{pad}"), ("vector", "<f4", (dimensions,))])

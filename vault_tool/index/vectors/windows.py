@@ -6,9 +6,14 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from vault_tool.index.vectors.vector_store import Background, Matrix, Vector
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vault_tool.index.vectors.exact import Similarities
+else:
+    np = deferred("numpy")  # 0.2 s
 
 _LEAST = 0.02
 """The least deviation that cosines are measured by."""
@@ -20,18 +25,16 @@ class Windows:
     """
 
     def __init__(self, found: Similarities, sentences: Matrix, known: Background, small: float) -> None:
-        import numpy  # 100 ms, and most commands look at no vector
-
         self._found = found
         self._numbers, vectors = found.first_passages()
         cosines = vectors @ sentences.T
         # A pair's vector is the mean of its two, so that its cosines follow from theirs.
-        lengths = numpy.maximum(numpy.linalg.norm(sentences[:-1] + sentences[1:], axis=1), _LEAST)
-        cosines = numpy.hstack([cosines, (cosines[:, :-1] + cosines[:, 1:]) / lengths])
+        lengths = np.maximum(np.linalg.norm(sentences[:-1] + sentences[1:], axis=1), _LEAST)
+        cosines = np.hstack([cosines, (cosines[:, :-1] + cosines[:, 1:]) / lengths])
         share = len(cosines) / (len(cosines) + small)
         mean = share * cosines.mean(axis=0) + (1 - share) * known.mean
         # What is foreign to a vault is far from all of it alike: by so narrow a spread something would always stand out.
-        deviation = numpy.maximum(cosines.std(axis=0), max(known.sd, _LEAST))
+        deviation = np.maximum(cosines.std(axis=0), max(known.sd, _LEAST))
         self._deviations: Vector = ((cosines - mean) / deviation).max(axis=1)
 
     def leading(self, limit: int) -> list[str]:
@@ -40,8 +43,6 @@ class Windows:
 
     def of(self, paths: Collection[str]) -> dict[str, float]:
         """The deviations of each of these notes whose first passage has a vector."""
-        import numpy  # as above
-
         rows = self._found.head_rows(paths)
-        at = numpy.searchsorted(self._numbers, list(rows.values()))
+        at = np.searchsorted(self._numbers, list(rows.values()))
         return dict(zip(rows, self._deviations[at].tolist(), strict=True))

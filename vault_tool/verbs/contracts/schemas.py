@@ -9,13 +9,16 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from vault_tool.errors import NotFound
+from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
 from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
+    import jsonschema
     from jsonschema.exceptions import ValidationError
+else:
+    jsonschema = deferred("jsonschema")  # 0.1 s
 
 OPERATIONS = ("read", "write", "update")
 
@@ -65,10 +68,8 @@ def _text(operation: str) -> str:
 
 
 @cache
-def _validator(operation: str) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator  # 60 ms, and only requests need it
-
-    return Draft202012Validator(schema(operation))
+def _validator(operation: str) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(schema(operation))
 
 
 def faults_of(error: ValidationError) -> Iterator[RequestFault]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError
@@ -16,6 +16,7 @@ from vault_tool.index.reading import UNREADABLE
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
@@ -25,6 +26,11 @@ from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.look import EYES_FIRST, PAGE
 from vault_tool.verbs.recall.filters import Filters, unknown
 from vault_tool.verbs.recall.query import Query, Recalled
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = deferred("difflib")  # 5 ms
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
@@ -179,9 +185,8 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
         there = vault.index.catalog.types()
         if kind.casefold() in map(str.casefold, there):
             continue
-        from difflib import get_close_matches  # 3 ms, and only a slip needs it
 
-        near = get_close_matches(kind.casefold(), sorted({*known, *there}))
+        near = difflib.get_close_matches(kind.casefold(), sorted({*known, *there}))
         hint = f"did you mean {', '.join(near)}?" if near else "`vt get-stats` counts the types that there are"
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 

@@ -1,0 +1,28 @@
+"""Modules that are loaded at their first use: a command that never needs them does not pay for them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+class Deferred(ModuleType):
+    """A module by its name; it is loaded when a name in it is first asked for. Once asked, a name costs a plain lookup.
+
+    What Python itself has as `importlib.util.LazyLoader` looks for the module's file at once, which a cold command
+    would pay for each; the statement `lazy import` (PEP 810) comes with Python 3.15.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(import_module(self.__name__), name)
+        setattr(self, name, found)
+        return found
+
+
+def deferred(name: str) -> Any:
+    """The module called `name`, to be loaded at its first use. Beside it stands what it costs to load.
+
+    Declared as `if TYPE_CHECKING: import name`, `else: name = deferred("name")`, so that types are known.
+    """
+    return Deferred(name)
