@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,12 @@ from vault_tool.cli.lazy import LazyGroup
 from vault_tool.cli.options import common_options
 from vault_tool.cli.table import ELSEWHERE, SECTIONS
 from vault_tool.errors import Exit, StorageError, VaultError
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from click import shell_completion
+else:
+    shell_completion = deferred("click.shell_completion")  # 4 ms, for a shell that completes
 
 PROGRAM = "vt"
 COMPLETION_VARIABLE = "_VT_COMPLETE"
@@ -81,9 +88,7 @@ def explain(fault: BaseException) -> Failure:
 def _run(given: list[str]) -> int:
     instruction = os.environ.get(COMPLETION_VARIABLE)  # the shell's protocol, not a setting of the vault
     if instruction:
-        from click.shell_completion import shell_complete  # only completion needs it
-
-        return shell_complete(group, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+        return shell_completion.shell_complete(group, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     arguments = [_as_text(argument) for argument in given] or ["--help"]
     if arguments[0] == "help":
         arguments = [*arguments[1:], "--help"]

@@ -11,12 +11,15 @@ from vault_tool.cli.options import Call, Decorated
 from vault_tool.errors import VaultError
 from vault_tool.model.ids import as_prefix
 from vault_tool.model.types import RecordClass
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
+    from click import shell_completion
 
     from vault_tool.vault.context import Context
+else:
+    shell_completion = deferred("click.shell_completion")  # 4 ms, for a shell that completes
 
 MOST_OFFERED = 50
 
@@ -35,14 +38,14 @@ class Name(click.ParamType[str]):
         """The text as it is."""
         return str(value)
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[shell_completion.CompletionItem]:
         """What the vault's index offers as it stands; nothing where there is no vault."""
-        from click.shell_completion import CompletionItem  # only completion needs it
-
         call = ctx.find_object(Call) or Call()
         try:
             with call.open_vault() as vault:
-                return [CompletionItem(value, help=about) for value, about in self._offer(vault, incomplete)]
+                return [shell_completion.CompletionItem(value, help=about) for value, about in self._offer(vault, incomplete)]
         except (VaultError, OSError):
             return []
 

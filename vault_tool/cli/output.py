@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from vault_tool.cli.blocks import (
@@ -32,10 +34,13 @@ from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     import orjson
-    from rich.console import Console
-    from rich.progress import Progress
+    import rich.console
+    import rich.progress
+    import rich.table
+    import rich.text
 else:
     orjson = deferred("orjson")  # 15 ms
+    rich = deferred("rich")  # 30 ms, which a pipe or a program need not pay
 
 ERROR_LENGTH = 200
 """Most characters of an error's line; `--json` and `--debug` give the whole."""
@@ -244,7 +249,7 @@ class _Bar:
         self._title = title
         self._closes = closes
         self._since = time.monotonic()
-        self._bar: Progress | None = None
+        self._bar: rich.progress.Progress | None = None
 
     def show(self, done: int, total: int) -> None:
         if self._bar is None:
@@ -261,13 +266,16 @@ class _Bar:
             self._bar = None
 
 
-def _started_bar(title: str) -> Progress:
-    from rich.console import Console  # rich takes 30 ms, and only what is slow anyway draws a bar
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(file=sys.stderr)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    bar = Progress(*columns, console=console, transient=True)
+def _started_bar(title: str) -> rich.progress.Progress:
+    console = rich.console.Console(file=sys.stderr)
+    of = rich.progress
+    columns = (
+        of.TextColumn("{task.description}", markup=False),
+        of.BarColumn(),
+        of.MofNCompleteColumn(),
+        of.TimeRemainingColumn(),
+    )
+    bar = of.Progress(*columns, console=console, transient=True)
     bar.add_task(title, total=None)
     bar.start()
     return bar
@@ -300,11 +308,9 @@ def _unread(freshness: Any) -> Iterator[str]:
 
 def _write_rich(blocks: Iterable[Block]) -> None:
     """The same answer for a terminal, in colour unless NO_COLOR or TERM=dumb say otherwise."""
-    from rich.console import Console  # 30 ms, which a pipe or a program need not pay
-
     buffer = io.StringIO()
-    screen = Console()
-    console = Console(
+    screen = rich.console.Console()
+    console = rich.console.Console(
         file=buffer,
         width=screen.width,
         force_terminal=True,
@@ -322,48 +328,43 @@ def _write_rich(blocks: Iterable[Block]) -> None:
     write(buffer.getvalue())
 
 
-def _draw(console: Console, block: Block) -> None:
-    from rich.text import Text  # loaded with the console already
-
+def _draw(console: rich.console.Console, block: Block) -> None:
     match block:
         case Table(columns=columns, rows=rows) if rows and not PATHS.isdisjoint(columns[1:]):
             for number, line in enumerate(aligned(block, console.width)):
-                console.print(Text(line, style="" if number else "dim"), soft_wrap=True)
+                console.print(rich.text.Text(line, style="" if number else "dim"), soft_wrap=True)
         case Table(rows=rows) if rows:
             console.print(_rich_table(block))
         case Heading():
-            console.print(Text("\n".join(plain_block(block)), style="bold"))
+            console.print(rich.text.Text("\n".join(plain_block(block)), style="bold"))
         case Diff(text):
             for line in visible(text).split("\n"):
-                console.print(Text(line, style=_DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
+                console.print(rich.text.Text(line, style=_DIFF_STYLES.get(line[:1], "")), soft_wrap=True)
         case Body():
             for line in plain_block(block):
-                console.print(Text.assemble((BAR, "dim"), line.removeprefix(BAR)), soft_wrap=True)
+                console.print(rich.text.Text.assemble((BAR, "dim"), line.removeprefix(BAR)), soft_wrap=True)
         case Printed(text):
-            console.print(Text(visible(text)), soft_wrap=True)
+            console.print(rich.text.Text(visible(text)), soft_wrap=True)
         case Fields(pairs):
             broad = max((len(name) for name, _ in pairs), default=0) + 1
             for name, value in pairs:
-                console.print(Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", value), soft_wrap=True)
+                console.print(rich.text.Text.assemble((f"{name}:".ljust(broad), "dim"), "  ", value), soft_wrap=True)
         case _:
-            console.print(Text("\n".join(plain_block(block))), soft_wrap=True)
+            console.print(rich.text.Text("\n".join(plain_block(block))), soft_wrap=True)
 
 
 def _rich_table(block: Table) -> Any:
-    from rich.table import Table as RichTable  # loaded for terminals only
-    from rich.text import Text
-
-    drawn = RichTable(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    drawn = rich.table.Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
     for index, name in enumerate(block.columns):
         drawn.add_column(
-            Text(name),
+            rich.text.Text(name),
             justify="right" if name in block.right else "left",
             style="cyan" if name == "id" else "",
             no_wrap=index == 0 or name in block.right,
             overflow="fold",
         )
     for row in block.rows:
-        drawn.add_row(*map(Text, row))
+        drawn.add_row(*map(rich.text.Text, row))
     return drawn
 
 
@@ -378,8 +379,6 @@ def _plain_value(value: object) -> object:
 
 def _to_json_slowly(value: object) -> str:
     """JSON of what orjson declines: file names that are not text, and whole numbers past 64 bits."""
-    import json  # rarely needed
-    from dataclasses import fields, is_dataclass
 
     def as_plain(item: object) -> object:
         if is_dataclass(item) and not isinstance(item, type):

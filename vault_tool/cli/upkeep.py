@@ -14,12 +14,17 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.verbs import upkeep
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
+    from vault_tool.install import clients, delivery
     from vault_tool.install.delivery import Delivery
+else:
+    clients = deferred("vault_tool.install.clients")  # 20 ms, and only `doctor --client` needs these
+    delivery = deferred("vault_tool.install.delivery")  # as above
 
 
 @command("status", "vt status", "vt status --json")
@@ -39,10 +44,7 @@ def doctor(call: Call, fix: bool, client: str) -> Exit:
     hooks and, where it can be given another model, what a model is sent are tried one after the other.
     """
     if client:
-        from vault_tool.install.clients import UserMachine  # with a server of HTTP, which no other command here needs
-        from vault_tool.install.delivery import prove
-
-        proven = prove(client, UserMachine(os.environ, sys.platform), Path.cwd())
+        proven = delivery.prove(client, clients.UserMachine(os.environ, sys.platform), Path.cwd())
         outcome = call.emit(proven, _delivery)
         return Exit.FINDINGS if not proven.delivered and outcome is Exit.DONE else outcome
     with call.open_vault() as vault:

@@ -24,12 +24,20 @@ from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.presence import LOCK_FILE, Owner
 from vault_tool.owner.spawning import IDLE, answers, make_way, started
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
+    from vault_tool.cli import answering
+    from vault_tool.owner import owner_lock
     from vault_tool.vault.context import Context
+    from vault_tool.watch import watcher as file_watcher
     from vault_tool.watch.change_feed import NoteChange
     from vault_tool.watch.watcher import Watcher, WatchReport
+else:
+    owner_lock = deferred("vault_tool.owner.owner_lock")  # 5 ms, and only a process that stays needs these
+    file_watcher = deferred("vault_tool.watch.watcher")  # 40 ms with watchdog
+    answering = deferred("vault_tool.cli.answering")  # as above
 
 MOST_LINES = 100
 """Most changes that a person is shown one by one when they come at once; JSON has them all."""
@@ -57,19 +65,16 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
     Prints a line for each change: + added, ~ modified, > moved, - removed, ! problem. CORE.md is made anew at most
     once an hour. It ends with Ctrl-C.
     """
-    from vault_tool.owner.owner_lock import WAIT, own  # both bring threads and asyncio, which no other command needs
-    from vault_tool.watch.watcher import Watcher
-
     with call.open_vault() as vault:
         tell = _tell_json if call.json else _tell
-        watcher = Watcher(vault, tell, reconcile=reconcile, poll=poll)
+        watcher = file_watcher.Watcher(vault, tell, reconcile=reconcile, poll=poll)
         if once:
             watcher.once()
             return Exit.DONE
         # A process that nobody started by hand leaves for one that somebody did.
         holder = presence.owner(vault.root)
-        wait = _HANDOVER if holder is not None and holder.background and make_way(vault.root) else WAIT
-        with own(vault.root, vault.clock, wait) as me, _until_stopped() as stop, _answering(vault, me, watcher, stop):
+        wait = _HANDOVER if holder is not None and holder.background and make_way(vault.root) else owner_lock.WAIT
+        with owner_lock.own(vault.root, vault.clock, wait) as me, _until_stopped() as stop, _answering(vault, me, watcher, stop):
             watcher.run(stop)
         if stop.reason:
             output.say(stop.reason)
@@ -93,10 +98,6 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
     It keeps indexes, vectors and model in memory, watches the files as `vt watch` does, and answers what other commands
     and agents' clients ask on a socket for its user alone. It leaves when nobody has asked for ten minutes.
     """
-    from vault_tool.cli.answering import serving
-    from vault_tool.owner.owner_lock import own  # as above
-    from vault_tool.watch.watcher import Watcher
-
     with call.open_vault() as vault:
         if ends:
             left = make_way(vault.root)
@@ -104,10 +105,10 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
         _require_allowed(vault)
         if background:
             return call.emit(_in_the_background(vault.root, idle), _presence)
-        watcher = Watcher(vault, _ignore)
-        with own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
+        watcher = file_watcher.Watcher(vault, _ignore)
+        with owner_lock.own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
-                with serving(vault, me, watcher.fresh_and_quiet, stop.leave) as server:
+                with answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave) as server:
                     _Guard(vault.root, stop, lambda: server.idle >= idle).start()
                     watcher.run(stop)
             except OSError as fault:
@@ -147,12 +148,10 @@ def _require_allowed(vault: Context) -> None:
 @contextmanager
 def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -> Iterator[None]:
     """Answer for others beside watching, where that can be; the watcher goes on without."""
-    from vault_tool.cli.answering import serving  # with the verbs
-
     with ExitStack() as stack:
         if not network_disk(vault.root):
             try:
-                stack.enter_context(serving(vault, me, watcher.fresh_and_quiet, stop.leave))
+                stack.enter_context(answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave))
             except OSError as fault:
                 output.warn(f"nobody can ask this process: {fault.strerror or fault}")
         yield

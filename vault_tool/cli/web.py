@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     import anyio
 
     from vault_tool.files.local import LocalFolder
+    from vault_tool.mcp import listening
     from vault_tool.verbs.vault import Vault
+    from vault_tool.web import app as web_app
+    from vault_tool.web import door as web_door
 else:
+    listening = deferred("vault_tool.mcp.listening")  # 80 ms with uvicorn and Starlette, and only servers need these
+    web_app = deferred("vault_tool.web.app")  # as above
+    web_door = deferred("vault_tool.web.door")  # as above
     anyio = deferred("anyio")  # 40 ms
 
 _PORT = 8378
@@ -65,25 +71,21 @@ def web(call: Call, port: int | None, no_open: bool) -> Exit:
         _open(local, root, at.url, no_open)
         return Exit.DONE
 
-    from vault_tool.mcp.listening import Door, listening
-    from vault_tool.web.app import application, serve
-    from vault_tool.web.door import Entrance
-
     try:
-        found = listening(_HOST, _PORT if port is None else port)
+        found = listening.listening(_HOST, _PORT if port is None else port)
     except Busy:
         if port is not None:
             raise
-        found = listening(_HOST, 0)
-    door = Door(_HOST, found.getsockname()[1], "")
-    entrance, secret = Entrance(), secrets.token_urlsafe(32)
-    app = application(root, lambda: _opened(call, root), door, entrance, secret)
+        found = listening.listening(_HOST, 0)
+    door = listening.Door(_HOST, found.getsockname()[1], "")
+    entrance, secret = web_door.Entrance(), secrets.token_urlsafe(32)
+    app = web_app.application(root, lambda: _opened(call, root), door, entrance, secret)
     local.serve_pages({"port": door.port, "pid": os.getpid(), "secret": secret})
     try:
         at = WebPage(_link(door.port, entrance.new_code()), running=False)
         call.emit(at, _shown)
         _open(local, root, at.url, no_open)
-        anyio.run(serve, app, found)
+        anyio.run(web_app.serve, app, found)
     finally:
         local.serve_pages(None)
         with suppress(OSError):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import Listing
@@ -25,6 +25,12 @@ from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import RecordClass
 from vault_tool.util.collecting import no_collection
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.model import consent
+else:
+    consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 _E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
 _BUSY_SECONDS = 5.0
@@ -370,12 +376,11 @@ class Catalog:
             said[target].append(signal_of(data))
         if not said:
             return frozenset()
-        from vault_tool.model.consent import consent_of  # 1.5 ms, and few vaults have asked anybody
 
         found: set[str] = set()
         for target, records in said.items():
             rows = Catalog.rows(self, f"SELECT {ENTRY} FROM main.entries WHERE id = ?", (target,))
-            found.update(target for row in rows if consent_of(entry_of(row), merge(records)).withheld)
+            found.update(target for row in rows if consent.consent_of(entry_of(row), merge(records)).withheld)
         return frozenset(found)
 
     def generation(self) -> int:

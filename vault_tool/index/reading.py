@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -28,7 +29,14 @@ from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass, Registry
 from vault_tool.util.clock import stamp
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
+
+if TYPE_CHECKING:
+    from vault_tool.importing import notes, titles
+else:
+    notes = deferred("vault_tool.importing.notes")  # 10 ms, and only a folder of somebody else's notes needs these
+    titles = deferred("vault_tool.importing.titles")  # as above
 
 RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
 _EPISODES = f"{VAULT}/episodes/"
@@ -205,12 +213,10 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
     Whatever its head says of ids, types and origins, it is nobody's memory but a text that came with the folder.
     """
-    from vault_tool.importing.notes import ImportOptions, made  # 25 ms, and few vaults have notes around them
-
     size, found = len(data), content_hash(data)
     identity = derived_id("around", path)
     moment = stamp(datetime.fromtimestamp(stat[1] / 1_000_000_000, UTC))
-    taken = made(path.removeprefix(AROUND), data, ImportOptions(), registry, identity=identity, fallback=moment)
+    taken = notes.made(path.removeprefix(AROUND), data, notes.ImportOptions(), registry, identity=identity, fallback=moment)
     problems = tuple(replace(one, path=path) for one in taken.problems)
     told = data
     if taken.data is None or not taken.identity:
@@ -218,7 +224,9 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
         if not body.strip() or any(one.code in ("not-text", "conflict-markers") for one in problems):
             kind = UNREADABLE if any(one.severity is Severity.ERROR for one in problems) else "other"
             return Seen(path, kind, stat, size, found, problems=problems)
-        again = made(path.removeprefix(AROUND), body.encode(), ImportOptions(), registry, identity=identity, fallback=moment)
+        again = notes.made(
+            path.removeprefix(AROUND), body.encode(), notes.ImportOptions(), registry, identity=identity, fallback=moment
+        )
         told = again.data or b""
     else:
         told = taken.data or b""
@@ -254,9 +262,7 @@ def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
 
 def _by_its_text(unread: Seen, body: str) -> Seen:
     """A note whose head cannot be read, searched as a page is."""
-    from vault_tool.importing.titles import title_of  # 4 ms, and few heads cannot be read
-
-    title = title_of(unread.path, {}, body)
+    title = titles.title_of(unread.path, {}, body)
     shown = one_line(body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH)
     return replace(unread, page=Page(unread.path, title, shown), text=page(unread.path, title, body))
 

@@ -15,7 +15,10 @@ class Deferred(ModuleType):
     """
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self.__name__), name)
+        module = import_module(self.__name__)
+        found = getattr(module, name, None)
+        if found is None:
+            found = import_module(f"{self.__name__}.{name}") if hasattr(module, "__path__") else getattr(module, name)
         setattr(self, name, found)
         return found
 

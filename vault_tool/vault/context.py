@@ -31,10 +31,13 @@ from vault_tool.vault.standing import Standings
 if TYPE_CHECKING:
     import platformdirs
 
+    from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.vectors.vectors import Vectors
 else:
+    choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
+    onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     platformdirs = deferred("platformdirs")  # 5 ms
 
 ORIGINS = ("owner", "agent", "import")
@@ -314,9 +317,7 @@ class Context:
     @cached_property
     def embedder(self) -> Choice:
         """Who turns texts into vectors here, and why; chosen once for the process, loaded by its first use."""
-        from vault_tool.index.embedding.choose import choose  # only what compares meanings needs it
-
-        return choose(self.machine, self.models)
+        return choose.choose(self.machine, self.models)
 
     @cached_property
     def vectors(self) -> Vectors:
@@ -331,10 +332,8 @@ class Context:
 
     def _embedder_of(self, name: str) -> Embedder | None:
         """The embedder whose vectors are called `name`, unless texts would leave this machine for it."""
-        from vault_tool.index.embedding.choose import named  # only what compares meanings needs it
-
         provider, _, model = name.partition(":")
-        found = named(replace(self.machine, model=model), provider, self.models)
+        found = choose.named(replace(self.machine, model=model), provider, self.models)
         return found if found is not None and found.name == name and not found.remote else None
 
     def reload_embedder(self) -> None:
@@ -348,10 +347,8 @@ class Context:
     @property
     def models(self) -> Path:
         """The folder of local models."""
-        from vault_tool.index.embedding.onnx import usual_models  # only what compares meanings needs it
-
         home = self.environ.get("HOME") or self.environ.get("USERPROFILE") or str(Path.home())
-        return Path(self.machine.models) if self.machine.models else usual_models(Path(home))
+        return Path(self.machine.models) if self.machine.models else onnx.usual_models(Path(home))
 
     def superseded_by(self, identity: str) -> tuple[str, ...]:
         """The ids of what replaces an understanding; nothing for one that is active."""

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
 from vault_tool.files import tombstones
@@ -15,8 +16,16 @@ from vault_tool.index.schema import link_name
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
+
+if TYPE_CHECKING:
+    from vault_tool.consolidation import similar_names as similar_names_module
+    from vault_tool.model import consent
+else:
+    similar_names_module = deferred("vault_tool.consolidation.similar_names")  # 5 ms, where a name is not found
+    consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
@@ -60,10 +69,8 @@ def _require_visible(vault: Context, wanted: str) -> None:
     named = candidates(vault.with_withheld(), wanted) if catalog.withheld() and not vault.everything else ()
     found = next((one for one in named if one.id in catalog.withheld()), None)
     if found is not None and vault.sight in (None, found.text("user")):
-        from vault_tool.model.consent import consent_of  # 1.5 ms, and few were asked
-
         identity = shortest_unambiguous(found.id, catalog.neighbours(found.id))
-        message = f"{identity} is told to nobody: consent to it was {consent_of(found, catalog.signals(found.id)).state}"
+        message = f"{identity} is told to nobody: consent to it was {consent.consent_of(found, catalog.signals(found.id)).state}"
         raise NotFound(message, f"a person sees it: `vt show {identity} --origin owner`")
 
 
@@ -135,11 +142,9 @@ def names_for(vault: Context, name: str) -> tuple[str, ...]:
 
 def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> list[str]:
     """The subjects whose name or alias is nearly `name`, and those of the names `besides` that are, nearest first."""
-    from vault_tool.consolidation.similar_names import similar_names  # difflib costs 3 ms and only a new name needs it
-
     catalog = vault.index.catalog
     new = {normal_name(other): other for other in besides}
-    near = similar_names(name, {*catalog.subject_names(), *new})
+    near = similar_names_module.similar_names(name, {*catalog.subject_names(), *new})
     return list(dict.fromkeys(new[other] if other in new else catalog.subject_named(other)[0].title for other in near))
 
 

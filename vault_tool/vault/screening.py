@@ -11,11 +11,15 @@ from vault_tool.files import frontmatter, git, reader, tombstones
 from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry, Signal
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from vault_tool.files import secrets
     from vault_tool.files.secrets import Secret
     from vault_tool.model.records import Record  # 8 ms, and whoever only looks makes none
     from vault_tool.vault.context import Context, Who
+else:
+    secrets = deferred("vault_tool.files.secrets")  # 3 ms, and only writes need it
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,6 @@ def shareable(session: str) -> str:
     """The session as other clones may know it: nothing where it looks like a secret, for uses are shared unasked."""
     if not session:
         return session
-    from vault_tool.files import secrets  # as below
 
     return "" if secrets.scan(session, ()) else session
 
@@ -99,8 +102,6 @@ def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
 
     A value that the last commit has in that file, or that stands in a line marked as allowed in any of the texts, is no hit.
     """
-    from vault_tool.files import secrets  # 3 ms, and only writes need it
-
     looked_at = list(texts)
     allowed = [line for one in looked_at for line in secrets.marked_lines(one.text)]
     suspects = [one for one in looked_at if secrets.scan(one.text, allowed)]
@@ -116,8 +117,6 @@ def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
 
 def unmarked(path: str, after: bytes, before: bytes = b"") -> list[Problem]:
     """What looks like a secret in a file and did not stand in its old text, as problems of its lines."""
-    from vault_tool.files import secrets  # as above
-
     return [_problem(path, hit, secrets.MARKER) for hit in secrets.scan(_decoded(after), [_decoded(before)])]
 
 
@@ -134,8 +133,6 @@ def in_notes(vault: Context, notes: Sequence[str], journals: Sequence[str]) -> I
 
     A file whose content held nothing before is not searched again. Indexes must be fresh.
     """
-    from vault_tool.files import secrets  # as above
-
     known = vault.index.catalog.files([*notes, *journals])
     screened = Screened(vault.root, secrets.rules())
     clean_before = screened.clean()
@@ -159,8 +156,6 @@ def in_notes(vault: Context, notes: Sequence[str], journals: Sequence[str]) -> I
 
 def masked(text: str) -> str:
     """A generated text with what looks like a secret cut down: it goes into prompts and history unasked."""
-    from vault_tool.files import secrets  # as above
-
     return secrets.masked(text)
 
 

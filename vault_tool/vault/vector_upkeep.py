@@ -5,11 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.layout import CACHE
 from vault_tool.model.problems import Problem, note
+from vault_tool.util.deferred import deferred
 from vault_tool.vault.context import Context
+
+if TYPE_CHECKING:
+    from vault_tool.index.vectors import chroma, keeping
+else:
+    chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
+    keeping = deferred("vault_tool.index.vectors.keeping")  # as above
 
 _FEW = 50
 """A vault of so few notes is embedded by the first answer that is made of meaning."""
@@ -95,12 +103,9 @@ def upkeep_stamp(vault: Context) -> tuple[object, ...]:
 
     Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
     """
-    from vault_tool.index.vectors.chroma import FOLDER, InFolder  # only where there may be vectors
-    from vault_tool.index.vectors.keeping import exported_well
-
     catalog = vault.index.catalog
-    settled = InFolder(vault.root / CACHE / FOLDER).noted_stamp() is not None
-    return catalog.meta("nonce"), catalog.seq(), exported_well(vault.root), settled
+    settled = chroma.InFolder(vault.root / CACHE / chroma.FOLDER).noted_stamp() is not None
+    return catalog.meta("nonce"), catalog.seq(), keeping.exported_well(vault.root), settled
 
 
 def not_embedded(vault: Context) -> Iterator[Problem]:

@@ -9,16 +9,24 @@ from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.machine import PROVIDERS, Machine
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
+    from vault_tool.index.embedding import choose, ollama, onnx
+    from vault_tool.index.embedding import download as model_download
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.embedding.ollama import Ollama
     from vault_tool.index.vectors.catching_up import CaughtUp
     from vault_tool.index.vectors.status import VectorStatus
+else:
+    choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only embedding needs these
+    model_download = deferred("vault_tool.index.embedding.download")  # as above
+    onnx = deferred("vault_tool.index.embedding.onnx")  # as above
+    ollama = deferred("vault_tool.index.embedding.ollama")  # as above
 
 _SHOWN_REASONS = 3
 _PROBE = 5.0
@@ -143,12 +151,10 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
 
 def lacking(vault: Context, provider: str = "", model: str = "") -> str:
     """What `embed` would have to fetch for the local model first, in words; empty where it would not."""
-    from vault_tool.index.embedding import download, onnx  # only embedding needs them
-
     settings = overridden(vault.machine_settings(), provider, model)
     folder = onnx.folder_in(vault.models)
     wanted = settings.provider == "local" or (settings.provider == "auto" and _choice(vault, settings).embedder is None)
-    return "" if not wanted or onnx.present(folder) else f"{onnx.MODEL} ({download.MEGABYTES} MB) into {folder}"
+    return "" if not wanted or onnx.present(folder) else f"{onnx.MODEL} ({model_download.MEGABYTES} MB) into {folder}"
 
 
 def overridden(settings: Machine, provider: str, model: str) -> Machine:
@@ -162,16 +168,12 @@ def overridden(settings: Machine, provider: str, model: str) -> Machine:
 
 
 def _choice(vault: Context, settings: Machine) -> Choice:
-    from vault_tool.index.embedding.choose import choose  # only embedding needs it
 
-    return choose(settings, vault.models)
+    return choose.choose(settings, vault.models)
 
 
 def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress) -> tuple[Embedder, str]:
     """The embedder, with its model at hand, and what was fetched for that."""
-    from vault_tool.index.embedding.ollama import Ollama
-    from vault_tool.index.embedding.onnx import Local, present  # only embedding needs them
-
     if settings.fault:
         raise UsageError(settings.fault, "mend it first: nothing is embedded until then")
     if settings.provider == "none":
@@ -184,33 +186,28 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
     if embedder is None:
         hint = "`vt embed --download` fetches the local model; `vt status` says what was tried"
         raise EmbeddingUnavailable("nothing is at hand to embed with", hint)
-    if isinstance(embedder, Local) and not present(embedder.folder):
+    if isinstance(embedder, onnx.Local) and not onnx.present(embedder.folder):
         raise EmbeddingUnavailable(
             f"the local model is not in {embedder.folder}", "`vt embed --provider local --download` fetches it"
         )
-    if isinstance(embedder, Ollama) and _pulled(embedder, fetching):
+    if isinstance(embedder, ollama.Ollama) and _pulled(embedder, fetching):
         fetched = embedder.model
     return embedder, fetched
 
 
 def _downloaded(vault: Context, settings: Machine, fetching: Progress) -> str:
     """The folder that the local model was fetched into; empty where it was not needed."""
-    from vault_tool.index.embedding.choose import forget  # only embedding needs them
-    from vault_tool.index.embedding.download import fetch
-
     if not lacking(vault, settings.provider, settings.model):
         return ""
-    folder = fetch(vault.models, fetching)
-    forget()
+    folder = model_download.fetch(vault.models, fetching)
+    choose.forget()
     vault.reload_embedder()
     return str(folder)
 
 
 def _pulled(embedder: Ollama, fetching: Progress) -> bool:
     """Whether the server had to fetch its model first."""
-    from vault_tool.index.embedding.ollama import models_at  # only embedding needs it
-
-    if embedder.model in models_at(embedder.host, _PROBE):
+    if embedder.model in ollama.models_at(embedder.host, _PROBE):
         return False
     embedder.pull(fetching)
     return True

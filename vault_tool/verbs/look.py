@@ -19,6 +19,7 @@ from vault_tool.index.schema import link_name
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import body_hash, content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
@@ -29,7 +30,12 @@ from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.memory_timeline import Timeline, timeline_of
 
 if TYPE_CHECKING:
+    from vault_tool.model import consent
     from vault_tool.model.consent import ConsentRecord
+    from vault_tool.vault import screening
+else:
+    screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
+    consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 PAGE = "page"
 """The kind of a file that is no record."""
@@ -138,9 +144,8 @@ def _shared(session: str) -> str:
     """The session as other clones may know it."""
     if not session:
         return ""
-    from vault_tool.vault.screening import shareable  # 15 ms, for who names a session
 
-    return shareable(session)
+    return screening.shareable(session)
 
 
 def show(
@@ -210,9 +215,8 @@ def _consent(entry: Entry, signals: Sequence[Signal]) -> tuple[ConsentState | No
     """The consent to a memory, and all that was asked and answered."""
     if not any(signal.kind is SignalKind.CONSENT for signal in signals):
         return None, ()
-    from vault_tool.model.consent import consent_of  # 1.5 ms, and few were asked
 
-    found = consent_of(entry, signals)
+    found = consent.consent_of(entry, signals)
     return found.state, found.records
 
 

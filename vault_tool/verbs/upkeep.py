@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from vault_tool.check import check
 from vault_tool.errors import EditRefused, VaultError
@@ -26,12 +27,19 @@ from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.collecting import no_collection
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
+
+if TYPE_CHECKING:
+    from vault_tool.verbs import drafts, remember
+else:
+    drafts = deferred("vault_tool.verbs.drafts")  # 10 ms, for `doctor --fix`
+    remember = deferred("vault_tool.verbs.remember")  # as above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,12 +364,10 @@ def _fixed(vault: Context) -> tuple[Saved, tuple[str, ...], tuple[str, ...]]:
 
 def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
     """Each page that can be a record, made one; the others stay as they are."""
-    from vault_tool.verbs.drafts import adopted_text  # what writes is loaded where something is mended
-
     for path in pages:
         data = reader.read(op.vault.root, path)
         try:
-            adopted, identity, _ = adopted_text(op.vault, path, data, "general")
+            adopted, identity, _ = drafts.adopted_text(op.vault, path, data, "general")
         except VaultError:
             continue
         if not op.vault.allow_secrets and screening.new_in_file(op.vault, path, adopted):
@@ -395,8 +401,6 @@ def _relations(op: Operation, snapshot: Snapshot, unmended: list[str]) -> Iterat
 
 def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edge | str:
     """The edge that one relation comes to, or in words why it comes to none."""
-    from vault_tool.verbs.remember import provenance
-
     if not isinstance(item, dict):
         return f"`{one_line(str(item), 40)}` is no relation: it has a `target` and a `type`"
     named, kind = one_line(str(item.get("target", "")), 60), one_line(str(item.get("type", "")), 40)
@@ -412,7 +416,7 @@ def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edg
         id=new_id(), type=kind, from_id=start.id, from_title=start.title, to_id=end.id, to_title=end.title,
         strength=float(strength) if isinstance(strength, (int, float)) else None,
         body=body_text(one_line(str(item.get("context", "")))),
-        created=vault.now(), **provenance(vault),
+        created=vault.now(), **remember.provenance(vault),
     )  # fmt: skip
 
 

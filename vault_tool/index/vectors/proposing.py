@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, Where
 from vault_tool.machine import EXACT
+from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from vault_tool.index.vectors import chroma, mirror
     from vault_tool.index.vectors.mirror import ChromaStore
+else:
+    chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
+    mirror = deferred("vault_tool.index.vectors.mirror")  # as above
 
 
 class Proposer:
@@ -64,14 +69,11 @@ class Proposer:
 
         return propose
 
-    def _asked(self) -> ChromaStore | None:
+    def _asked(self) -> mirror.ChromaStore | None:
         found = self._sets.found()
         if not self.approximate or found is None:
             return None
         if self._chroma is None or self._chroma.vectors is not found[0]:
-            from vault_tool.index.vectors.chroma import home  # Chroma's side is only for those who chose it
-            from vault_tool.index.vectors.mirror import ChromaStore
-
             self.close()
-            self._chroma = ChromaStore(home(self.store, self._root, self._cache), found[0], self._instructions)
+            self._chroma = mirror.ChromaStore(chroma.home(self.store, self._root, self._cache), found[0], self._instructions)
         return self._chroma

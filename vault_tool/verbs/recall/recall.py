@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import UsageError
@@ -15,6 +15,7 @@ from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.select import within_budget
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
@@ -24,6 +25,11 @@ from vault_tool.verbs.look import EYES_FIRST, body_of
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.query import Fate, ProfileName, Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.weighing import beliefs
+
+if TYPE_CHECKING:
+    from vault_tool.vault import screening
+else:
+    screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
 
 _FRAME = 20
 """Tokens of what stands around the results: names, commas, and that they are to be checked."""
@@ -268,9 +274,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
     """Count each as used, once a session, without one once a day; an answer is not worth less where that fails."""
     now = home.now()
     if session:
-        from vault_tool.vault.screening import shareable  # 15 ms, for who names a session
-
-        session = shareable(session)
+        session = screening.shareable(session)
     with suppress(*seen.UNKEPT):
         known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
         new = [identity for identity in ids if identity not in known]

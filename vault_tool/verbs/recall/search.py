@@ -29,7 +29,10 @@ from vault_tool.verbs.recall.query import Query, Recalled
 
 if TYPE_CHECKING:
     import difflib
+
+    from vault_tool.verbs.recall import engine
 else:
+    engine = deferred("vault_tool.verbs.recall.engine")  # 15 ms, where meanings are compared
     difflib = deferred("difflib")  # 5 ms
 
 MODES = ("auto", "text")
@@ -140,9 +143,8 @@ def search(
     if mode == "text" or everything or _EXACT.search(query):
         hints = () if by_words else tuple(unknown([vault], asked))
         return SearchResults(query=query, results=by_words, freshness=freshness, warnings=hints)
-    from vault_tool.verbs.recall.engine import gather  # what compares meanings loads slowly, and words alone do without
 
-    answer = gather(vault, asked, freshness=freshness)
+    answer = engine.gather(vault, asked, freshness=freshness)
     memories = tuple(_recalled(one) for one in answer.results)
     results = _merged(memories, by_words)[:limit]
     return SearchResults(
