@@ -326,9 +326,8 @@ def _product_with_all(rows: Rows, query: Vector) -> Vector:
     """The product of every row with the query. Of a mapped file no more than a part counts as this process's memory."""
     if len(rows) <= _PART:
         return _product(rows.vectors, query)
-    import numpy  # as above
 
-    found = numpy.empty(len(rows), dtype=numpy.float32)
+    found = np.empty(len(rows), dtype=np.float32)
     for at in range(0, len(rows), _PART):
         found[at : at + _PART] = _product(rows.vectors[at : at + _PART], query)
         rows.let_go()

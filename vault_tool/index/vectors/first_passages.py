@@ -14,10 +14,13 @@ from vault_tool.index.manifest import discard
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER, Mapped, Numbers, Order, Print
 from vault_tool.util.atomic import storage
+from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
 
 if TYPE_CHECKING:
-    import numpy
+    import numpy as np
+else:
+    np = deferred("numpy")  # 0.2 s
 
 VECTORS, KEYS = "first-1-", "keys-1-"
 """What the names of the two files begin with."""
@@ -26,7 +29,7 @@ _BINARY = getattr(os, "O_BINARY", 0)
 _LATE = 4096
 """So many rows may come after the keys were put in order."""
 
-_Array: TypeAlias = "numpy.ndarray[Any, Any]"
+_Array: TypeAlias = "np.ndarray[Any, Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +96,15 @@ def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> C
 
 def mapped(folder: Path, dimensions: int, copies: Copies, count: int) -> Mapped | None:
     """The copies of the first `count` rows, mapped; None where they are not as they were left, or are of other rows."""
-    import numpy  # 100 ms, and most commands look at no vector
-
     if copies.seen != count or not copies.intact(folder):
         return None
     descriptors: list[int] = []
     try:
         descriptors.extend(os.open(folder / name, os.O_RDONLY | _BINARY) for name in (copies.vectors, copies.keys))
-        vectors = _map(descriptors[0], numpy.dtype("<f4"), 0, (copies.count, dimensions))
-        keys = _map(descriptors[1], numpy.dtype("<u8"), 0, (copies.ordered, 2))
-        halves = _map(descriptors[1], numpy.dtype("<u8"), keys.nbytes, (copies.ordered,))
-        order = _map(descriptors[1], numpy.dtype("<u4"), keys.nbytes + halves.nbytes, (copies.ordered,))
+        vectors = _map(descriptors[0], np.dtype("<f4"), 0, (copies.count, dimensions))
+        keys = _map(descriptors[1], np.dtype("<u8"), 0, (copies.ordered, 2))
+        halves = _map(descriptors[1], np.dtype("<u8"), keys.nbytes, (copies.ordered,))
+        order = _map(descriptors[1], np.dtype("<u4"), keys.nbytes + halves.nbytes, (copies.ordered,))
     except (OSError, ValueError):
         for descriptor in descriptors:
             os.close(descriptor)
@@ -121,15 +122,13 @@ def remove(folder: Path, name: str) -> None:
 
 def _put_in_order(file: Path, dimensions: int, count: int, before: Copies) -> str:
     """Write the keys of the first `count` rows and their order to a new file, and remove the one before; its name."""
-    import numpy  # as above
-
     folder, name = file.parent, _new_name(KEYS, file)
-    keys = numpy.empty((count, 2), "<u8")
+    keys = np.empty((count, 2), "<u8")
     at = before.ordered if before.keys else 0
     if at:
-        keys[:at] = numpy.fromfile(folder / before.keys, "<u8", at * 2).reshape(-1, 2)
+        keys[:at] = np.fromfile(folder / before.keys, "<u8", at * 2).reshape(-1, 2)
     for some in rows.read(file, dimensions, at, count):
-        keys[at : at + len(some)] = numpy.frombuffer(some["key"].tobytes(), "<u8").reshape(-1, 2)
+        keys[at : at + len(some)] = np.frombuffer(some["key"].tobytes(), "<u8").reshape(-1, 2)
         at += len(some)
     order = rows.in_order(keys)
     with storage(name):
@@ -153,16 +152,12 @@ def _is_first(keys: _Array) -> _Array:
 
 def _firsts(keys: _Array) -> Numbers:
     """The rows of first passages among those whose keys these are."""
-    import numpy  # as above
-
-    return numpy.flatnonzero(keys.view("u1").reshape(-1, KEY_BYTES)[:, -1] & LATER == 0)
+    return np.flatnonzero(keys.view("u1").reshape(-1, KEY_BYTES)[:, -1] & LATER == 0)
 
 
-def _map(descriptor: int, kind: numpy.dtype[Any], offset: int, shape: tuple[int, ...]) -> _Array:
-    import numpy  # as above
-
+def _map(descriptor: int, kind: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> _Array:
     with os.fdopen(os.dup(descriptor), "rb") as file:
-        return numpy.asarray(numpy.memmap(file, kind, "r", offset, shape))
+        return np.asarray(np.memmap(file, kind, "r", offset, shape))
 
 
 def _stem(name: str) -> str:

@@ -19,7 +19,6 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
 
 if TYPE_CHECKING:
-    import numpy
     import numpy as np
 else:
     np = deferred("numpy")  # 0.2 s
@@ -41,7 +40,7 @@ _ROOM = 17, 16
 
 Print = list[int]
 
-Numbers: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.intp]]"
+Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.intp]]"
 """Numbers of rows."""
 
 
@@ -60,9 +59,9 @@ class Order(NamedTuple):
     themselves by row, for to look at one in the file is to have a page of vectors in memory.
     """
 
-    rows: numpy.ndarray[Any, Any]
-    halves: numpy.ndarray[Any, Any]
-    keys: numpy.ndarray[Any, Any]
+    rows: np.ndarray[Any, Any]
+    halves: np.ndarray[Any, Any]
+    keys: np.ndarray[Any, Any]
 
 
 class Mapped(NamedTuple):
@@ -80,14 +79,14 @@ class Rows:
     """Rows as they were when they were opened. `vectors` is not to be read before `sound` said so."""
 
     def __init__(
-        self, name: str, array: numpy.ndarray[Any, Any], descriptor: int | None, need: int, copies: Mapped | None = None
+        self, name: str, array: np.ndarray[Any, Any], descriptor: int | None, need: int, copies: Mapped | None = None
     ) -> None:
         self.name = name
         """The file's name: another name is other rows."""
 
         self._array = array
         # Without the class of mapped arrays, which does more at each step than the step takes.
-        self._vectors: Matrix = numpy.asarray(array["vector"])
+        self._vectors: Matrix = np.asarray(array["vector"])
         self._files: tuple[tuple[int, int], ...] = ((descriptor, need),) if descriptor is not None else ()
         self._order: Order | None = None
         self._heads: Heads | None = None
@@ -97,7 +96,7 @@ class Rows:
         if copies is not None:
             self._files += copies.files
             self._order = copies.order
-            numbers = numpy.concatenate([copies.firsts, self.first_passages(len(copies.order.rows))])
+            numbers = np.concatenate([copies.firsts, self.first_passages(len(copies.order.rows))])
             self._heads = Heads(len(array), numbers, copies.vectors, copies.vectors)
 
     def __len__(self) -> int:
@@ -119,7 +118,7 @@ class Rows:
     def first_passages(self, start: int = 0) -> Numbers:
         """The rows from `start` on that are the first passage of a note."""
         last_bytes = self._array[start:].getfield("u1", KEY_BYTES - 1)
-        return start + numpy.flatnonzero(last_bytes & LATER == 0)
+        return start + np.flatnonzero(last_bytes & LATER == 0)
 
     def heads(self) -> Heads | None:
         """The first passages side by side; the rows must be `sound`.
@@ -152,12 +151,12 @@ class Rows:
         if not len(self) or not self.sound():
             return [-1] * (len(joined) // KEY_BYTES)
         if self._order is None or len(self) - len(self._order.rows) > _CHUNK_ROWS:
-            self._order = in_order(numpy.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2))
+            self._order = in_order(np.ascontiguousarray(self._array["key"]).view("<u8").reshape(-1, 2))
             self.let_go()
         order, halves, keys = self._order
-        wanted = numpy.frombuffer(joined, "<u8").reshape(-1, 2)
-        at = order[numpy.minimum(numpy.searchsorted(halves, wanted[:, 0]), len(order) - 1)].astype(numpy.intp)
-        found: list[int] = numpy.where((keys[at] == wanted).all(axis=1), at, -1).tolist()
+        wanted = np.frombuffer(joined, "<u8").reshape(-1, 2)
+        at = order[np.minimum(np.searchsorted(halves, wanted[:, 0]), len(order) - 1)].astype(np.intp)
+        found: list[int] = np.where((keys[at] == wanted).all(axis=1), at, -1).tolist()
         if len(order) < len(self):
             late = self._since(len(order))
             for n, row in enumerate(found):
@@ -201,21 +200,19 @@ def gathered(rows: Rows, before: Heads | None) -> Heads:
     known = len(before.numbers) if before else 0
     room = before.room if before else None
     if room is None or len(room) < known + len(new):
-        room = numpy.empty(((known + len(new)) * _ROOM[0] // _ROOM[1] + _CHUNK_ROWS, rows.vectors.shape[1]), numpy.float32)
+        room = np.empty(((known + len(new)) * _ROOM[0] // _ROOM[1] + _CHUNK_ROWS, rows.vectors.shape[1]), np.float32)
         room[:known] = before.vectors if before else 0
     for at in range(0, len(new), _CHUNK_ROWS):
         some = new[at : at + _CHUNK_ROWS]
         room[known + at : known + at + len(some)] = rows.vectors[some]
-    numbers = numpy.concatenate([before.numbers, new]) if before else new
+    numbers = np.concatenate([before.numbers, new]) if before else new
     return Heads(len(rows), numbers, room[: len(numbers)], room)
 
 
-def in_order(keys: numpy.ndarray[Any, Any]) -> Order:
+def in_order(keys: np.ndarray[Any, Any]) -> Order:
     """Keys, each as two numbers, put in order."""
-    import numpy  # as above
-
     # The first half of a key is as good as random; who looks one up compares the whole.
-    order = numpy.argsort(keys[:, 0])
+    order = np.argsort(keys[:, 0])
     return Order(order, keys[order, 0], keys)
 
 
@@ -245,8 +242,8 @@ def header(path: Path) -> Header | None:
 
 def append(path: Path, dimensions: int, at: int, keys: Sequence[bytes], vectors: Matrix) -> None:
     """Put rows after the first `at`, over whatever a killed process left there, and wait for the disk."""
-    rows = numpy.zeros(len(keys), dtype=_layout(dimensions))
-    rows["key"] = numpy.frombuffer(b"".join(keys), dtype=f"V{KEY_BYTES}")
+    rows = np.zeros(len(keys), dtype=_layout(dimensions))
+    rows["key"] = np.frombuffer(b"".join(keys), dtype=f"V{KEY_BYTES}")
     rows["vector"] = vectors
     rows["check"] = [_check(row["key"], row["vector"]) for row in rows]
     data = rows.tobytes()
@@ -265,15 +262,13 @@ def is_large(dimensions: int, count: int) -> bool:
     return HEADER_BYTES + count * (_ROW_HEAD + 4 * dimensions) > _SMALL_BYTES
 
 
-def read(path: Path, dimensions: int, start: int, end: int) -> Iterator[numpy.ndarray[Any, Any]]:
+def read(path: Path, dimensions: int, start: int, end: int) -> Iterator[np.ndarray[Any, Any]]:
     """The rows from `start` to `end` with their keys, some at a time and never mapped; raises StorageError for fewer."""
-    import numpy  # as above
-
     layout = _layout(dimensions)
     with storage(path.name), path.open("rb") as file:
         file.seek(HEADER_BYTES + start * layout.itemsize)
         for at in range(start, end, _CHUNK_ROWS):
-            found = numpy.fromfile(file, layout, min(_CHUNK_ROWS, end - at))
+            found = np.fromfile(file, layout, min(_CHUNK_ROWS, end - at))
             if len(found) < min(_CHUNK_ROWS, end - at):
                 raise StorageError(f"{path.name} was cut short", "run it again: what is missing is embedded again")
             yield found
@@ -294,10 +289,8 @@ def opened(path: Path, dimensions: int, count: int, copies: Mapped | None = None
             if not is_large(dimensions, count):
                 file.seek(HEADER_BYTES)
                 data = file.read(count * layout.itemsize)
-                return (
-                    Rows(path.name, numpy.frombuffer(data, layout), None, need) if len(data) == count * layout.itemsize else None
-                )
-            array = numpy.memmap(file, layout, "r", HEADER_BYTES, (count,))
+                return Rows(path.name, np.frombuffer(data, layout), None, need) if len(data) == count * layout.itemsize else None
+            array = np.memmap(file, layout, "r", HEADER_BYTES, (count,))
         kept, descriptor = descriptor, -1
         return Rows(path.name, array, kept, need, copies)
     except (OSError, ValueError):
@@ -319,7 +312,7 @@ def salvage(path: Path, dimensions: int) -> Iterator[tuple[int, list[bytes], Mat
             number = 0
             while True:
                 data = file.read(_CHUNK_ROWS * layout.itemsize)
-                rows = numpy.frombuffer(data[: len(data) - len(data) % layout.itemsize], layout)
+                rows = np.frombuffer(data[: len(data) - len(data) % layout.itemsize], layout)
                 if not len(rows):
                     return
                 yield from _whole_rows(rows, number)
@@ -337,7 +330,7 @@ def stat_print(path: Path) -> Print:
     return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1)]
 
 
-def _whole_rows(rows: numpy.ndarray[Any, Any], number: int) -> Iterator[tuple[int, list[bytes], Matrix]]:
+def _whole_rows(rows: np.ndarray[Any, Any], number: int) -> Iterator[tuple[int, list[bytes], Matrix]]:
     begin = 0
     good = [_check(row["key"], row["vector"]) == int(row["check"]) for row in rows]
     for at in range(len(rows) + 1):
@@ -353,6 +346,6 @@ def _check(key: Any, vector: Any) -> int:
     return zlib.crc32(vector.tobytes(), zlib.crc32(bytes(key))) or 1
 
 
-def _layout(dimensions: int) -> numpy.dtype[Any]:
+def _layout(dimensions: int) -> np.dtype[Any]:
     pad = _ROW_HEAD - KEY_BYTES - 4
-    return numpy.dtype([("key", f"V{KEY_BYTES}"), ("check", "<u4"), ("pad", f"V{pad}"), ("vector", "<f4", (dimensions,))])
+    return np.dtype([("key", f"V{KEY_BYTES}"), ("check", "<u4"), ("pad", f"V{pad}"), ("vector", "<f4", (dimensions,))])
