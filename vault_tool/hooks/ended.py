@@ -9,14 +9,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    import platformdirs
-else:
-    platformdirs = deferred("platformdirs")  # 5 ms
 
 _LOCAL, _SESSIONS, _ENDED = "_local", "sessions", "ended"
 _HOMES = ("", "memory", "vt-memory")
@@ -69,4 +61,6 @@ def roots(folder: str, vault: str, environ: Mapping[str, str]) -> Iterator[Path]
     if shared := environ.get("VAULT_GLOBAL"):
         yield Path(shared).expanduser()
     elif not named:
-        yield platformdirs.user_data_path("vault", appauthor=False)
+        from platformdirs import user_data_path  # 15 ms, and only where no folder above is the vault
+
+        yield user_data_path("vault", appauthor=False)

@@ -7,7 +7,6 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from vault_tool.hooks.clients import (
     END,
@@ -22,17 +21,6 @@ from vault_tool.hooks.clients import (
     shaped,
     user_of,
 )
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    from vault_tool.hooks import answers, ended
-    from vault_tool.owner import client as client_of_owner
-    from vault_tool.owner import protocol
-else:
-    ended = deferred("vault_tool.hooks.ended")  # next to nothing, and all that an end has time for
-    client_of_owner = deferred("vault_tool.owner.client")  # 5 ms, where an owner is warm
-    protocol = deferred("vault_tool.owner.protocol")  # as above
-    answers = deferred("vault_tool.hooks.answers")  # the whole package, where no owner answers
 
 _SETTINGS, _RECORD = "vault.toml", "_local/owner.json"
 _LONGEST = 10 * 2**20
@@ -63,7 +51,9 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
         session, folder = session_of(told), folder_of(told, environ)
         vault = vault or environ.get("VAULT_ROOT", "")
         if event == END:
-            ended.hand_over(session, folder, vault, environ)
+            from vault_tool.hooks.ended import hand_over  # next to nothing, and all that an end has time for
+
+            hand_over(session, folder, vault, environ)
             return b""
         prompt, source = prompt_of(told) if event == PROMPT else "", str(told.get("source") or "startup")
         # The client replays what it was given before.
@@ -84,13 +74,19 @@ def _absolute(path: str) -> str:
 
 def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     """The text for an event as the vault's owner has it, where there is one that is warm; else as this process finds it."""
-    found = next((root for root in ended.roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
+    from vault_tool.hooks.ended import roots
+
+    found = next((root for root in roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
     if found is not None and _is_warm(found):
-        answer = client_of_owner.ask(str(found.resolve()), {"do": "hook", **asked}) if protocol.allowed() else None
+        from vault_tool.owner.client import ask
+        from vault_tool.owner.protocol import allowed
+
+        answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:
             return str(answer["text"])
+    from vault_tool.hooks.answers import answer_here  # loads the whole package
 
-    return answers.answer_here(asked, environ)
+    return answer_here(asked, environ)
 
 
 def _is_warm(root: Path) -> bool:
