@@ -20,10 +20,10 @@ EXACT = "exact"
 OLLAMA_HOST = "http://localhost:11434"
 OPENAI_URL = "https://api.openai.com/v1"
 
+# What a cognitive memory calls these options, whose file may be put here as it is.
 _FORMER = {
     "provider": ("embedding_provider",), "openai_key": ("openai_api_key",), "model": ("ollama_model", "openai_model"),
 }  # fmt: skip
-"""What a cognitive memory calls these options, whose file may be put here as it is."""
 
 _FILE_MODE = 0o600
 _LONGEST = 2000

@@ -14,14 +14,14 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import parse_time, stamp
 
+# So many points of a curve are computed for the past, and half as many for what is to come.
 _POINTS = 60
-"""So many points of a curve are computed for the past, and half as many for what is to come."""
 
+# So many of the newest accesses are points of the curve too.
 _ACCESSES = 100
-"""So many of the newest accesses are points of the curve too."""
 
+# At most so far ahead it is said what will be.
 _AHEAD = timedelta(days=365)
-"""At most so far ahead it is said what will be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

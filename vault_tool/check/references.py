@@ -12,13 +12,13 @@ from vault_tool.model.types import STORY_EDGES, RecordClass
 _O, _U, _S, _C = RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.CONSOLIDATION
 _MEMORY = frozenset({_O, _U})
 
+# Each field that holds ids, and the classes that they may lead to.
 _FIELDS: Mapping[RecordClass, Mapping[str, frozenset[RecordClass]]] = {
     _O: {"related_to": frozenset({_U}), "problem": frozenset({_O}), "change_targets": _MEMORY},
     _U: {"supersedes": frozenset({_U}), "sources": _MEMORY, "pass": frozenset({_C})},
     RecordClass.EDGE: {"from_id": _MEMORY, "to_id": _MEMORY},
     _C: {"parents": frozenset({_C})},
 }
-"""Each field that holds ids, and the classes that they may lead to."""
 
 _ENDS: Mapping[str, tuple[str, str]] = {
     "ATTEMPTED": ("failed_tactic", "problem"),

@@ -17,8 +17,8 @@ from vault_tool.vault.lean import titled
 from vault_tool.verbs.sessions import ambient
 
 _HEADLINE = 200
+# Most characters of one reminder that a person is shown.
 _REMINDED = 600
-"""Most characters of one reminder that a person is shown."""
 
 
 @command(

@@ -28,8 +28,8 @@ from vault_tool.verbs.vault import Vault
 
 T = TypeVar("T")
 
+# What loads all that an answer needs, and counts as nobody's use of anything.
 _WARMING = ("search", "warm", "--limit", "1", "--json")
-"""What loads all that an answer needs, and counts as nobody's use of anything."""
 
 
 class Answers:

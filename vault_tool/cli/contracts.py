@@ -27,8 +27,8 @@ SHARE = click.FloatRange(0, 1)
 KINDS = click.Choice(("problem", "solution", "failed_tactic", "fact", "preference", "change"))
 ALL_SCHEMAS = "all"
 
+# Most bytes of one run's requests.
 _MOST = 64 * 2**20
-"""Most bytes of one run's requests."""
 
 
 @command("op", "vt op < request.json", "vt op requests.jsonl", "vt op --schema memory.write.request")

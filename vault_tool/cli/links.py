@@ -17,8 +17,8 @@ from vault_tool.verbs import memories
 
 SHARE = click.FloatRange(0, 1)
 
+# The typographer's minus, which no option begins with.
 _MINUS = "\u2212"
-"""The typographer's minus, which no option begins with."""
 
 
 @command("link", "vt link a1b2c3 SOLVES 5f0c2d 'It removes the cause, not the symptom.' --strength 0.8")

@@ -18,8 +18,8 @@ from vault_tool.verbs.recall.recall import recall as recall_verb
 
 _BRIEF = 160
 _SEEN = 400
+# Most characters of a memory that a person is shown here: the rest is one command away, and JSON carries it whole.
 _LONGEST = 2000
-"""Most characters of a memory that a person is shown here: the rest is one command away, and JSON carries it whole."""
 
 
 @command(

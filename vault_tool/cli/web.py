@@ -36,8 +36,8 @@ else:
 
 _PORT = 8378
 _HOST = "127.0.0.1"
+# Seconds that another `vt web` gets to answer.
 _PATIENCE = 3.0
-"""Seconds that another `vt web` gets to answer."""
 
 _OPENING = "page-start.html"
 

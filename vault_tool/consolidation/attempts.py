@@ -61,8 +61,8 @@ _BY_TYPE = {
     "failed_tactic": Outcome.FAILED,
 }
 
+# The types of entries that may tell of an attempt; a fact, a preference or a problem that has the words is none.
 _TELLING = frozenset({"", "general", "ongoing_task", "task_state", "thread"})
-"""The types of entries that may tell of an attempt; a fact, a preference or a problem that has the words is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ ANSWERS = {"solution": "SOLVES", "failed_tactic": "ATTEMPTED"}
 ANSWERS_READ = 200
 PROBLEMS_READ = 30
 
+# So much two memories must have in common (a subject counts two, a tag or the same session one).
 _LEAST = 2
-"""So much two memories must have in common (a subject counts two, a tag or the same session one)."""
 
 
 @dataclass(frozen=True, slots=True)

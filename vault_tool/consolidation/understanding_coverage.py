@@ -19,8 +19,8 @@ COVERING = ("single_subject", "relationship")
 
 _PAIR = 2
 
+# An understanding's id, when it was written, and what it rests on.
 _Synthesis = tuple[str, str, frozenset[str]]
-"""An understanding's id, when it was written, and what it rests on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,40 +14,40 @@ MARKER = "<!-- vt: allow-secret -->"
 """At the end of a line it says that what looks like a secret there is none, or is meant to be kept."""
 
 _ALLOWED = re.compile(r"(?:vt: ?allow-secret|pragma: ?allowlist[ -]secret)[ \t]*(?:-->|\*/)?[ \t\r\"']*$")
+# What documents write where a password belongs: no value that ever opened anything of worth.
 _PLACEHOLDER = re.compile(
     r"(?i:pass(?:word|wd)?|pwd?|secret|token|changeme|change[-_]me|replace[-_]me|placeholder|redacted|your[-_][a-z_-]{2,40}"
     r"|<[\w .-]+>|\[[\w .-]+\]|(?:[a-z]{2,7}[-_]){0,3}(?:x{3,}|\*{3,}|\.{3}|…))"
 )
-"""What documents write where a password belongs: no value that ever opened anything of worth."""
 
+# The words of which sample passwords are made, once figures and signs that stand for letters are read as those letters.
 _SAMPLE = re.compile(
     r"(?:my|your|the|a|an|new|old|test|demo|dummy|fake|super|very|some|user|admin|root|db|database|qwerty|abc|asdf|foo|bar|welcome"
     r"|letmein|sample|in|valid|invalid|wrong|incorrect|strong|complex|default|temp|initial|passw?o?r?d|passaword|secrets?|key|token"
     r"|api|pass|word|pw|[-_.])+"
 )
-"""The words of which sample passwords are made, once figures and signs that stand for letters are read as those letters."""
 
 _LEET = str.maketrans("013457@$!2", "oieastasia")
 _PADDING = re.compile(r"[\d!@#$%^&*?.]{0,6}$")
 
+# Parts, in lower case, of credentials that the documents of Stripe and of JSON web tokens print for everybody.
 _DOCUMENTED = ("bqokikjovbii2hlwgh4olfq2", "4ec39hqlyjwdarjtt1zdp7dc", "eyjzdwiioiixmjm0nty3odkw", "eyjzb21lijoicgf5bg9hzcj")
-"""Parts, in lower case, of credentials that the documents of Stripe and of JSON web tokens print for everybody."""
 
+# Hosts that are kept for examples (RFC 2606): no password opens anything there.
 _RESERVED = re.compile(r"(?i:(?:[\w-]+\.)*(?:example\.(?:com|net|org)|[\w-]+\.(?:example|test|invalid)))(?![\w-]|\.\w)")
-"""Hosts that are kept for examples (RFC 2606): no password opens anything there."""
 
+# A longer password of such a host may be a real one of which only the host was changed.
 _LONGEST_EXAMPLE = 16
-"""A longer password of such a host may be a real one of which only the host was changed."""
 
+# A quoted text that is a phrase, a short word or the name of something: `"secret": "API_KEY"`.
 _NAME = r".* .*|[A-Z]+|[A-Za-z]+(?:[._-][A-Za-z]+)+|(?:V\d)?[A-Z]?[a-z]{0,11}(?:[A-Z][a-z]+)*"
-"""A quoted text that is a phrase, a short word or the name of something: `"secret": "API_KEY"`."""
 
+# As long a password in a URL is one of a document: `u:pw@`, `abc:123@`.
 _SHORTEST = 3
-"""As long a password in a URL is one of a document: `u:pw@`, `abc:123@`."""
 
 _SHOWN = 4
+# Longer lines are looked at in pieces of this many characters, which overlap by more than a key is long.
 _LONGEST_LINE = 4_000
-"""Longer lines are looked at in pieces of this many characters, which overlap by more than a key is long."""
 _OVERLAP = 1_000
 
 

@@ -262,8 +262,8 @@ def _as_json(session: AgentSession) -> bytes:
     return json.dumps(found, ensure_ascii=False).encode()
 
 
+# What the files that were read or written last came to: a call reads a session twice, and the next one reads what it wrote.
 _known: dict[bytes, AgentSession] = {}
-"""What the files that were read or written last came to: a call reads a session twice, and the next one reads what it wrote."""
 
 
 def _keep(data: bytes, session: AgentSession) -> None:

@@ -18,8 +18,8 @@ from vault_tool.util.json_text import read_own
 
 LOG = f"{TURNS}/log"
 
+# When, which turn, and how many bytes it had when it was kept: a look at each file would cost more than the turn.
 _NAME = re.compile(r"\d{20}-([0-9a-f-]{36})\.(\d{1,12})\.json", re.ASCII)
-"""When, which turn, and how many bytes it had when it was kept: a look at each file would cost more than the turn."""
 
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600

@@ -21,10 +21,10 @@ LEAST_TRUTH = 0.3
 FILL_UP = 10
 WARNING_LENGTH = 300
 
+# After so many lines in a row for which there was no room the page is full: a few that do not fit are passed over.
 _MISSES = 20
-"""After so many lines in a row for which there was no room the page is full: a few that do not fit are passed over."""
+# So many of a section are looked at for one whose source may have a line now: they come in turn already.
 _LOOKED_AT = 4
-"""So many of a section are looked at for one whose source may have a line now: they come in turn already."""
 _DATE = re.compile(r"^(> Last updated: )\d{4}-\d{2}-\d{2}", re.MULTILINE)
 
 

@@ -36,8 +36,8 @@ LIMIT = 6
 _LONGEST_NOTE = 250
 _TOLD = 3
 _WRITTEN = 10
+# The same event again within this is another client's hook, or a second copy of ours: a session starts once.
 _SAME_MOMENT = timedelta(minutes=1)
-"""The same event again within this is another client's hook, or a second copy of ours: a session starts once."""
 
 MORE = (
     "\nMore: `orient` gives soul, protocol and orientation whole, `recall` answers a question, `get ID` gives one memory whole.\n"

@@ -11,8 +11,8 @@ from hashlib import sha256
 from pathlib import Path
 
 _LOCAL, _SESSIONS, _ENDED = "_local", "sessions", "ended"
+# As `files.layout` has them, which takes longer to load than all this.
 _HOMES = ("", "memory", "vt-memory")
-"""As `files.layout` has them, which takes longer to load than all this."""
 
 _LONGEST = 2**16
 

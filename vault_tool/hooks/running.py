@@ -23,8 +23,8 @@ from vault_tool.hooks.clients import (
 )
 
 _SETTINGS, _RECORD = "vault.toml", "_local/owner.json"
+# Most bytes that a client may say of an event.
 _LONGEST = 10 * 2**20
-"""Most bytes that a client may say of an event."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -14,11 +14,11 @@ LONGEST = 200
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t\r]*")
 _UNDERLINE = re.compile(r" {0,3}=+[ \t\r]*")
 _ANCHOR = re.compile(r"\s*\{[#:.][^}]*\}\s*$")
+# A line that may stand above a title: a rule, a quote, a picture, a badge, a link, tags, a comment, a field, or nothing.
 _BEFORE_A_TITLE = re.compile(
     r"[ \t\r]*(?:[-*_][-*_ \t]*|>.*|<.*|!\[.*|\[!\[.*|\[\[.*|#[^\s#].*|%%.*|\S.*%%|[\w -]{1,30}::? .*|\{[%{].*"
     r"|import .*|export .*)?[ \t\r]*"
 )
-"""A line that may stand above a title: a rule, a quote, a picture, a badge, a link, tags, a comment, a field, or nothing."""
 
 _SAYS_NOTHING = frozenset({"index", "readme", "_index", "untitled", "default"})
 _FILLED_IN_LATER = ("<%", "{{", "{%")

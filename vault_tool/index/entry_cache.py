@@ -10,14 +10,14 @@ from vault_tool.index.schema import DROPPED, ENTRY, entry_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.collecting import no_collection
 
+# So many entries take about 60 MB, and a third of a second once.
 _MOST = 20_000
-"""So many entries take about 60 MB, and a third of a second once."""
 
+# Of more changes at once it begins anew.
 _MANY = 500
-"""Of more changes at once it begins anew."""
 
+# Who asked so often for some that were not here yet is one who stays: an answer asks three times at most.
 _OFTEN = 6
-"""Who asked so often for some that were not here yet is one who stays: an answer asks three times at most."""
 
 
 class Counted(Protocol):

@@ -45,9 +45,9 @@ _MOST_SPLIT = 4_000
 _MOST_READ = 16
 _MOST_SAID = 23
 _FEW = 50
+# What each word in common with a conversation counts less for each factor of e by which a vault has more than a few notes: many
+# weak coincidences add up in some of them.
 _CHANCE = 0.25
-"""What each word in common with a conversation counts less for each factor of e by which a vault has more than a few notes:
-many weak coincidences add up in some of them."""
 _MOST_NAMES = 4_096
 _GROUPS = "\x1e"
 # Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.

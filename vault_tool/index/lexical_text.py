@@ -11,8 +11,8 @@ from functools import lru_cache
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
+# Stands for a dot within a word: a letter to the tokenizer, and none that anybody types.
 _DOT = "\u02d0"
-"""Stands for a dot within a word: a letter to the tokenizer, and none that anybody types."""
 
 _MOST_HEADINGS = 100
 _FIRST_PARTS = 6
@@ -27,8 +27,8 @@ _SEAMLESS = (
 )
 _RUN = re.compile(f"[{_SEAMLESS}々ー]+")
 _PART = re.compile(r'"([^"]*)"|(\S+)')
+# From the first dot of what is joined by dots. It begins with the dot, so that text without any costs nothing.
 _JOINED = re.compile(r"\.(?<=\w\.)\w++(?:\.\w++)*")
-"""From the first dot of what is joined by dots. It begins with the dot, so that text without any costs nothing."""
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^ \t\n].*)$", re.MULTILINE)  # what closes it is cut off by `headings`
 _FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)

@@ -237,8 +237,8 @@ def _around(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     return replace(seen, size=size, hash=found, entry=replace(seen.entry, head=head, size=size, hash=found), problems=problems)
 
 
+# What a head of the folder around cannot claim: whose it is, what it replaces and that it never fades.
 _NOT_OURS = frozenset({"pinned", "user", "session", "turn", "model", "supersedes", "problem", "related_to", "change_targets"})
-"""What a head of the folder around cannot claim: whose it is, what it replaces and that it never fades."""
 
 
 def _note(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:

@@ -19,17 +19,17 @@ from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import transaction
 from vault_tool.util.native_errors import NoPanics
 
+# Up to so many waiting changes are cheaper to answer for from beside the index than to write.
 _FEW = 100
-"""Up to so many waiting changes are cheaper to answer for from beside the index than to write."""
 
+# Seconds to wait for another process's commit before answering beside the index.
 _QUICK_WAIT = 0.1
-"""Seconds to wait for another process's commit before answering beside the index."""
 
 
+# How much of a question is there is looked up where the words alone could pass for an answer: from this share on,
 _TELLING = 0.15
-"""How much of a question is there is looked up where the words alone could pass for an answer: from this share on,"""
+# and for so many of the best.
 _COVERED = 64
-"""and for so many of the best."""
 
 _HEAD_BYTES = 320
 _LEAST_BYTES = 100

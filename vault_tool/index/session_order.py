@@ -15,8 +15,8 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import SESSION
 from vault_tool.model.types import RecordClass
 
+# Of a longer session only the first so many records are put in order.
 _MOST = 5000
-"""Of a longer session only the first so many records are put in order."""
 
 _NUMBER = re.compile(r"(\d+)")
 

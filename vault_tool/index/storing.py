@@ -40,10 +40,10 @@ _ADD_PAGE = "INSERT INTO pages VALUES (?,?,?)"
 _ADD_FILE = "INSERT OR REPLACE INTO files VALUES (?,?,?,?)"
 _ADD_FACT = "INSERT OR REPLACE INTO meta VALUES (?,?)"
 _ADD_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?,?,?)"
+# The tables of normalised names, each with what an entry has in it.
 _NAMES: Mapping[str, Callable[[Entry], Iterable[str]]] = MappingProxyType(
     {"names": names_of, "memberships": memberships_of, "titles": titles_of, "links": links_of}
 )
-"""The tables of normalised names, each with what an entry has in it."""
 
 _WAIT = "INSERT OR REPLACE INTO lexical_pending VALUES (?,?,?)"
 

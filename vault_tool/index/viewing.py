@@ -25,6 +25,7 @@ CREATE TEMP TABLE viewer (name TEXT PRIMARY KEY);
 """
 
 _NOT_HIDDEN = "n NOT IN (SELECT n FROM temp.hidden)"
+# Views of the same names stand before the tables: no query that is asked through here can pass them by.
 _HIDES = {
     **dict.fromkeys(("entries", "names", "memberships", "titles", "links", "relations"), _NOT_HIDDEN),
     "signals": "target NOT IN (SELECT id FROM temp.hidden)",
@@ -32,7 +33,6 @@ _HIDES = {
     "files": "path NOT IN (SELECT path FROM temp.hidden)",
     "pages": "path NOT IN (SELECT path FROM main.files WHERE kind <> 'page')",
 }
-"""Views of the same names stand before the tables: no query that is asked through here can pass them by."""
 
 _HIDES_FROM_A_USER = {
     "signals": f"{JUDGED_FOR} IN (SELECT name FROM temp.viewer)",
@@ -44,28 +44,29 @@ _OTHERS = f"""
 INSERT OR IGNORE INTO hidden SELECT n, id, path FROM main.entries WHERE {USER} <> '' AND {USER} <> ?
 """
 
+# An understanding tells of what it was made from and of what it revises; one that names its user was made for them.
 _DERIVED = """
 INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM hidden h JOIN main.relations r ON r.target = h.id
     JOIN main.entries e ON e.n = r.n
     WHERE (r.field IN ('from_id', 'to_id'))
        OR (r.field IN ('sources', 'supersedes') AND coalesce({user}, '') = '')
 """.format(user=USER.replace("head", "e.head"))
-"""An understanding tells of what it was made from and of what it revises; one that names its user was made for them."""
 
 _ONE = "INSERT OR IGNORE INTO hidden SELECT n, id, path FROM main.entries WHERE id = ?"
+# An understanding made from other things as well stays: its text is a person's to mend, as after `forget`.
 _MADE_OF_NOTHING_ELSE = """
 INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE e.class = 'understanding'
     AND EXISTS (SELECT 1 FROM main.relations r JOIN hidden h ON h.id = r.target WHERE r.n = e.n AND r.field = 'sources')
     AND NOT EXISTS (SELECT 1 FROM main.relations r WHERE r.n = e.n AND r.field = 'sources'
         AND r.target NOT IN (SELECT id FROM hidden))
 """
-"""An understanding made from other things as well stays: its text is a person's to mend, as after `forget`."""
 
 _LINKS = """
 INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM hidden h JOIN main.relations r ON r.target = h.id
     JOIN main.entries e ON e.n = r.n WHERE r.field IN ('from_id', 'to_id')
 """
 
+# A subject that only others' memories are tagged with is known from them alone.
 _SUBJECTS = """
 INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE e.class = 'subject'
     AND EXISTS (SELECT 1 FROM main.names s JOIN main.memberships m ON m.normal = s.normal
@@ -73,7 +74,6 @@ INSERT OR IGNORE INTO hidden SELECT e.n, e.id, e.path FROM main.entries e WHERE 
     AND NOT EXISTS (SELECT 1 FROM main.names s JOIN main.memberships m ON m.normal = s.normal
         WHERE s.n = e.n AND m.n NOT IN (SELECT n FROM hidden))
 """
-"""A subject that only others' memories are tagged with is known from them alone."""
 
 
 class _VisibleCatalog(Catalog):

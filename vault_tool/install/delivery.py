@@ -23,8 +23,8 @@ from vault_tool.install.stub import Stub, listening
 _PATIENCE = 90
 _PROTOCOL = "2025-06-18"
 _LABEL = "Memory: notes of earlier sessions"
+# What would send a client elsewhere, or tell it that it runs within another.
 _HIDDEN = ("ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID")
-"""What would send a client elsewhere, or tell it that it runs within another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

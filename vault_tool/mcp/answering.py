@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 else:
     jsonschema = deferred("jsonschema")  # 0.1 s
 
+# What an agent should know of how the indexes stand to the files.
 _WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
-"""What an agent should know of how the indexes stand to the files."""
 
 LONGEST = 80_000
 """Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON."""
@@ -38,13 +38,13 @@ LONGEST = 80_000
 LONGEST_CALL = 4 * 2**20
 """Most bytes of a call's arguments."""
 
+# Characters of a text that stay whole, whatever else has to go.
 _PASSAGE = 4000
-"""Characters of a text that stay whole, whatever else has to go."""
 
+# What a person does not see, or what turns and breaks the line that they see.
 _UNSEEN = re.compile(
     "[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-"""What a person does not see, or what turns and breaks the line that they see."""
 
 
 def asked_by(caller: Caller, vault: Vault, session: str = "") -> Vault:

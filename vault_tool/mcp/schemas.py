@@ -39,6 +39,7 @@ _JUDGED: Schema = {
     "additionalProperties": False,
 }
 
+# What a verb takes that its annotations do not say.
 _OF: Mapping[tuple[str, str], Schema] = {
     ("recall", "profile"): {"enum": ["targeted", "ambient", "core"]},
     ("recall", "hops"): {"minimum": 0, "maximum": 2},
@@ -52,15 +53,14 @@ _OF: Mapping[tuple[str, str], Schema] = {
     ("write", "scope"): {"enum": ["repo", "global"]},
     ("write", "kind"): {"enum": ["problem", "solution", "failed_tactic", "fact", "preference", "change"]},
 }
-"""What a verb takes that its annotations do not say."""
 
 _DETAILS: Schema = {
     **dict.fromkeys(("problem", "failure_mode", "commit", "rationale", "mood", "as_of", "expires"), TEXT),
     **dict.fromkeys(("preconditions", "steps", "postconditions", "change_targets"), TEXTS),
 }
 
+# What some modules import for annotations alone.
 _UNLOADED = {"ConsentRecord": ConsentRecord, "Details": Details, "VectorStatus": VectorStatus}
-"""What some modules import for annotations alone."""
 
 
 def _object(**properties: Schema) -> Schema:
@@ -85,6 +85,7 @@ _UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT)
 _CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, date=TEXT, cut=_TRUE)
 _EVIDENCE = _object(id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, date=TEXT, new=_TRUE, cut=_TRUE)
 _ANSWER = {"results": _list(_MEMORY), "degraded": TEXTS, "notice": TEXT, "not_reviewed": _NOT_REVIEWED}
+# The lean forms of answers that have one.
 _LEAN: Mapping[str, Schema] = {
     "bring_to_mind": _object(**_ANSWER, heartbeat_token=_COUNT, compaction_detected=_TRUE),
     "recall": _object(
@@ -100,7 +101,6 @@ _LEAN: Mapping[str, Schema] = {
         ),
     ),
 }  # fmt: skip
-"""The lean forms of answers that have one."""
 
 
 def tools() -> Iterator[Schema]:

@@ -39,8 +39,8 @@ NAME = "vault"
 PATIENCE = 5.0
 """Seconds that what is under way gets when the process is told to end."""
 
+# Lists are the same for a version and a preset, whoever asks.
 _LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")
-"""Lists are the same for a version and a preset, whoever asks."""
 
 Context = ServerRequestContext[Any, Any]
 

@@ -18,8 +18,8 @@ PRESETS = ("lean", "full")
 ALWAYS = "anthropic/alwaysLoad"
 """Says to clients that look tools up only when they need them that these few are to be there from the start."""
 
+# What of a tool a model is given; the rest is for its client.
 _READ = ("name", "description", "inputSchema")
-"""What of a tool a model is given; the rest is for its client."""
 
 Tool = Mapping[str, Any]
 

@@ -24,11 +24,11 @@ IDLE = 600.0
 
 _PATIENCE = 10.0
 _LOOK = 0.02
+# The exit codes of one that has left already, or came second.
 _ENDED_FOR_ANOTHER = (0, 3)
-"""The exit codes of one that has left already, or came second."""
 
+# Seconds in which one that holds the lock begins to listen.
 _COMING_UP = 2.0
-"""Seconds in which one that holds the lock begins to listen."""
 
 
 def spawn(root: str | Path, idle: float = IDLE) -> Popen[Any]:

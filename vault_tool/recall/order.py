@@ -16,11 +16,11 @@ _BEFORE = 1.001
 SPEAKS = 0.2
 """An understanding that matches less than this does not speak for what it was made of."""
 
+# What is of one project or person says nothing of another's.
 _OF = ("project", "user")
-"""What is of one project or person says nothing of another's."""
 
+# A change says an older memory anew where it has at least so many of its telling words, and this part of them.
 _SAME_WORDS = {2: 0.6, 3: 0.5}
-"""A change says an older memory anew where it has at least so many of its telling words, and this part of them."""
 
 
 def overtaken(some: Sequence[Candidate]) -> list[tuple[Candidate, Candidate]]:

@@ -22,6 +22,8 @@ MOST_SENTENCES = 40
 SELF = ("user", "me", "owner", "human")
 """What a vault calls the person who asks, where the question says `I` or `my`."""
 
+# English words that frame a question and tell nothing of its answer. `I` and `our` are none: who asks about themselves looks
+# for what they said themselves; `before` and `after` none either. Other languages rely on rarity alone.
 _FRAMING = (
     "a about all also an and any anyone are as at be because been being both but by can cannot could did "
     "do does doing done each else ever every never few for from had has have having he her here hers him his how if "
@@ -30,11 +32,10 @@ _FRAMING = (
     "theirs them then there these they this those through to too under until up upon very was were what when "
     "where whether which while who whom whose why will with within without would you your yours"
 )
-"""English words that frame a question and tell nothing of its answer. `I` and `our` are none: who asks about themselves
-looks for what they said themselves; `before` and `after` none either. Other languages rely on rarity alone."""
 
 _FUNCTION = frozenset(_FRAMING.split())
 
+# Words that ask what is known of whatever is named beside them, and tell nothing of it.
 _ASKED = (
     "actually again anything brief catch current currently describe detail details everything explain find general "
     "give go goes going got hear heard hello help hey hi how's i i'd i'm info information introduce knew know known "
@@ -43,7 +44,6 @@ _ASKED = (
     "something sort stand stands state status stood story sum summarise summarize summary talk talked talking thing "
     "things think today touch update updates us want wanted we were what's where's who's "
 )
-"""Words that ask what is known of whatever is named beside them, and tell nothing of it."""
 
 _ASKING = _FUNCTION.union(_ASKED.split())
 
@@ -60,14 +60,14 @@ _OFTEN_SAID = (
     "turn two use used wait walk want watch way week weekend weeks well went whole win wish wonder word work working world "
     "worry worth write wrong year years yesterday young"
 )
+# English words that conversation is full of: that a memory has two of them is chance more often than their rarity says.
 _COMMON = frozenset(_OFTEN_SAID.split())
-"""English words that conversation is full of: that a memory has two of them is chance more often than their rarity says."""
 
+# What such a word counts.
 _COMMONLY = 0.5
-"""What such a word counts."""
 
+# What one counts that is written as only names are (`CRDTs`, `SQLite`, `v2`): rarer than few notes can show.
 _NAMELY = 1.7
-"""What one counts that is written as only names are (`CRDTs`, `SQLite`, `v2`): rarer than few notes can show."""
 
 _SIGN = re.compile(r"[A-Z].*[A-Z]|[A-Za-z][0-9]")
 

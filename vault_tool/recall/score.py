@@ -21,8 +21,8 @@ _OFTEN = 5.0
 _DEFAULT_CONFIDENCE = 0.8
 
 
+# A part of the prior: its name, its weight, its value in 0..1, and the value that changes nothing.
 _Part: TypeAlias = tuple[str, float, float, float]
-"""A part of the prior: its name, its weight, its value in 0..1, and the value that changes nothing."""
 
 
 class Worth(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from types import TracebackType
 
+# Told by its name: it is of no module that could be imported, and no Exception.
 _PANIC = "PanicException"
-"""Told by its name: it is of no module that could be imported, and no Exception."""
 
 
 class NoPanics(AbstractContextManager[None]):

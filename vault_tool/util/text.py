@@ -24,10 +24,10 @@ _WIKILINK = re.compile(r"\[\[([^\[\]\n]+)\]\]")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TICKS = re.compile(r"`+")
 _MARKS_BEFORE = re.compile(r"\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ xX]\]\s+)?|\d+[.)]\s+)*")
+# Nothing in it reaches over the next `[`, so that a line of them is read once and not once for each.
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s\[]*(?:\s[^)\[]*)?\)")
-"""Nothing in it reaches over the next `[`, so that a line of them is read once and not once for each."""
+# Characters of a text, blank lines at its beginning aside, in which its title is looked for.
 _TITLE_WITHIN = 20_000
-"""Characters of a text, blank lines at its beginning aside, in which its title is looked for."""
 _RESERVED = frozenset(
     {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))}
 )  # fmt: skip
@@ -47,8 +47,8 @@ def _normal_name(text: str) -> str:
 
 
 _KEPT_NAME = 80
+# One question compares the same few hundred names several times.
 _kept_name = lru_cache(4096)(_normal_name)
-"""One question compares the same few hundred names several times."""
 
 
 def tag_name(tag: str) -> str:

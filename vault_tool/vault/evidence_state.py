@@ -96,8 +96,8 @@ def pinned_to_head(vault: Context, references: Sequence[str]) -> tuple[str, ...]
     return tuple(f"{text}@{commit[:PINNED_DIGITS]}" if text in holds else text for text in references)
 
 
+# What a file held at a commit, by commit and path, or in words why that is not known.
 _Then = Mapping[tuple[str, str], bytes | str]
-"""What a file held at a commit, by commit and path, or in words why that is not known."""
 
 
 def _read(text: str) -> Reference | EvidenceCheck:

@@ -34,8 +34,8 @@ __all__ = ["Operation", "Saved", "apply_turns", "put", "writing"]
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 
+# From so many new files on their folders are synced once for all of them.
 _FEW = 20
-"""From so many new files on their folders are synced once for all of them."""
 
 
 @dataclass(slots=True)

@@ -24,8 +24,8 @@ _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 _PART = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 _DAYS_AGO = {"today": 0, "yesterday": 1}
 _DATE_LENGTH = 10
+# How alike two words are of which one is taken for a slip: `desicion`, `fcat`, but no `session` for `decision`.
 _SLIP = 0.75
-"""How alike two words are of which one is taken for a slip: `desicion`, `fcat`, but no `session` for `decision`."""
 
 
 def require_units(**values: float | None) -> None:

@@ -20,8 +20,8 @@ from vault_tool.vault.context import Context
 UNKNOWN = ""
 """Stands for the hash of a journal that will be added to."""
 
+# What each operation adds to, so that no announcement says for long what they hold.
 _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
-"""What each operation adds to, so that no announcement says for long what they hold."""
 
 CARRIED = 16 * 2**20
 """Up to so many bytes of text an announcement carries what will be written."""

@@ -19,14 +19,14 @@ else:
     chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
     keeping = deferred("vault_tool.index.vectors.keeping")  # as above
 
+# A vault of so few notes is embedded by the first answer that is made of meaning.
 _FEW = 50
-"""A vault of so few notes is embedded by the first answer that is made of meaning."""
 
+# Seconds after which no further batch is begun while somebody waits for an answer.
 _A_MOMENT = 0.3
-"""Seconds after which no further batch is begun while somebody waits for an answer."""
 
+# To choose among more than so many would take longer than the answer.
 _SOME = 1_000
-"""To choose among more than so many would take longer than the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

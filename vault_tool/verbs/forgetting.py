@@ -36,14 +36,14 @@ from vault_tool.verbs.observations import emptied_by
 VECTORS = "vectors"
 """The folder of the sets of vectors, in the cache."""
 
+# A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it.
 _TELLING = 12
-"""A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it."""
 
+# Of so many of the newest commits those that name a memory are looked into for its words.
 _COMMITS = 200
-"""Of so many of the newest commits those that name a memory are looked into for its words."""
 
+# So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it.
 _QUOTED = 40
-"""So many characters of a memory in a row, in what is kept elsewhere, are taken for a quotation of it."""
 
 
 _IDS = re.compile(r"\b(?:id|from_id|to_id): ([0-9a-f-]{36})")

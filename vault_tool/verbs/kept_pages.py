@@ -19,8 +19,8 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.verbs.look import body_of
 
+# Where `init` and `new` put them: anywhere else a file counts while its head says what it is.
 _USUAL = f"{VAULT}/understandings/*.md"
-"""Where `init` and `new` put them: anywhere else a file counts while its head says what it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,8 +51,8 @@ REFLECTION = "vault-reflection"
 
 _REFLECTION_MARK = f"- **Type:** {REFLECTION}\n".encode()
 _MERGES = re.compile(rb"^- \*\*Type:\*\* vault-merge\r?$", re.MULTILINE)
+# In the logs of a cognitive memory a merge is an entry of that type, or one whose title begins with the word.
 _IMPORTED_MERGES = re.compile(rb"^## \d\d:\d\d - merged? |^- \*\*Type:\*\* (?:vault-)?merge\r?$", re.MULTILINE | re.IGNORECASE)
-"""In the logs of a cognitive memory a merge is an entry of that type, or one whose title begins with the word."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

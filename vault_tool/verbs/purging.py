@@ -39,8 +39,8 @@ _ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _HEX = re.compile("[0-9a-fA-F]{4,64}")
 _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
 _HELD_BY = 100
+# A commit's subject of so many characters is looked for in what other messages (of stashes, of merges) say.
 _SUBJECT_TOLD = 8
-"""A commit's subject of so many characters is looked for in what other messages (of stashes, of merges) say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

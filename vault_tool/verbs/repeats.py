@@ -19,8 +19,8 @@ from vault_tool.vault.operation import Operation
 from vault_tool.vault.standing import DEFAULT_CONFIDENCE
 
 _SAME = ("type", "project", "user")
+# What makes a memory of its own where the two say different things; what a repeat leaves unsaid is no difference.
 _SAID = ("title", "problem", "steps", "preconditions", "postconditions")
-"""What makes a memory of its own where the two say different things; what a repeat leaves unsaid is no difference."""
 
 _LISTS = ("tags", "related_to", "change_targets")
 _NOT_TAKEN = ("failure_mode", "rationale", "evidence", "confidence", "importance", "observed", "expires", "mood", "pinned")

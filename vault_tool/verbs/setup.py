@@ -42,8 +42,8 @@ ATTRIBUTES = "vault/** -text"
 
 NOTES = ("here", "own")
 _MANY = 20
+# Files after which no more are counted: somebody's whole home is no folder of notes.
 _ENOUGH = 20_000
-"""Files after which no more are counted: somebody's whole home is no folder of notes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

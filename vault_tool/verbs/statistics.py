@@ -15,8 +15,8 @@ from vault_tool.util.text import tag_name
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 
+# So many tags are named beside each.
 _BESIDE = 5
-"""So many tags are named beside each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,14 +24,14 @@ _NEWEST = 200
 _SHOWN = 10
 
 
+# Never reached past: who undoes what they did last must not lose the memory before it. Pages and log entries are.
 _SETTING = "config"
-"""Never reached past: who undoes what they did last must not lose the memory before it. Pages and log entries are."""
 
+# What works on files that are there: one that it committed for the first time was its person's before.
 _OF_FILES = frozenset({"pin", "unpin", "tag", "add-alias", "update-link", "update-subject-summary", "adopt", "edit", "doctor"})
-"""What works on files that are there: one that it committed for the first time was its person's before."""
 
+# What makes notes, and adds to the one that is there where it says the same.
 _REPEATING = frozenset({"remember", "add-observations", "write"})
-"""What makes notes, and adds to the one that is there where it says the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

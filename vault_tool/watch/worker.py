@@ -21,8 +21,8 @@ from vault_tool.verbs import pages
 from vault_tool.verbs.turns import taking
 from vault_tool.verbs.turns.backstop import backstop
 
+# Seconds that one which is told to stop gets to end by itself, and again to end at all.
 _PATIENCE = 0.5
-"""Seconds that one which is told to stop gets to end by itself, and again to end at all."""
 
 _POLITE = 5
 

@@ -21,8 +21,8 @@ HOOK_LIMIT = 20.0
 """Seconds that each of a repository's own hooks, filters and its signing may take."""
 _ATTEMPTS = 10
 _LONGEST_PAUSE = 0.2
+# So many paths of one commit have their stats known to the index at once; of smaller ones, about one in sixteen sees to all.
 _MANY = 16
-"""So many paths of one commit have their stats known to the index at once; of smaller ones, about one in sixteen sees to all."""
 _KINDS = {"120000": "a symbolic link", "160000": "a submodule", "040000": "a folder"}
 
 

@@ -18,8 +18,8 @@ else:
     httpx = deferred("httpx")  # 0.2 s
 
 _LONGEST_LINE = 2**16
+# Bytes of a whole report in lines.
 _MOST_LINES = 2**26
-"""Bytes of a whole report in lines."""
 _AFTERWARDS = 1.0
 
 

@@ -33,8 +33,8 @@ DIMENSIONS: Mapping[str, int] = MappingProxyType(
 KEY_HINT = "give it a valid key: OPENAI_API_KEY, or `vt config --openai-key -`"
 
 _AGAIN = (408, 409, 429)
+# Seconds before a second try; twice as long before a third.
 _PAUSE = 0.5
-"""Seconds before a second try; twice as long before a third."""
 
 
 class OpenAI(Served):

@@ -10,8 +10,8 @@ OVERLAP = 0.15
 """The part of a passage that the next one repeats, so that no sentence is cut for both."""
 
 _SPACE = re.compile(r"\s+")
+# Where a text is best cut: after a paragraph, a sentence, a word.
 _ENDS = (re.compile(r"\n\s*\n"), re.compile(r"[.!?…]['\")\]]*\s|[。！？]|\n"), _SPACE)
-"""Where a text is best cut: after a paragraph, a sentence, a word."""
 
 _HEAD_PART = 3
 _TAIL_PART = 0.6

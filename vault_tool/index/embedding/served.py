@@ -20,8 +20,8 @@ from vault_tool.machine import is_loopback
 BATCH = 50
 
 _LEAST_DIMENSIONS = 4096
+# Bytes that a number takes as JSON, with room to spare.
 _NUMBER = 32
-"""Bytes that a number takes as JSON, with room to spare."""
 _AROUND = 2**16
 
 

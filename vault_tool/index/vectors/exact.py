@@ -25,8 +25,8 @@ _MORE = 4
 _AT_ONCE = 16
 _WORTH_ALL = 0.1
 _PART = 65_536
+# A product of fewer takes 3 ms, and two threads that take turns at the interpreter lose more than that.
 _WORTH_A_THREAD = 30_000
-"""A product of fewer takes 3 ms, and two threads that take turns at the interpreter lose more than that."""
 
 
 class PerspectiveSearch:

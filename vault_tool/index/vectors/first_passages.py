@@ -26,8 +26,8 @@ VECTORS, KEYS = "first-1-", "keys-1-"
 """What the names of the two files begin with."""
 
 _BINARY = getattr(os, "O_BINARY", 0)
+# So many rows may come after the keys were put in order.
 _LATE = 4096
-"""So many rows may come after the keys were put in order."""
 
 _Array: TypeAlias = "np.ndarray[Any, Any]"
 

@@ -25,8 +25,8 @@ from vault_tool.util.text import slug
 
 FOLDER = "vectors"
 
+# Seconds to wait for another process's batch before reading beside it.
 _QUICK_WAIT = 0.2
-"""Seconds to wait for another process's batch before reading beside it."""
 
 
 @dataclass(frozen=True, slots=True)

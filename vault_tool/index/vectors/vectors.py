@@ -32,8 +32,8 @@ from vault_tool.util.clock import Clock, stamp
 
 Progress = Callable[[int, int], None]
 
+# Changed notes that a question looks at itself before it answers; more are left to `catch_up` and counted as behind.
 _FEW = 200
-"""Changed notes that a question looks at itself before it answers; more are left to `catch_up` and counted as behind."""
 
 _FILL_WAIT = 0.05
 _SMALL = 2000

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 else:
     np = deferred("numpy")  # 0.2 s
 
+# The least deviation that cosines are measured by.
 _LEAST = 0.02
-"""The least deviation that cosines are measured by."""
 
 
 class Windows:

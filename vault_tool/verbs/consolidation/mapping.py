@@ -16,8 +16,8 @@ from vault_tool.verbs.consolidation.open_intersections import region
 MOST = 2000
 """So many nodes a map may have: more is no picture."""
 
+# From so many of the nearest subjects the next ones are looked for.
 _BROAD = 12
-"""From so many of the nearest subjects the next ones are looked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

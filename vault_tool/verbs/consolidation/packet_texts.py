@@ -43,8 +43,8 @@ FEWEST_TOKENS = 200
 AHEAD = 5
 """So many of the packets that are left stand beside the next one: each step would repeat all of them."""
 
+# The current understanding, and in a pair those of both sides, get at most one part in so many of a packet.
 _CURRENT_SHARE = 3
-"""The current understanding, and in a pair those of both sides, get at most one part in so many of a packet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

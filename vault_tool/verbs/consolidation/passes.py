@@ -24,8 +24,8 @@ from vault_tool.verbs.recall.weighing import beliefs
 LATE = 2
 """So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard."""
 
+# Clocks of other machines, and times that people write with another offset, may be off by so much.
 _SLACK = timedelta(days=2)
-"""Clocks of other machines, and times that people write with another offset, may be off by so much."""
 
 ORIENTATION: tuple[str, ...] = ()
 """The keys of the packet that offers the orientation for review: it is about no subject."""

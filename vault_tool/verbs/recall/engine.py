@@ -32,8 +32,8 @@ __all__ = ["Query", "RecallAnswer", "Recalled", "gather"]
 
 MOST_HOPS = 3
 _WEIGHED = 3
+# Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that.
 _WEIGHED_LEAST = 40
-"""Three times the limit, and at least so many, are weighed by belief and prior: they move a rank by less than that."""
 
 _AFTER = 0.99
 _MODE = 200

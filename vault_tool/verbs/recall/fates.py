@@ -17,8 +17,8 @@ from vault_tool.verbs.recall.lanes import Pool
 from vault_tool.verbs.recall.query import Fate, Query, Recalled, Stage
 from vault_tool.verbs.recall.weighing import Ranked, beliefs, threshold
 
+# So far down the full text's own order a memory is looked for.
 _FAR = 2000
-"""So far down the full text's own order a memory is looked for."""
 
 
 def fate(

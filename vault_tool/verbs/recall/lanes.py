@@ -28,31 +28,31 @@ from vault_tool.verbs.recall.vector_scores import VectorScores
 
 Scope = Literal["repo", "global"]
 
+# So many of each lane are weighed; 96 answer nothing more of the questions measured.
 _LANE = 64
-"""So many of each lane are weighed; 96 answer nothing more of the questions measured."""
 
+# So many times more are scored by words, for what stands beside a hit may be among them.
 _SCORED = 3
-"""So many times more are scored by words, for what stands beside a hit may be among them."""
 
+# With filters so many times more are looked at, for most of what is found is not what is wanted.
 _FILTERED = 4
-"""With filters so many times more are looked at, for most of what is found is not what is wanted."""
 
 _TAGGED = 24
+# So many of the best of each lane that are hidden are looked at for what they lead to.
 _BRIDGES = 24
-"""So many of the best of each lane that are hidden are looked at for what they lead to."""
+# So many of the best are looked at for each sentence of a conversation.
 _MENTIONED = 12
-"""So many of the best are looked at for each sentence of a conversation."""
 _ENDS = "?!. "
 _OF_ONE = "single_subject"
+# So many of the best of either lane bring along what was recorded beside them.
 _IN_SESSION = 8
-"""So many of the best of either lane bring along what was recorded beside them."""
 _REACH = 2
 _LETTERS_A_WORD = 6
 _HEAD_LETTERS = 320
 _WHOLE_PREVIEW = 190
 _SPEAKER = re.compile(r'[*_]{0,2}([^:\n"*_]{1,60})[*_]{0,2}(?::[*_]{0,2} | said, ["“])')
+# Who speaks in the log of a conversation with a machine, tagged or not.
 _PARTS = frozenset((*SELF, "assistant", "agent", "ai", "bot", "model", "system"))
-"""Who speaks in the log of a conversation with a machine, tagged or not."""
 
 
 @dataclass(slots=True)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 else:
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
 
+# Tokens of what stands around the results: names, commas, and that they are to be checked.
 _FRAME = 20
-"""Tokens of what stands around the results: names, commas, and that they are to be checked."""
 
 SUPPORTING = 5
 """At most so many results stand beside the best answer as its support."""

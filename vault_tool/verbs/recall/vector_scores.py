@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# Of so many notes an implicit chain looks at all; in a larger vault at those that bear on the question.
 _ALL = 4_000
-"""Of so many notes an implicit chain looks at all; in a larger vault at those that bear on the question."""
 
+# So many texts' worth of what is known of the model stands beside a small vault's own spread.
 _SMALL = 50.0
-"""So many texts' worth of what is known of the model stands beside a small vault's own spread."""
 
+# By so many deviations what nobody asked for may count nearer by the question's own spread than by that of unrelated notes.
 _NEARER = 1.0
-"""By so many deviations what nobody asked for may count nearer by the question's own spread than by that of unrelated notes."""
 
 
 class Likeness(NamedTuple):

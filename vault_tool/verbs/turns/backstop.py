@@ -19,6 +19,7 @@ ENOUGH = 2
 
 _LONG = 25
 _BRIEF = 4
+# What speaks for a second judgement, in English texts; in others length and numbers alone do.
 _SIGNS = (
     ("says something of the speaker", re.compile(r"\b(i am|i'm|i was|i have|i've|i live|i work|my|mine|me and)\b", re.I)),
     ("a preference", re.compile(r"\b(like|love|hate|prefer|enjoy|favou?rite|allergic|always|never|can't stand|rather)\b", re.I)),
@@ -28,7 +29,6 @@ _SIGNS = (
         r"thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october|november|december)\b", re.I)),
     ("a name", re.compile(r"(?<=[a-z,;] )(?!I\b)[A-Z][\w'-]+|\b(?:called|named)\s+\S+")),
 )  # fmt: skip
-"""What speaks for a second judgement, in English texts; in others length and numbers alone do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,11 +25,11 @@ from vault_tool.verbs.recall.weighing import beliefs
 _PAGE = 64
 
 _LINE = 320
+# How many characters of a beat are told, and of one that the budget has little room for.
 _SHORT = 100
-"""How many characters of a beat are told, and of one that the budget has little room for."""
 
+# How many characters of its subjects' names are told beside it.
 _NAMES = 120
-"""How many characters of its subjects' names are told beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

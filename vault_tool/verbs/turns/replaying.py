@@ -20,8 +20,8 @@ from vault_tool.verbs.turns.recollecting import Beat, recollect
 
 Change = Literal["same", "came", "gone", "moved"]
 
+# So far down the whole answer it is looked why a memory is not told any more.
 _FAR = 100
-"""So far down the whole answer it is looked why a memory is not told any more."""
 
 _SHOWN = 60
 

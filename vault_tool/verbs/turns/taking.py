@@ -32,8 +32,8 @@ from vault_tool.verbs.turns.recollecting import Beat, recollect
 Writes = Literal["child", "later"]
 
 _SPACE = uuid.UUID("0c7c1a52-0f4e-5d5e-8a2f-3a8f6b1f0d11")
+# The writers that this process started: kept until they have ended, or they would stay as zombies.
 _CHILDREN: list[subprocess.Popen[bytes]] = []
-"""The writers that this process started: kept until they have ended, or they would stay as zombies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _LIMIT, _MOST = 10, 50
 
+# The factors that add up to a result's rank; the others multiply it, and are told as they are.
 _SUMMANDS = ("words", "meaning", "neighbours", "named", "called", "links", "session")
-"""The factors that add up to a result's rank; the others multiply it, and are told as they are."""
 
 _MULTIPLIERS = ("truth gate", "utility", "prior", "covered", "link")
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 _SUBJECTS = 150
 _MEMORIES, _MOST_MEMORIES = 250, 1850
+# So many places are remembered: of the maps that were drawn last.
 _KEPT = 5000
-"""So many places are remembered: of the maps that were drawn last."""
 
 
 async def network(request: Request) -> Response:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _COMMITS = 30
 _END = re.compile(r"\r\n|\r|\n")
+# What no form of a browser carries as it is.
 _UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
-"""What no form of a browser carries as it is."""
 
 _HIDDEN_HEAD = ("id", "type", "title", "subjects", "tags", "created", "origin", "steps", "preconditions", "postconditions")
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from vault_tool.verbs.activity import Activity
     from vault_tool.verbs.vault import Vault
 
+# Of the calendar: 53 weeks.
 _DAYS = 371
-"""Of the calendar: 53 weeks."""
 
 _CELL = 12
 _SHADES = 4

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
 _OPERATIONS = 30
+# Lines of each list; the page that a list is of has them all.
 _MOST = 8
-"""Lines of each list; the page that a list is of has them all."""
 
 _SECTION = re.compile(r"^## (.+?)(?: \(.*\))?$", re.MULTILINE)
 
