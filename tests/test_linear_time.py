@@ -35,7 +35,7 @@ from vault_tool.model.types import Registry
 from vault_tool.recall import question
 from vault_tool.util import clock, text
 from vault_tool.verbs import similar as alike
-from vault_tool.verbs.recall import lanes
+from vault_tool.verbs.recall import retrievers
 from vault_tool.verbs.turns import backstop
 
 FIRST, SECOND = 1_250, 10_000
@@ -159,7 +159,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "question said": lambda text: question.read(text, said=True),
     "question without": lambda said: question.without(said, ["harbor"]),
     "word_count": question.word_count,
-    "speaker": lanes._SPEAKER.match,
+    "speaker": retrievers._SPEAKER.match,
     "features": alike.features,
     "signs": lambda said: list(backstop.signs(said)),
     "inline": lambda said: escape.inline(said, 80),

@@ -14,7 +14,7 @@ import pytest
 from tests.cli.typed import VT, on_terminal, vt, vt_process
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
-from vault_tool.verbs import history, look, memories, pages, setup, subjects, understandings, upkeep
+from vault_tool.verbs import doctor, get, history, links, pages, setup, subjects, understandings
 from vault_tool.verbs.recall import search
 from vault_tool.verbs.remember import RememberedObservation
 
@@ -106,19 +106,19 @@ def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
     made = person.gets("create-understanding", "Both.", "-s", "A", "--summary", "A is both", "--source", one)
     expected: dict[tuple[str, ...], type] = {
         ("remember", "Three."): RememberedObservation,
-        ("link", one, "CAUSES", other, "because"): memories.Linked,
-        ("related", one): look.Relations,
-        ("get", one): look.Memory,
-        ("pin", one): memories.Pinned,
-        ("episode", "It rained."): memories.Logged,
+        ("link", one, "CAUSES", other, "because"): links.Linked,
+        ("related", one): get.Relations,
+        ("get", one): get.Memory,
+        ("pin", one): links.Pinned,
+        ("episode", "It rained."): links.Logged,
         ("search", "one"): search.SearchResults,
         ("get-subjects",): subjects.Subjects,
         ("create-subjects", "B"): subjects.CreatedSubjects,
         ("update-understanding", made["id"], "All.", "--summary", "A is all"): understandings.UpdatedUnderstanding,
         ("set-structural-understanding", "A", "Part of B."): understandings.StructuralUnderstanding,
-        ("status",): upkeep.Status,
-        ("doctor",): upkeep.Diagnosis,
-        ("reindex",): upkeep.Reindexed,
+        ("status",): doctor.Status,
+        ("doctor",): doctor.Diagnosis,
+        ("reindex",): doctor.Reindexed,
         ("decay",): pages.Decay,
         ("core",): pages.GeneratedPage,
         ("reflection", "--print"): pages.GeneratedPage,

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from vault_tool import Vault
-from vault_tool.verbs import drafts
+from vault_tool.verbs import editing
 
 
 def kill_after(step: str) -> None:
@@ -40,7 +40,7 @@ def main(step: str, root: str, verb: str) -> None:
     elif verb == "pin":
         vault.pin(memory)
     else:
-        drafts.new(vault, "fact", write)
+        editing.new(vault, "fact", write)
     sys.setprofile(None)
 
 

@@ -17,7 +17,7 @@ import pytest
 from tests.index.spoiling import FAULTS, delete, trials
 from tests.index.vaults import found, from_nothing, identity, make, note, opened, path_of, said
 from vault_tool.errors import Busy
-from vault_tool.index.manifest import FORMAT, IndexState, SealedFile, lock
+from vault_tool.index.seals import FORMAT, IndexState, SealedFile, lock
 from vault_tool.index.state import StateFile, StateRow
 
 
@@ -220,7 +220,7 @@ def test_a_held_lock_is_waited_for_and_then_named(tmp_path: Path) -> None:
 _HOLDER = """
 import sys, time
 from pathlib import Path
-from vault_tool.index.manifest import lock
+from vault_tool.index.seals import lock
 with lock(Path(sys.argv[1]), 5, "it"):
     print("held", flush=True)
     time.sleep(600)

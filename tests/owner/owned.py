@@ -18,8 +18,8 @@ import pytest
 from tests.bounds import PATIENCE, eventually
 from tests.cli.typed import vt
 from tests.index.vaults import make
-from vault_tool.files import presence
-from vault_tool.files.presence import Owner
+from vault_tool.files import watcher_presence
+from vault_tool.files.watcher_presence import Owner
 from vault_tool.owner.front import answered
 from vault_tool.owner.spawning import answers
 
@@ -62,12 +62,12 @@ class Owned:
             eventually(lambda: self._is_warm() or self.process.poll() is not None)
             assert self.process.poll() is None, self.process.communicate()
             eventually(lambda: answers(self.root))
-        found = presence.owner(self.root)
+        found = watcher_presence.owner(self.root)
         assert found is not None
         return found
 
     def _is_warm(self) -> bool:
-        found = presence.owner(self.root)
+        found = watcher_presence.owner(self.root)
         return found is not None and found.pid == self.process.pid and bool(found.warm)
 
     def end(self) -> tuple[int, str]:

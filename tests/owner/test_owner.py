@@ -19,7 +19,7 @@ import pytest
 from tests.bounds import PATIENCE, eventually
 from tests.index.vaults import identity, note, path_of
 from tests.owner.owned import Owned, by_the_owner, timeless, vault, without
-from vault_tool.files import presence
+from vault_tool.files import watcher_presence
 from vault_tool.owner import address, client
 from vault_tool.owner.protocol import Lines
 
@@ -271,7 +271,7 @@ class TestItsEnd:
             assert by_the_owner(self.LINE, os.environ, root)
             assert second.end() == (0, "")
         assert not [path for path in address.paths(str(root)) if os.path.lexists(path)]
-        assert presence.owner(root) is None
+        assert watcher_presence.owner(root) is None
 
     def test_it_leaves_for_a_newer_one_and_for_a_watcher_that_somebody_starts(self, tmp_path: Path) -> None:
         root = vault(tmp_path)
@@ -282,7 +282,7 @@ class TestItsEnd:
             with Owned(root, command="watch") as watching:
                 assert background.end() == (0, "")
                 assert by_the_owner(self.LINE, os.environ, root)
-                found = presence.owner(root)
+                found = watcher_presence.owner(root)
                 assert found is not None and (found.pid, found.background) == (watching.process.pid, False)
             assert by_the_owner(self.LINE, os.environ, root) is None
 
@@ -296,7 +296,7 @@ class TestItsEnd:
         ):
             code, out, _ = without(line, os.environ, root)
             assert (code, json.loads(out)) == (0, {"answers": answers, "said": said})
-        eventually(lambda: presence.owner(root) is None)
+        eventually(lambda: watcher_presence.owner(root) is None)
 
     def test_it_leaves_when_its_vault_is_gone(self, tmp_path: Path) -> None:
         root = vault(tmp_path)

@@ -15,7 +15,7 @@ from tests.bounds import CAMPAIGN, PATIENCE, eventually
 from tests.mcp.served import ERAS, Lines, client_of_process
 from tests.mcp.test_streams import INITIALIZE
 from tests.owner.owned import Owned, vault, without
-from vault_tool.files import presence
+from vault_tool.files import watcher_presence
 from vault_tool.owner.relay import LOST, relayed
 from vault_tool.owner.spawning import make_way
 
@@ -31,7 +31,7 @@ def root(tmp_path: Path) -> Iterator[Path]:
     yield found
     while make_way(found):
         pass
-    eventually(lambda: presence.owner(found) is None)
+    eventually(lambda: watcher_presence.owner(found) is None)
 
 
 def _call(number: int, tool: str, **arguments: object) -> dict[str, Any]:
@@ -84,7 +84,7 @@ def test_what_is_asked_before_the_input_ends_is_answered_and_nothing_else_is_pri
         said = [json.loads(line) for line in out.splitlines()]
         assert {one.get("id") for one in said} >= {1, 2, 3} and err == b"" and lines.process.returncode == 0
         assert owned.process.poll() is None
-        assert presence.owner(root) is not None
+        assert watcher_presence.owner(root) is not None
 
 
 def test_a_relay_is_small(root: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_relay_is_small(root: Path) -> None:
 def test_an_owner_is_started_and_after_its_death_another_takes_the_conversation_up(root: Path) -> None:
     with _relay(root) as relay, _relay(root) as other:
         for turn in range(CAMPAIGN or 2):
-            first = presence.owner(root)
+            first = watcher_presence.owner(root)
             assert first is not None and first.background
             subscribed = {"jsonrpc": "2.0", "id": 10, "method": "resources/subscribe", "params": {"uri": "vault://subject/Stone"}}
             if not turn:
@@ -115,7 +115,7 @@ def test_an_owner_is_started_and_after_its_death_another_takes_the_conversation_
             assert not said[21]["result"].get("isError"), "what can be said twice is said again"
             assert said[24]["result"]["isError"] and _text(said[24]) == LOST
             assert other.receive()["id"] == 22
-            second = presence.owner(root)
+            second = watcher_presence.owner(root)
             assert second is not None and second.pid != first.pid
             relay.send(_call(23, "remember", content=f"Stone is schist, {turn}.", subject_names=["Stone"]))
             heard = [relay.receive()]
@@ -180,7 +180,7 @@ def test_what_is_served_by_the_process_itself(
     if settings is not None:
         (root / "_config.json").write_text(settings)
     assert relayed(line) is None
-    assert presence.owner(root) is None
+    assert watcher_presence.owner(root) is None
 
 
 def test_where_no_owner_comes_up_the_process_serves_by_itself(tmp_path: Path) -> None:

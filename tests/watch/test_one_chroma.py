@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.ollama_server import FakeOllama
 from tests.watch.watched import CAMPAIGN, Watched, eventually, vault
 from vault_tool import Vault
-from vault_tool.index.vectors.keeping import mirror_bytes
+from vault_tool.index.vectors.maintenance import mirror_bytes
 from vault_tool.verbs.recall.recall import Bundle
 
 NOTES = 100 if CAMPAIGN else 10

@@ -15,9 +15,9 @@ from vault_tool.cli import output
 from vault_tool.cli.main import main
 from vault_tool.cli.options import LENT, Call
 from vault_tool.errors import UsageError
-from vault_tool.files import presence
+from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
-from vault_tool.files.presence import Owner
+from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
@@ -132,8 +132,8 @@ def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callabl
 
     def warm() -> None:
         told = replace(me, protocol=PROTOCOL)
-        presence.say(vault.root, told)
-        presence.say(vault.root, replace(told, warm=answers.warm()))
+        watcher_presence.say(vault.root, told)
+        watcher_presence.say(vault.root, replace(told, warm=answers.warm()))
 
     server.start()
     warming = threading.Thread(target=warm, name="warming", daemon=True)

@@ -14,7 +14,7 @@ from vault_tool.errors import Exit
 from vault_tool.model.problems import Problem
 from vault_tool.util.text import counted
 from vault_tool.verbs.importing import markdown_folder, memory_graph
-from vault_tool.verbs.importing.intake import Imported
+from vault_tool.verbs.importing.import_run import Imported
 
 SHOWN = 20
 NAMED = 3

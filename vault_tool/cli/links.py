@@ -13,7 +13,7 @@ from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit, UsageError
-from vault_tool.verbs import memories
+from vault_tool.verbs import links
 
 SHARE = click.FloatRange(0, 1)
 
@@ -37,7 +37,7 @@ def link(call: Call, **given: Any) -> Exit:
     The link is a note of its own, with a type and a text. Subjects are related by memories tagged with both, not by links.
     """
     with call.open_vault() as vault:
-        return call.emit(memories.link(vault, **given), _linked, vault)
+        return call.emit(links.link(vault, **given), _linked, vault)
 
 
 @command("update-link", "vt update-link 4d5e6f --strength 0.9", "vt update-link 4d5e6f 'It removes the cause for good.'")
@@ -52,7 +52,7 @@ def update_link(call: Call, **given: Any) -> Exit:
     What is not given stays as it is; a number is one line of the link's file.
     """
     with call.open_vault() as vault:
-        return call.emit(memories.update_link(vault, **given), _relinked, vault)
+        return call.emit(links.update_link(vault, **given), _relinked, vault)
 
 
 @command("unlink", "vt unlink 4d5e6f")
@@ -64,7 +64,7 @@ def unlink(call: Call, link_id: str) -> Exit:
     What it joined stays, and `vt undo` puts it back.
     """
     with call.open_vault() as vault:
-        return call.emit(memories.unlink(vault, link_id), _unlinked, vault)
+        return call.emit(links.unlink(vault, link_id), _unlinked, vault)
 
 
 @command("pin", "vt pin a1b2c3", "vt pin a1b2c3 --off")
@@ -73,7 +73,7 @@ def unlink(call: Call, link_id: str) -> Exit:
 def pin(call: Call, memory_id: str, off: bool) -> Exit:
     """Keep a memory from fading, or let it fade."""
     with call.open_vault() as vault:
-        return call.emit(memories.pin(vault, memory_id, off=off), _pinned, vault)
+        return call.emit(links.pin(vault, memory_id, off=off), _pinned, vault)
 
 
 class _SignedTags(VaultCommand):
@@ -95,7 +95,7 @@ def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
             raise UsageError(f"`{one}` says neither + nor -", f"`+{one}` adds the tag, `-{one}` takes it away")
     add, remove = ([one[1:] for one in signed if one[0] == sign] for sign in ("+", _MINUS))
     with call.open_vault() as vault:
-        return call.emit(memories.tag(vault, memory_id, add, remove), _tagged, vault)
+        return call.emit(links.tag(vault, memory_id, add, remove), _tagged, vault)
 
 
 @command("episode", "vt episode 'Moved the lab to the new rack' 'Two hours of downtime.' --tag homelab")
@@ -108,33 +108,33 @@ def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
 def episode(call: Call, **given: Any) -> Exit:
     """Add an entry to the day's log."""
     with call.open_vault() as vault:
-        return call.emit(memories.episode(vault, **given), _logged, vault)
+        return call.emit(links.episode(vault, **given), _logged, vault)
 
 
-def _linked(made: memories.Linked, short: Short) -> Iterator[Block]:
+def _linked(made: links.Linked, short: Short) -> Iterator[Block]:
     known = " (linked already, nothing was written)" if made.duplicate_of else ""
     yield from saved_as(made.id, f"{made.type}: {made.from_title} -> {made.to_title}{known}", made.path, short, made)
 
 
-def _relinked(made: memories.Relinked, short: Short) -> Iterator[Block]:
+def _relinked(made: links.Relinked, short: Short) -> Iterator[Block]:
     said = f"{made.type}: {made.from_title} -> {made.to_title}"
     yield from saved_as(made.id, said, made.path, short, made, ("changed", made.changed or "nothing"))
 
 
-def _unlinked(made: memories.Unlinked, short: Short) -> Iterator[Block]:
+def _unlinked(made: links.Unlinked, short: Short) -> Iterator[Block]:
     yield from saved_as(made.id, f"no longer {made.type}: {made.from_title} -> {made.to_title}", made.path, short, made)
 
 
-def _pinned(made: memories.Pinned, short: Short) -> Iterator[Block]:
+def _pinned(made: links.Pinned, short: Short) -> Iterator[Block]:
     state = "pinned" if made.pinned else "not pinned"
     yield from saved_as(made.id, f"{state}{'' if made.changed else ' before, and now'}: {made.title}", made.path, short, made)
 
 
-def _tagged(made: memories.Tagged, short: Short) -> Iterator[Block]:
+def _tagged(made: links.Tagged, short: Short) -> Iterator[Block]:
     changes = " ".join([*(f"+{tag}" for tag in made.added), *(f"-{tag}" for tag in made.removed)])
     said = f"{made.title}: {changes or 'as it was'}"
     yield from saved_as(made.id, said, made.path, short, made, ("tags", made.tags))
 
 
-def _logged(made: memories.Logged, short: Short) -> Iterator[Block]:
+def _logged(made: links.Logged, short: Short) -> Iterator[Block]:
     yield from saved_as("", f"{made.at}  {made.title}", "", short, made)

@@ -16,7 +16,7 @@ from vault_tool.cli.saved import consent_table, short_ids
 from vault_tool.errors import Exit
 from vault_tool.model.signals import REFUSALS
 from vault_tool.util.text import counted, one_line
-from vault_tool.verbs import look
+from vault_tool.verbs import get as verb
 from vault_tool.verbs.memory_timeline import Timeline
 
 _REASON = 200
@@ -28,7 +28,7 @@ _REASON = 200
 def get(call: Call, memory_id: str) -> Exit:
     """Read one memory whole; it counts as used."""
     with call.open_vault() as vault:
-        return call.emit(look.get(vault, memory_id), _memory, vault)
+        return call.emit(verb.get(vault, memory_id), _memory, vault)
 
 
 @command("show", "vt show a1b2c3 --belief", "vt show a1b2c3 --timeline", "vt show a1b2c3 --source --json")
@@ -39,7 +39,7 @@ def get(call: Call, memory_id: str) -> Exit:
 def show(call: Call, **given: Any) -> Exit:
     """Look at a memory without counting it as used."""
     with call.open_vault() as vault:
-        return call.emit(look.show(vault, **given), _memory, vault)
+        return call.emit(verb.show(vault, **given), _memory, vault)
 
 
 @command("related", "vt related a1b2c3", "vt related a1b2c3 --type SOLVES --type ATTEMPTED")
@@ -51,10 +51,10 @@ def related(call: Call, memory_id: str, types: tuple[str, ...]) -> Exit:
     In both directions: edges, what supersedes what, evidence, problems and solutions, weak links.
     """
     with call.open_vault() as vault:
-        return call.emit(look.related(vault, memory_id, types=types), _relations, vault)
+        return call.emit(verb.related(vault, memory_id, types=types), _relations, vault)
 
 
-def _memory(memory: look.Memory, short: Short) -> Iterator[Block]:
+def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
     yield Heading(memory.title)
     yield fields(
         ("id", short(memory.id)),
@@ -124,7 +124,7 @@ def _named(value: str, short: Short) -> str:
     return f"{what} {short(problem)}" if what else value
 
 
-def _weighed(memory: look.Memory) -> Iterator[tuple[str, object]]:
+def _weighed(memory: verb.Memory) -> Iterator[tuple[str, object]]:
     """What is believed of a memory and how present it is; a subject, an edge or a pass says nothing that could be believed."""
     if memory.kind in ("observation", "understanding"):
         yield "truth", memory.truth
@@ -150,16 +150,16 @@ def _belief(belief: Belief, short: Short) -> Block:
     )
 
 
-def _source(memory: look.Memory) -> str:
+def _source(memory: verb.Memory) -> str:
     return source(memory.origin, str(memory.head.get("model") or ""), memory.created, reviewed=memory.reviewed)
 
 
-def _relations(found: look.Relations, short: Short) -> Iterator[Block]:
+def _relations(found: verb.Relations, short: Short) -> Iterator[Block]:
     yield Heading(found.title)
     yield _links(found.results, short)
 
 
-def _links(relations: Sequence[look.Relation], short: Short) -> Block:
+def _links(relations: Sequence[verb.Relation], short: Short) -> Block:
     rows = [
         (
             short(r.id), f"{'->' if r.direction == 'out' else '<-'} {r.relation}", r.title, r.why,

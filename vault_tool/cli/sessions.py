@@ -17,7 +17,7 @@ from vault_tool.vault import seen
 from vault_tool.verbs.sessions import ending, session_context
 from vault_tool.verbs.sessions.orient import CoreUnderstanding, Orientation
 from vault_tool.verbs.sessions.orient import orient as orient_verb
-from vault_tool.verbs.sessions.tries import Attempt
+from vault_tool.verbs.sessions.session_attempts import Attempt
 
 _PARTS = (("Soul", "soul"), ("Protocol", "protocol"), ("Orientation", "orientation"))
 

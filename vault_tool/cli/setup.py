@@ -15,7 +15,7 @@ from vault_tool.cli.options import TEXT, Call, Short, command, usual_origin, wri
 from vault_tool.cli.saved import commit_of, problem_table, saved_as
 from vault_tool.errors import Exit, UsageError
 from vault_tool.machine import PROVIDERS
-from vault_tool.verbs import drafts, setup
+from vault_tool.verbs import editing, setup
 
 
 @command("init", "vt init ~/memory --name 'My memory'", "vt init --separate")
@@ -82,7 +82,7 @@ def new(call: Call, type: str, title: str, subject_names: tuple[str, ...]) -> Ex
     It is checked and committed; a note that cannot be used is kept as a draft.
     """
     with call.open_vault() as vault:
-        return call.emit(drafts.new(vault, type, in_editor, title=title, subject_names=subject_names), _written, vault)
+        return call.emit(editing.new(vault, type, in_editor, title=title, subject_names=subject_names), _written, vault)
 
 
 @command("edit", "vt edit a1b2c3", "vt edit a1b2c3 --text - --was 0f3ac1 < note.md")
@@ -100,7 +100,7 @@ def edit(call: Call, memory_id: str, text: str | None, was: str) -> Exit:
     """
     with call.open_vault() as vault:
         editor = in_editor if text is None else None
-        return call.emit(drafts.edit(vault, memory_id, editor, text=text, was=was), _written, vault)
+        return call.emit(editing.edit(vault, memory_id, editor, text=text, was=was), _written, vault)
 
 
 @command("adopt", "vt adopt vault/inbox/idea.md --type insight")
@@ -113,7 +113,7 @@ def adopt(call: Call, paths: tuple[str, ...], type: str) -> Exit:
     A page is a markdown file whose head lacks an id or a type; only those lines are added.
     """
     with call.open_vault() as vault:
-        return call.emit(drafts.adopt(vault, paths, type=type), _adopted, vault)
+        return call.emit(editing.adopt(vault, paths, type=type), _adopted, vault)
 
 
 def in_editor(path: Path) -> None:
@@ -166,7 +166,7 @@ def _formatted(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _written(made: drafts.SavedNote, short: Short) -> Iterator[Block]:
+def _written(made: editing.SavedNote, short: Short) -> Iterator[Block]:
     if not made.changed:
         yield "nothing was changed"
         return
@@ -175,7 +175,7 @@ def _written(made: drafts.SavedNote, short: Short) -> Iterator[Block]:
         yield problem_table(made.problems, "")
 
 
-def _adopted(made: drafts.Adopted, short: Short) -> Iterator[Block]:
+def _adopted(made: editing.Adopted, short: Short) -> Iterator[Block]:
     rows = [(short(one.id or ""), one.type, one.title, one.path) for one in made.results]
     yield table(("id", "type", "title", "path"), rows)
     yield fields(("commit", commit_of(made)))

@@ -13,8 +13,8 @@ from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
+from vault_tool.verbs.turns import accept, linking, logged
 from vault_tool.verbs.turns import backstop as second_look
-from vault_tool.verbs.turns import linking, logged, taking
 from vault_tool.verbs.turns.gate import Gate, Mode, Risk
 from vault_tool.verbs.turns.replaying import Replay
 
@@ -52,13 +52,13 @@ def turn(call: Call, text: str, world: str, candidates: str | None, later: bool,
     """
     with call.open_vault() as vault:
         if drain:
-            return call.emit(taking.drain(vault), _drained, vault)
+            return call.emit(accept.drain(vault), _drained, vault)
         if link:
             return call.emit(linking.link_beats(vault), _linked, vault)
         who = vault.who
         taken = objects(candidates, "content")
-        write: taking.Writes | None = "later" if later else None
-        found = taking.turn(
+        write: accept.Writes | None = "later" if later else None
+        found = accept.turn(
             vault, who.session, who.user, world or who.project, text, candidates=taken, write=write, **given
         )  # fmt: skip
         return call.emit(found, _turned, vault)
@@ -107,7 +107,7 @@ def get_turn(call: Call, turn_id: str, replay: bool) -> Exit:
         return call.emit(logged.get_turn(vault, turn_id, replay=replay), _shown, vault)
 
 
-def _turned(found: taking.Turned, short: Short) -> Iterator[Block]:
+def _turned(found: accept.Turned, short: Short) -> Iterator[Block]:
     rows = [
         (short(beat.id), beat.created[:10], beat.why, in_a_cell(beat.content, beat.details, short)) for beat in found.recalled
     ]
@@ -117,7 +117,7 @@ def _turned(found: taking.Turned, short: Short) -> Iterator[Block]:
     yield found.notice
 
 
-def _drained(done: taking.Drained, short: Short) -> Iterator[Block]:
+def _drained(done: accept.Drained, short: Short) -> Iterator[Block]:
     yield f"turns: {done.turns}; memories written: {len(done.written)}, held for review: {done.held}, known already: {done.known}"
     yield fields(("links", done.linked or ""), ("waiting", done.waiting or ""), ("commit", commit_of(done)))
 

@@ -16,7 +16,7 @@ from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
-from vault_tool.verbs import upkeep
+from vault_tool.verbs import doctor as verb
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
@@ -31,7 +31,7 @@ else:
 def status(call: Call) -> Exit:
     """Show what the vault holds and needs."""
     with call.open_vault() as vault:
-        return call.emit(upkeep.status(vault), _status, vault)
+        return call.emit(verb.status(vault), _status, vault)
 
 
 @command("doctor", "vt doctor", "vt doctor --fix", "vt doctor --client claude-code")
@@ -48,7 +48,7 @@ def doctor(call: Call, fix: bool, client: str) -> Exit:
         outcome = call.emit(proven, _delivery)
         return Exit.FINDINGS if not proven.delivered and outcome is Exit.DONE else outcome
     with call.open_vault() as vault:
-        found = upkeep.doctor(vault, fix=fix)
+        found = verb.doctor(vault, fix=fix)
         outcome = call.emit(found, _diagnosis, vault)
         return Exit.FINDINGS if found.findings and outcome is Exit.DONE else outcome
 
@@ -62,7 +62,7 @@ def reindex(call: Call, full: bool, confirm: bool) -> Exit:
     Every command does so by itself; this one says what was found, and can build the indexes anew.
     """
     with call.open_vault() as vault, call.progress("indexing") as progress:
-        done = upkeep.reindex(vault, full=full, confirm=confirm, progress=progress)
+        done = verb.reindex(vault, full=full, confirm=confirm, progress=progress)
         return call.emit(done, _reindexed, vault)
 
 
@@ -71,7 +71,7 @@ def _delivery(found: Delivery, short: Short) -> Iterator[Block]:
     yield table(("tried", "works", ""), [(one.what, marks[one.ok], one.said) for one in found.checks])
 
 
-def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
+def _status(found: verb.Status, short: Short) -> Iterator[Block]:
     yield Heading(found.name)
     git = found.git
     yield fields(
@@ -96,7 +96,7 @@ def _status(found: upkeep.Status, short: Short) -> Iterator[Block]:
         yield f"next: {advice}"
 
 
-def _embeddings(found: upkeep.Status) -> Iterator[tuple[str, object]]:
+def _embeddings(found: verb.Status) -> Iterator[tuple[str, object]]:
     now, vectors = found.embeddings, found.embeddings.vectors
     if now.provider == "none":
         yield "embeddings", f"none ({now.why}): search is by full text"
@@ -123,7 +123,7 @@ def _vectors(now: VectorStatus) -> str:
     return f"{store}: {counted(now.notes, 'note')}{behind}, perspectives {perspectives}, {size:.1f} MB{filling}"
 
 
-def _watcher(found: upkeep.Status) -> str:
+def _watcher(found: verb.Status) -> str:
     watcher = found.watcher
     if watcher is None:
         return "none"
@@ -132,7 +132,7 @@ def _watcher(found: upkeep.Status) -> str:
     return f"{watcher.mode}{degraded}, process {watcher.pid} since {watcher.started}{compared}"
 
 
-def _owner(now: upkeep.OwnerStatus) -> str:
+def _owner(now: verb.OwnerStatus) -> str:
     """Who answers for other commands."""
     if now.pid is None:
         return now.absence
@@ -142,13 +142,13 @@ def _owner(now: upkeep.OwnerStatus) -> str:
     return f"process {now.pid} since {now.started}, {how}{memory}{warm}"
 
 
-def _diagnosis(found: upkeep.Diagnosis, short: Short) -> Iterator[Block]:
+def _diagnosis(found: verb.Diagnosis, short: Short) -> Iterator[Block]:
     for line in found.fixed:
         yield f"fixed: {line}"
     yield problem_table(found.problems, "no problems")
 
 
-def _reindexed(done: upkeep.Reindexed, short: Short) -> Iterator[Block]:
+def _reindexed(done: verb.Reindexed, short: Short) -> Iterator[Block]:
     yield f"{done.count} notes in {done.seconds:.2f} s"
     yield fields(
         ("added", done.added),

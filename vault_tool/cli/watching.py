@@ -19,10 +19,10 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import visible
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, Refused, StorageError
-from vault_tool.files import presence
+from vault_tool.files import watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import LOCAL
-from vault_tool.files.presence import LOCK_FILE, Owner
+from vault_tool.files.watcher_presence import LOCK_FILE, Owner
 from vault_tool.owner.spawning import IDLE, answers, make_way, started
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
@@ -72,7 +72,7 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
             watcher.once()
             return Exit.DONE
         # A process that nobody started by hand leaves for one that somebody did.
-        holder = presence.owner(vault.root)
+        holder = watcher_presence.owner(vault.root)
         wait = _HANDOVER if holder is not None and holder.background and make_way(vault.root) else owner_lock.WAIT
         with owner_lock.own(vault.root, vault.clock, wait) as me, _until_stopped() as stop, _answering(vault, me, watcher, stop):
             watcher.run(stop)

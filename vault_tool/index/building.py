@@ -20,12 +20,12 @@ from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.authorship import Beliefs, HistoryDelta
 from vault_tool.index.catalog import failure
 from vault_tool.index.lexical import Builder
-from vault_tool.index.manifest import discard
 from vault_tool.index.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
+from vault_tool.index.seals import discard
 from vault_tool.index.storing import Bulk
 from vault_tool.model.problems import Problem
 from vault_tool.util.atomic import storage_error
-from vault_tool.util.collecting import no_collection
+from vault_tool.util.gc_paused import no_collection
 
 Progress = Callable[[int, int], None]
 """Called with how many files are done and how many there are; a few times a second at most."""

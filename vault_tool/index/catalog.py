@@ -17,15 +17,15 @@ from vault_tool.files.signal_lines import merge
 from vault_tool.index import schema
 from vault_tool.index.entry_cache import EntryCache
 from vault_tool.index.lexical_text import SearchDocument
-from vault_tool.index.manifest import is_busy
 from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
+from vault_tool.index.seals import is_busy
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import RecordClass
-from vault_tool.util.collecting import no_collection
 from vault_tool.util.deferred import deferred
+from vault_tool.util.gc_paused import no_collection
 
 if TYPE_CHECKING:
     from vault_tool.model import consent

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from vault_tool.index.schema import DROPPED, ENTRY, entry_of
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.collecting import no_collection
+from vault_tool.util.gc_paused import no_collection
 
 # So many entries take about 60 MB, and a third of a second once.
 _MOST = 20_000

@@ -22,8 +22,8 @@ from vault_tool.index.building import Progress, build, faults_digest
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.export import write_index
 from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.manifest import IndexState, SealedFile, clear_temporaries, lock, make_way
 from vault_tool.index.reading import Seen, with_head, without
+from vault_tool.index.seals import IndexState, SealedFile, clear_temporaries, lock, make_way
 from vault_tool.index.searching import Search, Spoilt, Wording
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import IndexDifference, apply

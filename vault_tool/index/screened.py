@@ -11,7 +11,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
-from vault_tool.index.manifest import IndexState, SealedFile, lock
+from vault_tool.index.seals import IndexState, SealedFile, lock
 from vault_tool.util import atomic
 
 

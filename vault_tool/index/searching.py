@@ -14,7 +14,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
 from vault_tool.index.lexical_text import SearchDocument
-from vault_tool.index.manifest import IndexState, SealedFile, discard
+from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.storing import transaction
 from vault_tool.util.native_errors import NoPanics

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from vault_tool.files.layout import CACHE, STATE_FILE
-from vault_tool.index.manifest import IndexState, SealedFile, clear_temporaries, lock, make_way
+from vault_tool.index.seals import IndexState, SealedFile, clear_temporaries, lock, make_way
 from vault_tool.util import atomic
 
 VERSION = 1

@@ -16,8 +16,8 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.manifest import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.schema import TABLES
+from vault_tool.index.seals import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:

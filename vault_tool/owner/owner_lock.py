@@ -13,9 +13,9 @@ from filelock import FileLock, Timeout
 
 from vault_tool import __version__
 from vault_tool.errors import Busy, StorageError
-from vault_tool.files import presence
+from vault_tool.files import watcher_presence
 from vault_tool.files.layout import LOCAL
-from vault_tool.files.presence import LOCK_FILE, OWNER_FILE, Owner
+from vault_tool.files.watcher_presence import LOCK_FILE, OWNER_FILE, Owner
 from vault_tool.util.atomic import storage
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.folder import opened
@@ -44,15 +44,15 @@ def own(root: Path, clock: Clock | None = None, wait: float = WAIT, *, backgroun
     try:
         who = os.getpid(), platform.node(), secrets.token_hex(8), stamp((clock or Clock()).now())
         me = Owner(*who, version=__version__, background=background)
-        presence.say(root, me)
+        watcher_presence.say(root, me)
         yield me
-        presence.unsay(root, OWNER_FILE)
+        watcher_presence.unsay(root, OWNER_FILE)
     finally:
         guard.release()
 
 
 def _holder_sentence(root: Path) -> str:
-    holder = presence.owner(root)
+    holder = watcher_presence.owner(root)
     if holder is None:
         return f"another process holds {LOCAL}/{LOCK_FILE}"
     return f"process {holder.pid} on {holder.host} watches this vault since {holder.started}"

@@ -14,10 +14,10 @@ from vault_tool.util.deferred import deferred
 from vault_tool.vault.context import Context
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors import chroma, keeping
+    from vault_tool.index.vectors import chroma_client, maintenance
 else:
-    chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
-    keeping = deferred("vault_tool.index.vectors.keeping")  # as above
+    chroma_client = deferred("vault_tool.index.vectors.chroma_client")  # 10 ms, for those who chose Chroma
+    maintenance = deferred("vault_tool.index.vectors.maintenance")  # as above
 
 # A vault of so few notes is embedded by the first answer that is made of meaning.
 _FEW = 50
@@ -104,8 +104,8 @@ def upkeep_stamp(vault: Context) -> tuple[object, ...]:
     Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
     """
     catalog = vault.index.catalog
-    settled = chroma.InFolder(vault.root / CACHE / chroma.FOLDER).noted_stamp() is not None
-    return catalog.meta("nonce"), catalog.seq(), keeping.exported_well(vault.root), settled
+    settled = chroma_client.InFolder(vault.root / CACHE / chroma_client.FOLDER).noted_stamp() is not None
+    return catalog.meta("nonce"), catalog.seq(), maintenance.exported_well(vault.root), settled
 
 
 def not_embedded(vault: Context) -> Iterator[Problem]:

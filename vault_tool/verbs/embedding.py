@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.embedding.ollama import Ollama
-    from vault_tool.index.vectors.catching_up import CaughtUp
+    from vault_tool.index.vectors.backfill import CaughtUp
     from vault_tool.index.vectors.status import VectorStatus
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only embedding needs these

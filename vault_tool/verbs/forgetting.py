@@ -21,7 +21,7 @@ from vault_tool.files.signal_lines import redacted_signals
 from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.generate.escape import link_path
-from vault_tool.index.manifest import discard
+from vault_tool.index.seals import discard
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
@@ -30,7 +30,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs import pages
-from vault_tool.verbs.look import body_of
+from vault_tool.verbs.get import body_of
 from vault_tool.verbs.observations import emptied_by
 
 VECTORS = "vectors"

@@ -21,7 +21,7 @@ from vault_tool.vault.checked import TEXTS, kinds_of, misfit
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs import repeats
-from vault_tool.verbs.look import body_of
+from vault_tool.verbs.get import body_of
 from vault_tool.verbs.remember import draft_of, remarks_on, tag
 
 DELETED = "vault-delete"

@@ -33,8 +33,8 @@ from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import SCORE_DIGITS, Weighed, memories
-from vault_tool.verbs.kept_pages import core_kinds
-from vault_tool.verbs.kept_pages import warnings as kept_warnings
+from vault_tool.verbs.core_understandings import core_kinds
+from vault_tool.verbs.core_understandings import warnings as kept_warnings
 
 SMALLEST_BUDGET = 200
 

@@ -20,7 +20,7 @@ from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
 from vault_tool.verbs import repeats
-from vault_tool.verbs.look import body_of
+from vault_tool.verbs.get import body_of
 from vault_tool.verbs.similar import Similar, near
 
 GENERAL = "general"

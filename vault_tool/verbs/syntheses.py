@@ -14,7 +14,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.headline import origin_of
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.get import EYES_FIRST, body_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,12 +8,13 @@ from vault_tool.vault.context import Context
 from vault_tool.verbs import activity as happened
 from vault_tool.verbs import (
     consents,
-    drafts,
+    doctor,
+    editing,
     embedding,
     forgetting,
+    get,
     judging,
-    look,
-    memories,
+    links,
     observations,
     pages,
     people,
@@ -26,7 +27,6 @@ from vault_tool.verbs import (
     subjects,
     syntheses,
     understandings,
-    upkeep,
 )
 from vault_tool.verbs import history as past
 from vault_tool.verbs import undo as taking_back
@@ -40,7 +40,7 @@ from vault_tool.verbs.recall import present_state as present
 from vault_tool.verbs.recall import recall as recalling_verb
 from vault_tool.verbs.recall import search, searching_observations
 from vault_tool.verbs.sessions import ambient, ending, orient, session_context
-from vault_tool.verbs.turns import backstop, linking, logged, taking
+from vault_tool.verbs.turns import accept, backstop, linking, logged
 
 
 @checked_parameters
@@ -91,21 +91,21 @@ class Vault(Context):
     people = people.people
     export_user = rights.export_user
     forget_user = rights.forget_user
-    turn = taking.turn
-    drain = taking.drain
+    turn = accept.turn
+    drain = accept.drain
     backstop = backstop.backstop
     list_turns = logged.list_turns
     get_turn = logged.get_turn
     link_beats = linking.link_beats
-    link = memories.link
-    update_link = memories.update_link
-    unlink = memories.unlink
-    related = look.related
-    get = look.get
-    show = look.show
-    pin = memories.pin
-    tag = memories.tag
-    episode = memories.episode
+    link = links.link
+    update_link = links.update_link
+    unlink = links.unlink
+    related = get.related
+    show = get.show
+    get = get.get
+    pin = links.pin
+    tag = links.tag
+    episode = links.episode
     mark_useful = judging.mark_useful
     mark_questionable = judging.mark_questionable
     read = contract_read
@@ -115,12 +115,12 @@ class Vault(Context):
     snapshot = present.snapshot
     search = search.search
     recall = recalling_verb.recall
-    new = drafts.new
-    edit = drafts.edit
-    adopt = drafts.adopt
-    status = upkeep.status
-    doctor = upkeep.doctor
-    reindex = upkeep.reindex
+    new = editing.new
+    edit = editing.edit
+    adopt = editing.adopt
+    status = doctor.status
+    reindex = doctor.reindex
+    doctor = doctor.doctor
     embed = embedding.embed
     decay = pages.decay
     core = pages.core

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from vault_tool.errors import Refused, StorageError, VaultError
-from vault_tool.files import presence, reader
+from vault_tool.files import reader, watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import VAULT, FileKind, file_kind
 from vault_tool.files.parse import parse
-from vault_tool.files.presence import WATCH_FILE, Watch
+from vault_tool.files.watcher_presence import WATCH_FILE, Watch
 from vault_tool.index.reading import UNREADABLE
 from vault_tool.index.rebuild import Refresh
 from vault_tool.index.updating import head_signature
@@ -22,8 +22,8 @@ from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
 from vault_tool.vault.context import Context
 from vault_tool.watch.change_feed import ChangeFeed, NoteChange
-from vault_tool.watch.chores import Jobs
 from vault_tool.watch.debounce import FirstLook, Settling
+from vault_tool.watch.jobs import Jobs
 from vault_tool.watch.observer import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import OVERFLOW, Cookie, PendingPaths
 
@@ -108,7 +108,7 @@ class Watcher:
             self._hearing.stop()
             if self._chores is not None:
                 self._chores.stop()
-            presence.unsay(self._vault.root, WATCH_FILE)
+            watcher_presence.unsay(self._vault.root, WATCH_FILE)
 
     def once(self) -> None:
         """One comparison with everything that hangs on it, without listening."""
@@ -389,6 +389,6 @@ class Watcher:
 
     def _write_record(self) -> None:
         try:
-            presence.say(self._vault.root, self._record)
+            watcher_presence.say(self._vault.root, self._record)
         except StorageError as fault:
             self._remark(str(fault))

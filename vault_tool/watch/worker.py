@@ -18,7 +18,7 @@ from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import keep_vectors
 from vault_tool.verbs import pages
-from vault_tool.verbs.turns import taking
+from vault_tool.verbs.turns import accept
 from vault_tool.verbs.turns.backstop import backstop
 
 # Seconds that one which is told to stop gets to end by itself, and again to end at all.
@@ -122,7 +122,7 @@ def _exports(vault: Context) -> WorkResult:
 
 
 def _turns(vault: Context) -> WorkResult:
-    held = taking.drain(vault).held
+    held = accept.drain(vault).held
     return WorkResult(f"memories held for review: {held}; `vt review`" if held else "")
 
 

@@ -14,7 +14,7 @@ from tests.git_repos import write
 from tests.index import spoiling
 from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
-from vault_tool.index.manifest import lock
+from vault_tool.index.seals import lock
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.erasing import erase
 from vault_tool.index.vectors.first_passages import KEYS, VECTORS

@@ -16,7 +16,7 @@ from vault_tool.cli.main import main
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import frontmatter
 from vault_tool.importing.copy_paths import CopyPaths, is_note
-from vault_tool.verbs.importing.intake import BATCH, Imported
+from vault_tool.verbs.importing.import_run import BATCH, Imported
 
 WILD = Path(__file__).parents[2] / "vaults"
 FOLDERS = ("wild_obsidian", "wild_docs")

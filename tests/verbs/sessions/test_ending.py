@@ -13,7 +13,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.sessions.tries import Attempt
+from vault_tool.verbs.sessions.session_attempts import Attempt
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.git_repos import git
-from tests.verbs.turns.test_taking import BELL, SISTER, said
+from tests.verbs.turns.test_accept import BELL, SISTER, said
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound
 from vault_tool.files.turn_log import LOG, TurnLog

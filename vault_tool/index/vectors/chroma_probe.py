@@ -8,7 +8,7 @@ from pathlib import Path
 
 def main() -> int:
     """0 when every collection of the folder can be searched."""
-    from vault_tool.index.vectors.chroma import look_through  # 500 ms, after the arguments are known to be there
+    from vault_tool.index.vectors.chroma_client import look_through  # 500 ms, after the arguments are known to be there
 
     look_through(Path(sys.argv[1]))
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from vault_tool.index.manifest import discard
+from vault_tool.index.seals import discard
 from vault_tool.index.vectors import vector_set
 from vault_tool.index.vectors.vector_set import VectorSet
 

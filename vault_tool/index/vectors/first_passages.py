@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import orjson
 
-from vault_tool.index.manifest import discard
+from vault_tool.index.seals import discard
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER, Mapped, Numbers, Order, Print
 from vault_tool.util.atomic import storage

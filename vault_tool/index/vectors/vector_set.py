@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.index.manifest import IndexState, SealedFile, discard, lock, make_way
+from vault_tool.index.seals import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import first_passages, rows
 from vault_tool.index.vectors.first_passages import Copies
 from vault_tool.index.vectors.ledger_file import FORMAT

@@ -11,7 +11,7 @@ from vault_tool.util.deferred import deferred
 if TYPE_CHECKING:
     import numpy as np
 
-    from vault_tool.index.vectors.exact import Similarities
+    from vault_tool.index.vectors.exact_search import Similarities
 else:
     np = deferred("numpy")  # 0.2 s
 

@@ -10,7 +10,7 @@ from vault_tool.consolidation import ledger
 from vault_tool.consolidation.ledger import Ledger, LedgerLine
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, reader
-from vault_tool.files.skipped import skipped
+from vault_tool.files.skipped_turns import skipped
 from vault_tool.index.graph import supersession
 from vault_tool.index.intersections import Regions, regions_of
 from vault_tool.index.recent import unlinked_count
@@ -39,7 +39,7 @@ from vault_tool.verbs.consolidation.passes import (
     written_in,
     written_packets,
 )
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.get import EYES_FIRST, body_of
 
 LISTED = 20
 """So many packets of a kind an answer lists: in a large vault a pass may have a thousand."""

@@ -26,9 +26,9 @@ from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.consolidation.nearness import between, prepared, unusual
 from vault_tool.verbs.consolidation.open_intersections import SubjectLine, line_of
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.consolidation.subject_similarity import between, prepared, unusual
+from vault_tool.verbs.get import EYES_FIRST, body_of
 from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.understandings import inherited
 

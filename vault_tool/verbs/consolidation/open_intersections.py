@@ -15,8 +15,8 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import confidence_of
-from vault_tool.verbs.consolidation.nearness import between, prepared, usual
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
+from vault_tool.verbs.get import EYES_FIRST, body_of
 
 LARGE = 3
 """From so many shared memories an intersection counts as large."""

@@ -10,7 +10,7 @@ from typing import Any
 from vault_tool.consolidation.packets import Cut, fitted, shortened
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import writer
-from vault_tool.files.skipped import pass_over, skipped
+from vault_tool.files.skipped_turns import pass_over, skipped
 from vault_tool.index.graph import holding_place
 from vault_tool.index.intersections import regions_of
 from vault_tool.model.details import Details, details_of
@@ -33,7 +33,7 @@ from vault_tool.verbs.consolidation.passes import (
     written_in,
     written_packets,
 )
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.get import EYES_FIRST, body_of
 
 PACKET_TOKENS = 4000
 """How long a packet's texts are at most, where nobody says otherwise."""

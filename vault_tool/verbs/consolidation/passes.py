@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
-from vault_tool.files.skipped import skipped
+from vault_tool.files.skipped_turns import skipped
 from vault_tool.index.graph import lineage
 from vault_tool.index.intersections import Region, Regions, active, regions_of
 from vault_tool.index.recent import ageless, entries_of, ids_since
@@ -18,7 +18,7 @@ from vault_tool.util.clock import moment, parse_time, stamp
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
-from vault_tool.verbs.look import body_of
+from vault_tool.verbs.get import body_of
 from vault_tool.verbs.recall.weighing import beliefs
 
 LATE = 2

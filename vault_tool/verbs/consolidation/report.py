@@ -15,15 +15,15 @@ from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unli
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.util.collecting import no_collection
+from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
-from vault_tool.verbs.consolidation.nearness import between, prepared, usual
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief
 from vault_tool.verbs.consolidation.passes import PacketPlan, passes
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
+from vault_tool.verbs.get import EYES_FIRST, body_of
 
 DENSE = 3
 """From so many shared observations without a relationship understanding a pair is asked about."""

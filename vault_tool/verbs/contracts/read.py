@@ -12,7 +12,7 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import moved_among
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
-from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.get import EYES_FIRST
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.recall import SUPPORTING, count_use

@@ -23,7 +23,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_no_slip
-from vault_tool.verbs.importing.intake import Imported, Intake
+from vault_tool.verbs.importing.import_run import Imported, Intake
 
 
 def import_markdown(

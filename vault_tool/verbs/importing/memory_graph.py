@@ -31,7 +31,7 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
-from vault_tool.verbs.importing.intake import Imported, Intake
+from vault_tool.verbs.importing.import_run import Imported, Intake
 from vault_tool.verbs.importing.markdown_folder import bytes_of, placed, source_folder, written_at
 
 _FOLDERS = ("graph", "vault", "episodes")

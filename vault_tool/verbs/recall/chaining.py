@@ -14,9 +14,9 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
-from vault_tool.verbs.recall import lanes
-from vault_tool.verbs.recall.lanes import Pool
+from vault_tool.verbs.recall import retrievers
 from vault_tool.verbs.recall.query import Part, Query
+from vault_tool.verbs.recall.retrievers import Pool
 
 _CHANGES = ("change_targets",)
 _SOLVED = ("problem",)
@@ -47,7 +47,7 @@ def implicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weigh
     for hop in range(asked.hops if pool.meaning else 0):
         least = weights.chain_first + hop * weights.chain_step
         steps = _nearest(pool, ends, seen, least)[: most - len(found)]
-        there = {other.key: other for other in lanes.add(pool, [entry for _, entry, _ in steps])}
+        there = {other.key: other for other in retrievers.add(pool, [entry for _, entry, _ in steps])}
         ends = []
         for end, entry, likeness in steps:
             other = there.get((pool.scope, entry.path))
@@ -97,7 +97,7 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weigh
                 continue
             counts[link.role] = counts.get(link.role, 0) + 1
             wanted.append((hit, link, entry))
-    lanes.add(pool, [entry for _, _, entry in wanted], {entry.id for _, link, entry in wanted if link.role == "update"})
+    retrievers.add(pool, [entry for _, _, entry in wanted], {entry.id for _, link, entry in wanted if link.role == "update"})
     there = {one.entry.id for one in hits}
     found: dict[Key, Link] = {}
     for hit, link, entry in wanted:

@@ -13,18 +13,18 @@ from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
-from vault_tool.util.collecting import no_collection
+from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.headline import headline_of
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.look import FAILED_TACTIC, bodies_of, solved_since
-from vault_tool.verbs.recall import chaining, lanes, weighing
+from vault_tool.verbs.get import FAILED_TACTIC, bodies_of, solved_since
+from vault_tool.verbs.recall import chaining, retrievers, weighing
 from vault_tool.verbs.recall.chaining import Link
 from vault_tool.verbs.recall.filters import unknown
-from vault_tool.verbs.recall.lanes import Pool, Scope
 from vault_tool.verbs.recall.query import Fate, Part, Query, RecallAnswer, Recalled
+from vault_tool.verbs.recall.retrievers import Pool, Scope
 from vault_tool.verbs.recall.vector_scores import reasons
 from vault_tool.verbs.recall.weighing import Ranked, threshold
 
@@ -103,7 +103,7 @@ def _searched(
         try:
             if scope == "global":
                 vault.fresh()
-            pools.append(lanes.search(vault, scope, read, asked, weights, until))
+            pools.append(retrievers.search(vault, scope, read, asked, weights, until))
         except VaultError as fault:
             if scope == "repo":
                 raise
@@ -126,7 +126,7 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> N
         fusion.lend(pool.lines, weights)
         fusion.lift_sessions(pool.candidates.values(), weights)
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
-        lanes.count_links(pool, best)
+        retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
     for some, among in ((everything, everything), (hidden, [*everything, *hidden])):
         others = SAID if read.sentences else crowd(among)

@@ -12,9 +12,9 @@ from vault_tool.recall import select
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.question import Question
 from vault_tool.recall.weights import Weights
-from vault_tool.verbs.look import body_of
-from vault_tool.verbs.recall.lanes import Pool
+from vault_tool.verbs.get import body_of
 from vault_tool.verbs.recall.query import Fate, Query, Recalled, Stage
+from vault_tool.verbs.recall.retrievers import Pool
 from vault_tool.verbs.recall.weighing import Ranked, beliefs, threshold
 
 # So far down the full text's own order a memory is looked for.

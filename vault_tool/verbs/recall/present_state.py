@@ -16,8 +16,8 @@ from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.headline import Headline, headline_of
 from vault_tool.vault.standing import Weighed
-from vault_tool.verbs.kept_pages import core_kinds
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.core_understandings import core_kinds
+from vault_tool.verbs.get import EYES_FIRST, body_of
 
 PROJECTION_VERSION = 1
 """Changes whenever the same notes and signals would come to another snapshot."""

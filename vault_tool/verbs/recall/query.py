@@ -9,7 +9,7 @@ from typing import Any, Literal
 from vault_tool.vault.context import Freshness
 from vault_tool.vault.headline import Headline
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
-from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.get import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]
 Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]

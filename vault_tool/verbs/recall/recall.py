@@ -21,7 +21,7 @@ from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.get import EYES_FIRST, body_of
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.query import Fate, ProfileName, Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.weighing import beliefs

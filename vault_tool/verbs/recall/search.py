@@ -23,7 +23,7 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.headline import headline_of, origin_of
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.look import EYES_FIRST, PAGE
+from vault_tool.verbs.get import EYES_FIRST, PAGE
 from vault_tool.verbs.recall.filters import Filters, unknown
 from vault_tool.verbs.recall.query import Query, Recalled
 

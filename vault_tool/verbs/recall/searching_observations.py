@@ -17,7 +17,7 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import confidence_of
 from vault_tool.vault.vector_upkeep import catch_up_briefly
-from vault_tool.verbs.look import EYES_FIRST, body_of
+from vault_tool.verbs.get import EYES_FIRST, body_of
 from vault_tool.verbs.recall.vector_scores import stand_in, waiting
 
 MODES = ("text", "embedding")

@@ -18,7 +18,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.exact import PerspectiveScores, Similarities
+    from vault_tool.index.vectors.exact_search import PerspectiveScores, Similarities
     from vault_tool.index.vectors.vector_store import Background, Vector
     from vault_tool.index.vectors.vectors import Vectors
 

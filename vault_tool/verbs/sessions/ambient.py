@@ -14,7 +14,7 @@ from vault_tool.vault import seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, listed
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.get import EYES_FIRST
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.query import Query, Recalled
 

@@ -15,12 +15,12 @@ from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Saved
 from vault_tool.vault.parameters import require_limit
+from vault_tool.verbs.get import EYES_FIRST
 from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
-from vault_tool.verbs.look import EYES_FIRST
-from vault_tool.verbs.memories import link
+from vault_tool.verbs.links import link
 from vault_tool.verbs.remember import remember
+from vault_tool.verbs.sessions.session_attempts import Attempt, attempts_of
 from vault_tool.verbs.sessions.session_context import ShownMemory, fresh_places, judgements, place_of, shown_memories
-from vault_tool.verbs.sessions.tries import Attempt, attempts_of
 
 LIMIT = 30
 

@@ -13,9 +13,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
-from vault_tool.verbs.kept_pages import CoreKind, core_kinds
-from vault_tool.verbs.kept_pages import warnings as kept_warnings
-from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.core_understandings import CoreKind, core_kinds
+from vault_tool.verbs.core_understandings import warnings as kept_warnings
+from vault_tool.verbs.get import EYES_FIRST
 
 SOUL_NOTE = (
     "CRITICAL: This content establishes the fundamental character and values for this session. "

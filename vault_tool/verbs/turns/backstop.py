@@ -12,7 +12,7 @@ from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.turns.taking import oldest_skipped_day
+from vault_tool.verbs.turns.accept import oldest_skipped_day
 
 ENOUGH = 2
 """So many reasons to look again make a turn worth it."""

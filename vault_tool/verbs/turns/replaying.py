@@ -16,7 +16,7 @@ from vault_tool.vault.context import Context
 from vault_tool.verbs.recall.engine import gather
 from vault_tool.verbs.recall.query import Query, Recalled
 from vault_tool.verbs.recall.weighing import beliefs
-from vault_tool.verbs.turns.recollecting import Beat, recollect
+from vault_tool.verbs.turns.turn_recall import Beat, recollect
 
 Change = Literal["same", "came", "gone", "moved"]
 

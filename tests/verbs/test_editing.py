@@ -22,7 +22,7 @@ from tests.verbs.looking import (
 from vault_tool import Vault
 from vault_tool.errors import NotFound, StaleEdit, UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.drafts import Editor
+from vault_tool.verbs.editing import Editor
 
 
 def types(change: Callable[[str], str]) -> Editor:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_tool.check import check
 from vault_tool.errors import EditRefused, VaultError
-from vault_tool.files import git, layout, presence, reader, tombstones
+from vault_tool.files import git, layout, reader, tombstones, watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.frontmatter import Remove
 from vault_tool.files.git import rewriting
@@ -26,8 +26,8 @@ from vault_tool.model.records import Edge
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
-from vault_tool.util.collecting import no_collection
 from vault_tool.util.deferred import deferred
+from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
@@ -36,9 +36,9 @@ from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
-    from vault_tool.verbs import drafts, remember
+    from vault_tool.verbs import editing, remember
 else:
-    drafts = deferred("vault_tool.verbs.drafts")  # 10 ms, for `doctor --fix`
+    editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
     remember = deferred("vault_tool.verbs.remember")  # as above
 
 
@@ -93,7 +93,7 @@ class Status:
     logged_turns: int
     logged_bytes: int
     embeddings: EmbedderStatus
-    watcher: presence.Watch | None
+    watcher: watcher_presence.Watch | None
     owner: OwnerStatus
     next: tuple[str, ...]
     freshness: Freshness
@@ -155,7 +155,7 @@ def status(vault: Context) -> Status:
         logged_turns=logged_turns,
         logged_bytes=logged_bytes,
         embeddings=embeddings,
-        watcher=presence.watch(vault.root),
+        watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
         next=(*said, *_waiting(held, turns), *embedding_advice(embeddings)),
         freshness=freshness,
@@ -163,7 +163,7 @@ def status(vault: Context) -> Status:
 
 
 def _owner_status(vault: Context) -> OwnerStatus:
-    holder = presence.owner(vault.root)
+    holder = watcher_presence.owner(vault.root)
     if holder is None:
         disk = network_disk(vault.root)
         forbidden = "off on this machine" if vault.machine.owner == "off" else ""
@@ -176,7 +176,7 @@ def _owner_status(vault: Context) -> OwnerStatus:
         background=holder.background,
         answers=holder.protocol > 0,
         warm=holder.warm,
-        memory=presence.memory(holder),
+        memory=watcher_presence.memory(holder),
     )
 
 
@@ -367,7 +367,7 @@ def _adoptions(op: Operation, pages: Sequence[str]) -> Iterator[str]:
     for path in pages:
         data = reader.read(op.vault.root, path)
         try:
-            adopted, identity, _ = drafts.adopted_text(op.vault, path, data, "general")
+            adopted, identity, _ = editing.adopted_text(op.vault, path, data, "general")
         except VaultError:
             continue
         if not op.vault.allow_secrets and screening.new_in_file(op.vault, path, adopted):

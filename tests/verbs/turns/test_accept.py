@@ -15,8 +15,8 @@ from vault_tool.errors import UsageError
 from vault_tool.files.turns import TURNS, Turns
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault import review_policy
+from vault_tool.verbs.turns.accept import Turned
 from vault_tool.verbs.turns.backstop import signs
-from vault_tool.verbs.turns.taking import Turned
 
 PLAYER = {"name": "The player", "key": "player-u1", "role": "player"}
 SISTER = {"content": "The player has a sister, Mara.", "anchors": [PLAYER, "Mara"]}

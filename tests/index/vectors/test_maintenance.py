@@ -12,7 +12,7 @@ import pytest
 from tests.git_repos import write
 from tests.index.vaults import make, note
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
-from vault_tool.index.vectors import keeping, vector_set
+from vault_tool.index.vectors import maintenance, vector_set
 from vault_tool.index.vectors.vectors import Vectors
 
 DAY = 86400.0
@@ -29,7 +29,7 @@ def _set(vectors: Vectors, root: Path) -> vector_set.VectorSet:
 
 
 def test_texts_retired_long_ago_leave_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "_FEW_DEAD", 10)
+    monkeypatch.setattr(maintenance, "_FEW_DEAD", 10)
     root, words = make(tmp_path / "v", 20), Words()
     _many(root, 30)
     vectors = vectors_of(root, words)
@@ -41,9 +41,9 @@ def test_texts_retired_long_ago_leave_the_file(tmp_path: Path, monkeypatch: pyte
     vectors.refresh()
     one = _set(vectors, root)
     now = one.ledger().retired()[0][1]
-    keeping.compact_if_due(one, now + keeping.KEEP - DAY)
+    maintenance.compact_if_due(one, now + maintenance.KEEP - DAY)
     assert one.ledger().lanes()[""].file == before.file
-    keeping.compact_if_due(one, now + keeping.KEEP + DAY)
+    maintenance.compact_if_due(one, now + maintenance.KEEP + DAY)
     after = one.ledger().lanes()[""]
     assert (after.rows, after.file == before.file) == (24, False)
     assert not (one.folder / before.file).exists()

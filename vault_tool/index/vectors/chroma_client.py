@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from vault_tool.errors import StorageError
-from vault_tool.index.manifest import discard, make_way
+from vault_tool.index.seals import discard, make_way
 from vault_tool.index.vectors.vector_store import StoreUnavailable
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
 from vault_tool.index.embedding.calling import Patience
-from vault_tool.index.manifest import lock
-from vault_tool.index.vectors.chroma import PROBE_SECONDS, Home, load
-from vault_tool.index.vectors.exact import ExactStore
+from vault_tool.index.seals import lock
+from vault_tool.index.vectors.chroma_client import PROBE_SECONDS, Home, load
+from vault_tool.index.vectors.exact_search import ExactStore
 from vault_tool.index.vectors.vector_ledger import Lane, Note, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where

@@ -22,12 +22,12 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import apply_turns
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
-from vault_tool.verbs.look import EYES_FIRST
+from vault_tool.verbs.get import EYES_FIRST
 from vault_tool.verbs.turns import candidates as extracted
 from vault_tool.verbs.turns import logged
 from vault_tool.verbs.turns.gate import Gate, judged
 from vault_tool.verbs.turns.linking import link_beats
-from vault_tool.verbs.turns.recollecting import Beat, recollect
+from vault_tool.verbs.turns.turn_recall import Beat, recollect
 
 Writes = Literal["child", "later"]
 

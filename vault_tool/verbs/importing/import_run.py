@@ -24,7 +24,7 @@ from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.importing.copies import Copies, Copy
-from vault_tool.verbs.importing.remembered import ImportLog
+from vault_tool.verbs.importing.import_log import ImportLog
 from vault_tool.verbs.remember import tag
 
 BATCH = 1000

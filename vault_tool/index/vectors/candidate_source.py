@@ -12,14 +12,14 @@ from vault_tool.machine import EXACT
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors import chroma, mirror
-    from vault_tool.index.vectors.mirror import ChromaStore
+    from vault_tool.index.vectors import chroma_client, chroma_store
+    from vault_tool.index.vectors.chroma_store import ChromaStore
 else:
-    chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
-    mirror = deferred("vault_tool.index.vectors.mirror")  # as above
+    chroma_client = deferred("vault_tool.index.vectors.chroma_client")  # 10 ms, for those who chose Chroma
+    chroma_store = deferred("vault_tool.index.vectors.chroma_store")  # as above
 
 
-class Proposer:
+class CandidateSource:
     """The store that a setting names, beside the set of vectors that answers now: `exact` proposes nothing."""
 
     def __init__(self, store: str, root: Path, cache: Path, sets: Sets, instructions: Mapping[str, str]) -> None:
@@ -69,11 +69,13 @@ class Proposer:
 
         return propose
 
-    def _asked(self) -> mirror.ChromaStore | None:
+    def _asked(self) -> chroma_store.ChromaStore | None:
         found = self._sets.found()
         if not self.approximate or found is None:
             return None
         if self._chroma is None or self._chroma.vectors is not found[0]:
             self.close()
-            self._chroma = mirror.ChromaStore(chroma.home(self.store, self._root, self._cache), found[0], self._instructions)
+            self._chroma = chroma_store.ChromaStore(
+                chroma_client.home(self.store, self._root, self._cache), found[0], self._instructions
+            )
         return self._chroma

@@ -8,7 +8,7 @@ from tests.index.vaults import note
 from tests.watch.watched import eventually, identity, path_of, vault
 from vault_tool.files import writer
 from vault_tool.vault.context import Context
-from vault_tool.watch.chores import CORE_QUIET, EXPORT_QUIET, Jobs
+from vault_tool.watch.jobs import CORE_QUIET, EXPORT_QUIET, Jobs
 from vault_tool.watch.worker import Task, Worker
 
 

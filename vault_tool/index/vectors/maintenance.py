@@ -13,7 +13,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
-from vault_tool.index.manifest import IndexState, SealedFile, discard, lock, make_way
+from vault_tool.index.seals import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
