@@ -21,18 +21,18 @@ PERSPECTIVES: Mapping[str, str] = {
 }
 
 
+# Languages whose word endings the full-text index can ignore.
 LANGUAGES = (
     "arabic", "danish", "dutch", "english", "finnish", "french", "german", "greek", "hungarian", "italian", "norwegian",
     "portuguese", "romanian", "russian", "spanish", "swedish", "tamil", "turkish",
 )  # fmt: skip
-"""Languages whose word endings the full-text index can ignore."""
 
+# Words in the names of the models that are strong today. They change faster than the tool, so a vault may name its own.
 STRONG_MODELS = ("opus", "gpt-5", "o3", "fable", "mythos", "ultra")
-"""Words in the names of the models that are strong today. They change faster than the tool, so a vault may name its own."""
 
 
+# Most characters of a file of settings.
 LONGEST = 2**16
-"""Most characters of a file of settings."""
 
 _MOST_PARTS = 100
 _MOST_TOLD = 10
@@ -248,5 +248,5 @@ def _member(kind: Any, value: Any, where: str, faults: list[str]) -> Any:
 
 _SCALARS: Mapping[type, _Reader] = {str: _text, bool: _flag, int: _whole, float: _number, tuple: _texts}
 _READERS: Mapping[str, _Reader] = {"types": _types, "recall": _recall, "perspectives": _perspectives}
+# The options that are tables, and are set in an editor.
 TABLES = tuple(_READERS)
-"""The options that are tables, and are set in an editor."""

@@ -28,8 +28,8 @@ _FORMER = {
 _FILE_MODE = 0o600
 _LONGEST = 2000
 
+# Most bytes of the file.
 LONGEST = 2**16
-"""Most bytes of the file."""
 
 
 class Key:

@@ -11,8 +11,8 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import days_between, parse_time
 
+# The share lost each day; a half-life of about 23 days.
 RATE = 0.03
-"""The share lost each day; a half-life of about 23 days."""
 
 UNUSED = 0.5
 PINNED = 999.0

@@ -8,8 +8,8 @@ from vault_tool.belief.fold import Belief
 
 WITHHELD = 0.15
 DOUBTFUL = 0.4
+# How sure a writer is who does not say.
 USUAL = 0.8
-"""How sure a writer is who does not say."""
 
 PRIOR_VOTES = 1.0
 

@@ -9,8 +9,8 @@ from math import exp, isfinite, lgamma, log, log1p
 from vault_tool.belief.fold import UTILITY_START, in_order, target_of, weight_of
 from vault_tool.model.signals import Signal, SignalKind
 
+# How many full judgements the starting value is worth.
 PRIOR_STRENGTH = 2.0
-"""How many full judgements the starting value is worth."""
 
 _STEPS = 200
 

@@ -19,20 +19,20 @@ _UNSAFE = re.compile(
     r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
 
+# So wide are tables and fields where no terminal says how wide it is.
 COLUMNS = 100
-"""So wide are tables and fields where no terminal says how wide it is."""
 
 _LONGEST_NAME = 40
 _NARROWEST = 10
 _BESIDE_A_PATH = 20
 
+# The columns that hold paths.
 PATHS = frozenset({"path", "where", "file"})
-"""The columns that hold paths."""
 
 _GAP = "  "
 
+# What stands before each line of a note's text.
 BAR = "|"
-"""What stands before each line of a note's text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class Table:
     empty: str = "nothing"
 
 
+# One part of an answer; a plain string is one line.
 Block: TypeAlias = str | Heading | Body | Printed | Diff | Fields | Table
-"""One part of an answer; a plain string is one line."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Iterable[str] = (), empty: str = "nothing") -> Table:

@@ -24,13 +24,13 @@ from vault_tool.verbs.consolidation.report import ConsolidationReport
 
 KEYS = "e write it   s skip   t skip all trivial ones   d end the pass   q stop here"
 
+# Observations that a person sees before they open the packet in the editor, each in so many characters:
 SHOWN = 12
-"""Observations that a person sees before they open the packet in the editor, each in so many characters:"""
 
 WIDTH = 52
 
+# Packets that the end of a pass names of those that were skipped or left.
 SOME = 6
-"""Packets that the end of a pass names of those that were skipped or left."""
 
 
 @command(

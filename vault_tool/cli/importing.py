@@ -17,8 +17,8 @@ from vault_tool.verbs.importing import markdown_folder, memory_graph
 from vault_tool.verbs.importing.import_run import Imported
 
 SHOWN = 20
+# As many kinds of problems, and files of each, are named to a person; `--json` names all.
 NAMED = 3
-"""As many kinds of problems, and files of each, are named to a person; `--json` names all."""
 
 
 @click.group("import", cls=VaultGroup)

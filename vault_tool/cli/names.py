@@ -23,8 +23,8 @@ else:
 
 MOST_OFFERED = 50
 
+# From an open vault and what was typed to what may be meant, each with a word of explanation.
 Offer: TypeAlias = "Callable[[Context, str], Iterable[tuple[str, str]]]"
-"""From an open vault and what was typed to what may be meant, each with a word of explanation."""
 
 
 class Name(click.ParamType[str]):
@@ -78,8 +78,8 @@ def narrows(function: Decorated) -> Decorated:
     return function
 
 
+# An id, an unambiguous prefix of one (4 characters or more), a path in the vault, or a subject's name.
 MEMORY = Name("memory", _memories)
-"""An id, an unambiguous prefix of one (4 characters or more), a path in the vault, or a subject's name."""
 
+# A subject's name or alias.
 SUBJECT = Name("subject", _subjects)
-"""A subject's name or alias."""

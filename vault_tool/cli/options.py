@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from vault_tool.vault.context import Context
 
 ORIGINS = ("owner", "agent", "import")
+# Most bytes that are taken from standard input: no note may be longer.
 LONGEST_INPUT = 10 * 2**20
-"""Most bytes that are taken from standard input: no note may be longer."""
 
 Result = TypeVar("Result")
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+# From a whole id to the prefix that a person may type instead.
 Short: TypeAlias = Callable[[str], str]
-"""From a whole id to the prefix that a person may type instead."""
 
+# How a person sees a result; JSON needs none.
 Render: TypeAlias = Callable[[Result, Short], Iterable[Block]]
-"""How a person sees a result; JSON needs none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class Call:
         return output.progress(title)
 
 
+# Set where a process that stays runs a command on a vault that it keeps open.
 LENT: ContextVar[Callable[[Call], Context] | None] = ContextVar("who lends the vault", default=None)
-"""Set where a process that stays runs a command on a vault that it keeps open."""
 
 
 class VaultCommand(click.Command):

@@ -42,16 +42,16 @@ else:
     orjson = deferred("orjson")  # 15 ms
     rich = deferred("rich")  # 30 ms, which a pipe or a program need not pay
 
+# Most characters of an error's line; `--json` and `--debug` give the whole.
 ERROR_LENGTH = 200
-"""Most characters of an error's line; `--json` and `--debug` give the whole."""
 
 _DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
+# Seconds after which a log is told how far something is.
 FIRST_LINE = 5.0
-"""Seconds after which a log is told how far something is."""
 
+# Seconds after which something is slow enough for a progress bar.
 SLOW = 1.0
-"""Seconds after which something is slow enough for a progress bar."""
 
 
 _CAUGHT: ContextVar[tuple[io.StringIO, io.StringIO] | None] = ContextVar("what is caught", default=None)

@@ -118,6 +118,7 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
     ),
 }
 
+# What other tools call things, and the commands that do them here.
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     word: commands
     for words, commands in (
@@ -140,4 +141,3 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     )
     for word in words.split()
 }
-"""What other tools call things, and the commands that do them here."""

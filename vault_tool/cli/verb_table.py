@@ -10,11 +10,11 @@ from vault_tool.cli import output
 from vault_tool.cli.table import SECTIONS
 from vault_tool.verbs.vault import Vault
 
+# What is an option of another's command.
 PARTS = {
     "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
     "export_user": "export",
 }  # fmt: skip
-"""What is an option of another's command."""
 
 _HEAD = """\
 # Verbs

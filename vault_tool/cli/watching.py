@@ -39,8 +39,8 @@ else:
     file_watcher = deferred("vault_tool.watch.watcher")  # 40 ms with watchdog
     answering = deferred("vault_tool.cli.answering")  # as above
 
+# Most changes that a person is shown one by one when they come at once; JSON has them all.
 MOST_LINES = 100
-"""Most changes that a person is shown one by one when they come at once; JSON has them all."""
 
 _PATIENCE = 1.5
 _HANDOVER = 10.0

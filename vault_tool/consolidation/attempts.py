@@ -9,8 +9,8 @@ from enum import StrEnum
 
 from vault_tool.util.text import normal_name
 
+# So many telling words must an attempt share with a problem to be taken as one at it.
 FEWEST_WORDS = 2
-"""So many telling words must an attempt share with a problem to be taken as one at it."""
 
 _FAILED = re.compile(
     r"\b(?:(?:did|does|do|would|could|was|is|were)(?: not|n['’]t) (?:really )?(?:work|help|fix|solve|change|enough|matter)\w*"

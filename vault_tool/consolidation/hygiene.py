@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from vault_tool.util.text import one_line
 
+# Fewer rules are still a way of speaking; from here on, and from LEAST_SHARE of the text, it has grown procedural.
 FEWEST_RULES = 4
-"""Fewer rules are still a way of speaking; from here on, and from LEAST_SHARE of the text, it has grown procedural."""
 
 LEAST_SHARE = 0.25
 
+# So many traces of single occasions (days, sessions, versions, files) are lessons that have gathered.
 FEWEST_TRACES = 3
-"""So many traces of single occasions (days, sessions, versions, files) are lessons that have gathered."""
 
 _SHOWN = 80
 _ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)]|\[[ xX]\])\s+(.*)")

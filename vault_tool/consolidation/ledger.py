@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from vault_tool.util.text import one_line
 
+# Characters of an id in a ledger: 48 bits, which no two notes of one vault share.
 SHOWN_ID = 13
-"""Characters of an id in a ledger: 48 bits, which no two notes of one vault share."""
 
+# Up to so many lines carry their titles; a longer list is ids alone.
 TITLED = 200
-"""Up to so many lines carry their titles; a longer list is ids alone."""
 
 _PER_LINE = 8
 _NEW, _UNREAD = "## New", "## Not read"

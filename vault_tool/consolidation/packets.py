@@ -9,11 +9,11 @@ from itertools import combinations
 
 from vault_tool.util.text import first_tokens, tokens
 
+# Up to so many shared observations an intersection may be incidental: it is listed, and flagged.
 TRIVIAL = 2
-"""Up to so many shared observations an intersection may be incidental: it is listed, and flagged."""
 
+# Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation.
 MOST_TAGS = 12
-"""Of a memory with more subjects than this only so many make pairs: a list of everything is no claim of a relation."""
 
 _ELLIPSIS = "…"
 _UNSYNTHESISED = 1.5

@@ -9,8 +9,8 @@ from itertools import combinations
 
 from vault_tool.util.text import normal_name
 
+# The ratio of matching characters (Ratcliff and Obershelp 1988) from which two names are a near miss.
 CLOSE = 0.86
-"""The ratio of matching characters (Ratcliff and Obershelp 1988) from which two names are a near miss."""
 
 # Characters above which a name's spelling is not compared: what a comparison costs grows with the square of them.
 _LONGEST = 200

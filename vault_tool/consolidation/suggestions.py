@@ -11,8 +11,8 @@ from heapq import nlargest
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import normal_name
 
+# What points at a problem, and by which edge.
 ANSWERS = {"solution": "SOLVES", "failed_tactic": "ATTEMPTED"}
-"""What points at a problem, and by which edge."""
 
 ANSWERS_READ = 200
 PROBLEMS_READ = 30

@@ -11,11 +11,11 @@ from vault_tool.consolidation.packets import MOST_TAGS
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 
+# The subjects of something, by what identifies them.
 Keys = frozenset[str]
-"""The subjects of something, by what identifies them."""
 
+# The types of understandings that say what the memories of their subjects come to.
 COVERING = ("single_subject", "relationship")
-"""The types of understandings that say what the memories of their subjects come to."""
 
 _PAIR = 2
 

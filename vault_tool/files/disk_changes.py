@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from vault_tool.files.reader import Listing, Scan, Stat
 
+# Stands for the stat of a file whose content must be compared again, whatever its stat says.
 DOUBT: Stat = (-1, -1, -1, -1)
-"""Stands for the stat of a file whose content must be compared again, whatever its stat says."""
 
 _TICK = 20_000_000
 _SECOND = 1_000_000_000

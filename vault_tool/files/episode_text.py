@@ -29,8 +29,8 @@ _NOT_IN_LABEL = re.compile(r"[\[\]\\]")
 _COMMA = re.compile(r"(?<!\\),")
 
 
+# Most bytes of a line: an entry is a sentence or a few, and an answer tells it whole.
 LONGEST_LINE = 2**16
-"""Most bytes of a line: an entry is a sentence or a few, and an answer tells it whole."""
 
 _LONG_LINES = re.compile(rb"^[^\n]{%d,}" % (LONGEST_LINE + 1), re.MULTILINE)
 

@@ -22,20 +22,20 @@ SETTINGS_FILE = "vault.toml"
 CORE_FILE = "CORE.md"
 REFLECTION_FILE = "REFLECTION.md"
 
+# The two hidden files that belong to a vault, at its root alone.
 GIT_FILES = (".gitignore", ".gitattributes")
-"""The two hidden files that belong to a vault, at its root alone."""
 
+# What may be deleted at any time without losing a thing.
 DERIVED = (INDEX_FILE, STATE_FILE, EMBEDDINGS_FILE, CACHE)
-"""What may be deleted at any time without losing a thing."""
 
+# What git is told to ignore.
 UNTRACKED = (*DERIVED, CONFIG_FILE, LOCAL)
-"""What git is told to ignore."""
 
+# How the path of a note in the folder around the vault begins, where the vault serves that folder too.
 AROUND = "../"
-"""How the path of a note in the folder around the vault begins, where the vault serves that folder too."""
 
+# The folders, in somebody's folder of notes, that a vault is made in: the first whose name is free.
 HOMES = ("memory", "vt-memory")
-"""The folders, in somebody's folder of notes, that a vault is made in: the first whose name is free."""
 
 NAME_BYTES = 200
 LONGEST_PART = 255
@@ -96,8 +96,8 @@ def ignored_name(name: str) -> bool:
     return name.startswith((".", "#")) or name.endswith(_IGNORED_ENDS) or name == "4913"
 
 
+# What the name of a log has that an import brought, before the import's own name.
 IMPORTED_LOG = ".import-"
-"""What the name of a log has that an import brought, before the import's own name."""
 
 
 def episode_path(day: str, writer: str) -> str:

@@ -26,8 +26,8 @@ else:
     filelock = deferred("filelock")  # 33 ms
 
 LOCK_FILE = "write.lock"
+# Held by who waits next: who has just written stands behind it, or on a busy machine one writer would have the lock for ever.
 NEXT_FILE = "write.next"
-"""Held by who waits next: who has just written stands behind it, or on a busy machine one writer would have the lock for ever."""
 
 HOLDER_FILE = "write.holder"
 WAIT = 10.0

@@ -21,14 +21,14 @@ from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.util.folder import Descent, Folder, opened
 from vault_tool.util.text import one_line
 
+# Size in bytes, mtime and ctime in nanoseconds, inode: what changes when a file does.
 Stat: TypeAlias = tuple[int, int, int, int]
-"""Size in bytes, mtime and ctime in nanoseconds, inode: what changes when a file does."""
 
+# The files of one folder that may be the vault's, by name.
 Listing: TypeAlias = dict[str, Stat]
-"""The files of one folder that may be the vault's, by name."""
 
+# A larger file is named and not read: no note is that long, and a log put among notes must not stop a rebuild.
 LARGEST = 10 * 1024 * 1024
-"""A larger file is named and not read: no note is that long, and a log put among notes must not stop a rebuild."""
 
 _AROUND = ".."
 _NOTE_END = ".md"

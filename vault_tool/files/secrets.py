@@ -10,8 +10,8 @@ from importlib import import_module
 
 from vault_tool.util.text import content_hash
 
+# At the end of a line it says that what looks like a secret there is none, or is meant to be kept.
 MARKER = "<!-- vt: allow-secret -->"
-"""At the end of a line it says that what looks like a secret there is none, or is meant to be kept."""
 
 _ALLOWED = re.compile(r"(?:vt: ?allow-secret|pragma: ?allowlist[ -]secret)[ \t]*(?:-->|\*/)?[ \t\r\"']*$")
 # What documents write where a password belongs: no value that ever opened anything of worth.

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 else:
     filelock = deferred("filelock")  # 33 ms
 
+# How long the state of a session is kept after its last call.
 LIFE = timedelta(days=30)
-"""How long the state of a session is kept after its last call."""
 
+# So many events that hooks answered are remembered of one session: the latest.
 MOST_ANSWERED = 500
-"""So many events that hooks answered are remembered of one session: the latest."""
 
+# So many memories that were shown are remembered of one session: the latest.
 MOST_SHOWN = 2000
-"""So many memories that were shown are remembered of one session: the latest."""
 
 _FOLDER = "sessions"
 _LOCK_FILE = "sessions.lock"

@@ -19,8 +19,8 @@ _TEXTS = ("rationale", "problem", "session", "model", "origin", "user", "consent
 _WORDS = ("rationale", "evidence")
 _KINDS = {kind.value: kind for kind in SignalKind}
 _CONSENTS = frozenset(state.value for state in ConsentState)
+# Most bytes of a line: no sentence about a memory is longer.
 LONGEST_LINE = 2**20
-"""Most bytes of a line: no sentence about a memory is longer."""
 
 _BAD_HINT = "mend or delete the line in an editor"
 

@@ -13,8 +13,8 @@ from vault_tool.util.json_text import read_own
 _FILE = "consolidation.json"
 _PRIVATE_FOLDER = 0o700
 
+# What names a packet: the keys of its subjects; none for the orientation.
 Keys = tuple[str, ...]
-"""What names a packet: the keys of its subjects; none for the orientation."""
 
 
 def skipped(root: Path, pass_id: str) -> frozenset[Keys]:

@@ -17,10 +17,10 @@ from vault_tool.util.clock import parse_time
 DOUBTFUL = 0.4
 TEXT_LENGTH = 240
 # After these no colon is wanted.
+# Most characters of a memory's own words in the prompt form.
 _STOPS = ".!?:。！？：…"
-"""Most characters of a memory's own words in the prompt form."""
+# In the prompt form only what was observed before that says when.
 RECENT = timedelta(days=31)
-"""In the prompt form only what was observed before that says when."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from vault_tool.util.text import slug
 
+# What may be run each day: a command, what it does, and when cron runs it.
 DAILY: Mapping[str, tuple[str, str]] = {
     "embed": ("Embed what is new in", "7 4 * * *"),
     "core": ("Refresh CORE.md of", "17 4 * * *"),
     "reflect": ("Refresh both pages of", "27 4 * * *"),
 }
-"""What may be run each day: a command, what it does, and when cron runs it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,11 +26,11 @@ from vault_tool.verbs.sessions.ending import end_session
 from vault_tool.verbs.sessions.session_context import get_session_context
 
 PAGE_CHARACTERS = 9000
+# What a session's start is given at most: clients cut at 10,000 characters, or at about 2,500 tokens.
 PAGE_TOKENS = 2300
-"""What a session's start is given at most: clients cut at 10,000 characters, or at about 2,500 tokens."""
 
+# What a prompt is given at most.
 PROMPT_TOKENS = 800
-"""What a prompt is given at most."""
 
 LIMIT = 6
 _LONGEST_NOTE = 250

@@ -11,6 +11,7 @@ START, PROMPT, COMPACTION, END = "session-start", "prompt", "pre-compact", "sess
 EVENTS = (START, PROMPT, COMPACTION, END)
 
 _CLAUDE = ("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd")
+# What each client calls our events.
 NATIVE: Mapping[str, Mapping[str, str]] = {
     client: dict(zip(EVENTS, names, strict=True))
     for client, names in (
@@ -20,10 +21,9 @@ NATIVE: Mapping[str, Mapping[str, str]] = {
         ("cursor", ("sessionStart", "beforeSubmitPrompt", "preCompact", "sessionEnd")),
     )
 }
-"""What each client calls our events."""
 
+# After so long nothing is said: the client waits for it.
 SECONDS: Mapping[str, float] = {START: 10, PROMPT: 5, COMPACTION: 5, END: 1}
-"""After so long nothing is said: the client waits for it."""
 
 
 _LONGEST_PROMPT = 20_000

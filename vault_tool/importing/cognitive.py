@@ -15,8 +15,8 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
+# What such a memory computes or keeps for one machine: made anew by the vault, never copied.
 DERIVED = frozenset({"CORE.md", "REFLECTION.md", "_index.json", "_state.json", "_embeddings.json", "_config.json"})
-"""What such a memory computes or keeps for one machine: made anew by the vault, never copied."""
 
 _EPISODE = re.compile(r"(?:.*/)?episodes/(\d{4}-\d{2}-\d{2})\.md", re.ASCII)
 _PLACE = re.compile(r"([^,()]{1,80}) \(\d+\)")

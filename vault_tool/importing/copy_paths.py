@@ -9,11 +9,11 @@ from pathlib import PurePosixPath
 from vault_tool.files.layout import VAULT, name_key, path_fault
 from vault_tool.util.text import slug
 
+# The folder below which each import has its own.
 IMPORTED = f"{VAULT}/imported"
-"""The folder below which each import has its own."""
 
+# What a note's file may end in; copies end in `.md`.
 NOTE_ENDS = (".md", ".markdown", ".mdown", ".mdx", ".mkd")
-"""What a note's file may end in; copies end in `.md`."""
 
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f]")
 _JOINER = "\u200d"  # what makes one picture of several

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import normal_name, unwrap_link
 
+# The names, as they are compared, of the fields that say when a note was made; the first that reads as a date counts.
 FIELDS = (
     "created", "created at", "createdat", "date created", "datecreated", "creation date", "created date", "date added",
     "date", "ms.date", "published", "publish date", "publishdate", "date published", "pubdate",
 )  # fmt: skip
-"""The names, as they are compared, of the fields that say when a note was made; the first that reads as a date counts."""
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NUMBERS = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})|(\d{1,2})([-/.])(\d{1,2})[-/.](\d{4})", re.ASCII)

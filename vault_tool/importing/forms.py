@@ -10,11 +10,11 @@ import orjson
 
 from vault_tool.errors import Refused
 
+# The core plugin's settings, and those of Templater, with the key under which each names its folder.
 SETTINGS = (
     (".obsidian/templates.json", "folder"),
     (".obsidian/plugins/templater-obsidian/data.json", "templates_folder"),
 )
-"""The core plugin's settings, and those of Templater, with the key under which each names its folder."""
 
 
 def folders(read: Callable[[str], bytes]) -> tuple[str, ...]:

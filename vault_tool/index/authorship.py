@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
 
 FOLDERS = (VAULT, TEMPLATES)
+# Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from.
 HISTORY, OWNERS, MACHINE = "history", "owners", "machine"
-"""Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from."""
 
+# In place of a commit: git failed while it was asked who brought the text. The next answer of git takes such rows away.
 DOUBT = "unknown"
-"""In place of a commit: git failed while it was asked who brought the text. The next answer of git takes such rows away."""
 
 _NOBODY = pulled("git could not say by whom")
 

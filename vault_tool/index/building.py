@@ -27,8 +27,8 @@ from vault_tool.model.problems import Problem
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.gc_paused import no_collection
 
+# Called with how many files are done and how many there are; a few times a second at most.
 Progress = Callable[[int, int], None]
-"""Called with how many files are done and how many there are; a few times a second at most."""
 
 _STEP = 500
 

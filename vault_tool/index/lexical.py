@@ -19,14 +19,13 @@ from vault_tool.errors import StorageError
 from vault_tool.index.lexical_text import Clause, SearchDocument, first_passage, read_query, searchable
 from vault_tool.util.text import one_line
 
+# How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
+# passage. All count together, with one length and one rarity (BM25F, Robertson 2004): summed field by field, one word of a
+# short title would outweigh the rest of a question.
 TITLE, NAMES, HEADING, FIRST = 2, 2, 1, 1
-"""How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
-passage. All count together, with one length and one rarity (BM25F, Robertson 2004): summed field by field, one word of a short
-title would outweigh the rest of a question.
-"""
 
+# A word that more than this part of the documents has tells nothing, in whatever language.
 EVERYWHERE = 0.8
-"""A word that more than this part of the documents has tells nothing, in whatever language."""
 
 NO_STEMMING = "none"
 

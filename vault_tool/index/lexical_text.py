@@ -17,8 +17,8 @@ _DOT = "\u02d0"
 _MOST_HEADINGS = 100
 _FIRST_PARTS = 6
 
+# A pasted page is searched by its first words: the rest would cost time and add noise.
 MOST_CLAUSES = 64
-"""A pasted page is searched by its first words: the rest would cost time and add noise."""
 
 _SEAMLESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer

@@ -19,20 +19,20 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 
 GENERATION = "json_extract(CAST(head AS TEXT), '$.generation')"
+# A record's age as SQL over its head: the very expressions of `entries_by_age`, or the index is passed over.
 CREATED = "json_extract(CAST(head AS TEXT), '$.created')"
-"""A record's age as SQL over its head: the very expressions of `entries_by_age`, or the index is passed over."""
 
+# The conversation that a record is of, as SQL over its head: the very expression of `entries_by_session`.
 SESSION = "json_extract(CAST(head AS TEXT), '$.session')"
-"""The conversation that a record is of, as SQL over its head: the very expression of `entries_by_session`."""
 
+# Whom a record is about, as SQL over its head: the very expression of `entries_by_user`.
 USER = "json_extract(CAST(head AS TEXT), '$.user')"
-"""Whom a record is about, as SQL over its head: the very expression of `entries_by_user`."""
 
+# For whom a signal was given, as SQL over its data.
 JUDGED_FOR = "coalesce(json_extract(CAST(data AS TEXT), '$.user'), '')"
-"""For whom a signal was given, as SQL over its data."""
 
+# Whether a signal is a consent record, as SQL over its data: the very condition of `consents`.
 CONSENT = "json_extract(CAST(data AS TEXT), '$.kind') = 'consent'"
-"""Whether a signal is a consent record, as SQL over its data: the very condition of `consents`."""
 
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -75,18 +75,18 @@ CREATE INDEX consents ON signals (target) WHERE {CONSENT};
 CREATE INDEX signals_of_users ON signals (target) WHERE {JUDGED_FOR} <> '';
 """
 
+# The fact that says at which `seq` a row was last taken away or changed without a new one in its place.
 DROPPED = "dropped"
-"""The fact that says at which `seq` a row was last taken away or changed without a new one in its place."""
 
 ENTRY = "path, id, class, type, title, head, preview, body_hash, links, size, mtime_ns, hash, stale"
 
 _POINTING = (FieldKind.ID, FieldKind.IDS)
 
+# For each class the fields that point at other records, and whether they hold lists.
 REFERENCES: dict[RecordClass, tuple[tuple[str, bool], ...]] = {
     record_class: tuple((f.name, f.kind is FieldKind.IDS) for f in fields.values() if f.kind in _POINTING and f.name != "id")
     for record_class, fields in SCHEMA.items()
 }
-"""For each class the fields that point at other records, and whether they hold lists."""
 
 _LINKED = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 

@@ -22,8 +22,8 @@ from vault_tool.util import atomic
 
 _SEAL_BYTES = 512
 
+# The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read.
 FORMAT = 5
-"""The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read."""
 
 
 class IndexState(Enum):

@@ -11,8 +11,8 @@ from typing import Any
 
 from vault_tool.hooks.clients import EVENTS, NATIVE, SECONDS
 
+# Milliseconds that a client may wait for the first answer of a server, where that can be said.
 PATIENCE = 30_000
-"""Milliseconds that a client may wait for the first answer of a server, where that can be said."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ else:
 # What an agent should know of how the indexes stand to the files.
 _WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
 
+# Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON.
 LONGEST = 80_000
-"""Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON."""
 
+# Most bytes of a call's arguments.
 LONGEST_CALL = 4 * 2**20
-"""Most bytes of a call's arguments."""
 
 # Characters of a text that stay whole, whatever else has to go.
 _PASSAGE = 4000

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+# How far a call is: so many done, of so many. It may raise Cancelled.
 Progress = Callable[[int, int], None]
-"""How far a call is: so many done, of so many. It may raise Cancelled."""
 
 
 class Cancelled(BaseException):

@@ -15,8 +15,8 @@ from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scop
 
 PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 
+# Of one request: a little more than the longest call may take, which then says in words that it is too long.
 MOST_BYTES = 5 * 2**20
-"""Of one request: a little more than the longest call may take, which then says in words that it is too long."""
 
 _SAID = (
     (b"x-content-type-options", b"nosniff"),

@@ -18,11 +18,11 @@ from vault_tool.errors import Busy, Refused, UsageError
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 MOST_CONNECTIONS = 128
+# Seconds in which a request must have come in whole.
 SLOWEST = 30.0
-"""Seconds in which a request must have come in whole."""
 
+# Seconds that a question for readiness waits for a vault that is at work.
 PATIENCE = 5.0
-"""Seconds that a question for readiness waits for a vault that is at work."""
 
 _TAKEN = (errno.EADDRINUSE, errno.EACCES)
 

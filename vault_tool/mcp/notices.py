@@ -17,11 +17,11 @@ from mcp.shared.exceptions import MCPError
 
 from vault_tool.errors import VaultError
 
+# Seconds between two looks at whether another process changed something, while somebody wants to know.
 EVERY = 2.0
-"""Seconds between two looks at whether another process changed something, while somebody wants to know."""
 
+# Resources that may be subscribed to at once.
 MOST = 100
-"""Resources that may be subscribed to at once."""
 
 _log = logging.getLogger(__name__)
 

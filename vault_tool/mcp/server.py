@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 NAME = "vault"
 
+# Seconds that what is under way gets when the process is told to end.
 PATIENCE = 5.0
-"""Seconds that what is under way gets when the process is told to end."""
 
 # Lists are the same for a version and a preset, whoever asks.
 _LISTS = CacheHint(ttl_ms=3600 * 1000, scope="public")

@@ -28,6 +28,7 @@ class Described:
 
 SAVED = ("committed", "commit", "attention", "path")
 
+# The tools in the order in which they are listed.
 TOOLS: Mapping[str, Described] = {
     "orient": Described(
         "Read first, at the start of a session and again after your context was compacted: who you are here, how this "
@@ -207,11 +208,11 @@ TOOLS: Mapping[str, Described] = {
     "status": Described("A short account of the vault, and what it needs."),
     "doctor": Described("Every problem of the vault's files, by path and line."),
 }  # fmt: skip
-"""The tools in the order in which they are listed."""
 
+# The tools of the small preset: what a session needs.
 LEAN = ("orient", "bring_to_mind", "recall", "remember", "update_understanding", "mark_useful", "mark_questionable", "get")
-"""The tools of the small preset: what a session needs."""
 
+# The verbs that are no tools, and why not.
 WITHHELD: Mapping[str, str] = {
     **dict.fromkeys(("forget", "forget_user", "purge"), "what is erased is for a person to say"),
     **dict.fromkeys(("consent", "list_consents"), "whom a memory is about answers for it, not who wrote it"),
@@ -234,16 +235,16 @@ WITHHELD: Mapping[str, str] = {
     ),
     "op": "its three requests are the tools read, write and update",
 }
-"""The verbs that are no tools, and why not."""
 
+# Arguments of tools that are called otherwise in the verb: `session` is everywhere whose conversation it is.
 RENAMED: Mapping[str, Mapping[str, str]] = {"recall": {"of_session": "session"}, "search": {"of_session": "session"}}
-"""Arguments of tools that are called otherwise in the verb: `session` is everywhere whose conversation it is."""
 
+# Parameters that no tool takes: those of programs, of people, and of whoever starts the server.
 LEFT_OUT = frozenset({"vault", "progress", "user", "explain", "why_not", "count", "turn", "repo_id", "fix", "core"})
-"""Parameters that no tool takes: those of programs, of people, and of whoever starts the server."""
 
 SESSION = "Your conversation's id; keep to one."
 
+# What a parameter means wherever it stands; what its name says is not said again.
 PARAMETERS: Mapping[str, str] = {
     "topic_or_context": "A topic, or what was just said.",
     "last_token": "The heartbeat_token of your previous call.",
@@ -307,7 +308,6 @@ PARAMETERS: Mapping[str, str] = {
     "skip": "Labels of packets to pass over.",
     "skip_trivial": "Pass over all that share too little.",
 }
-"""What a parameter means wherever it stands; what its name says is not said again."""
 
 PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
     "remember": {

@@ -15,8 +15,8 @@ from vault_tool.util.text import tokens
 
 PRESETS = ("lean", "full")
 
+# Says to clients that look tools up only when they need them that these few are to be there from the start.
 ALWAYS = "anthropic/alwaysLoad"
-"""Says to clients that look tools up only when they need them that these few are to be there from the start."""
 
 # What of a tool a model is given; the rest is for its client.
 _READ = ("name", "description", "inputSchema")

@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 
 from vault_tool.util.text import one_line
 
+# Fields of a head by name, those alone that say something.
 Details: TypeAlias = Mapping[str, str | tuple[str, ...]]
-"""Fields of a head by name, those alone that say something."""
 
+# The fields in the order in which they are told, each with what stands before it.
 LABELS: Mapping[str, str] = {
     "problem": "problem",
     "failure_mode": "failed",
@@ -24,13 +25,12 @@ LABELS: Mapping[str, str] = {
     "as_of": "as of",
     "expires": "expires",
 }
-"""The fields in the order in which they are told, each with what stands before it."""
 
+# Those that name other memories.
 IDS = frozenset({"problem", "change_targets"})
-"""Those that name other memories."""
 
+# What a memory may be written in; a word of one's own is one too.
 MOODS = ("curious", "precise", "understanding-check")
-"""What a memory may be written in; a word of one's own is one too."""
 
 _WORD = re.compile(r"[^\W_](?:[\w-]{0,38}[^\W_])?")
 

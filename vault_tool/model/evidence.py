@@ -11,10 +11,10 @@ from enum import StrEnum
 
 from vault_tool.model.ids import as_prefix
 
+# How references are written, for hints.
 FORMS = (
     "session:<turn>, file:<path>[#Lx-Ly][@<commit>], commit:<sha>, test:<name>, url:<address>, memory:<id>, episode:<date>[#<n>]"
 )
-"""How references are written, for hints."""
 
 _FILE = re.compile(r"(?P<path>.+?)(?:#L(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?)?(?:@(?P<commit>[0-9a-fA-F]{4,64}))?")
 _COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, TypeAlias
 from vault_tool.model.fields import SCHEMA
 from vault_tool.model.types import RecordClass
 
+# A typed head: text, float, int, bool, None, lists of text, and (unknown fields only) nested lists and maps. Plain JSON.
 Head: TypeAlias = dict[str, Any]
-"""A typed head: text, float, int, bool, None, lists of text, and (unknown fields only) nested lists and maps. Plain JSON."""
 
 _KEYWORDS = {"pass_id": "pass"}
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 
 from vault_tool.model.snapshot import is_pulled
 
+# So many uses of one memory on one day are believed of a journal's line.
 MOST_USES = 1_000_000
-"""So many uses of one memory on one day are believed of a journal's line."""
 
 
 class SignalKind(StrEnum):
@@ -32,8 +32,8 @@ class ConsentState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+# The answers after which a memory is told to nobody.
 REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
-"""The answers after which a memory is told to nobody."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

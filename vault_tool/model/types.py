@@ -92,11 +92,11 @@ BUILT_IN: tuple[TypeSpec, ...] = (
     ),
 )  # fmt: skip
 
+# Edge types of which an end may be a subject: the anchor that a beat hangs on.
 STORY_EDGES = frozenset({"SHARED_SCENE_WITH", "TEMPORAL_FOLLOWS", "DISCOVERED", "AT_LOCATION", "CONTINUES_THREAD"})
-"""Edge types of which an end may be a subject: the anchor that a beat hangs on."""
 
+# The understandings that `orient` and CORE.md give whole, in their order.
 KEPT_TYPES = ("soul", "protocol", "orientation")
-"""The understandings that `orient` and CORE.md give whole, in their order."""
 
 UNKNOWN_WEIGHT = 0.8
 

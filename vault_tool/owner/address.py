@@ -14,8 +14,8 @@ import struct
 from contextlib import suppress
 
 FOLDER = "vault_tool"
+# Most bytes of a socket's path that every system takes.
 LONGEST_PATH = 100
-"""Most bytes of a socket's path that every system takes."""
 
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600

@@ -17,8 +17,8 @@ else:
     platformdirs = deferred("platformdirs")  # 5 ms
     tomllib = deferred("tomllib")  # 5 ms
 
+# The commands that look into the whole memory; what they note of it (use, what was seen) may be noted twice.
 ANSWERED = frozenset({"bring-to-mind", "get", "read", "recall", "related", "search", "search-observations", "show"})
-"""The commands that look into the whole memory; what they note of it (use, what was seen) may be noted twice."""
 
 _OPTIONS_BEFORE = frozenset({"--vault", "--origin", "--session", "--user"})
 

@@ -20,8 +20,8 @@ from vault_tool.util.atomic import storage
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.folder import opened
 
+# Seconds to wait for the lock: longer than anybody tries it to see whether it is held.
 WAIT = 0.5
-"""Seconds to wait for the lock: longer than anybody tries it to see whether it is held."""
 
 _PRIVATE_FOLDER = 0o700
 

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 PROTOCOL = 1
+# Seconds of silence after which an owner counts as hanging.
 GRACE = 0.2
-"""Seconds of silence after which an owner counts as hanging."""
 
+# Seconds between two empty lines of an owner that is at work.
 BEAT = 0.05
-"""Seconds between two empty lines of an owner that is at work."""
 
+# Most bytes of one line: what standard input may hold, in JSON, and more.
 LONGEST_LINE = 16 * 2**20
-"""Most bytes of one line: what standard input may hold, in JSON, and more."""
 
 _DECIDING = ("VAULT_", "OPENAI_", "OLLAMA_", "GIT_")
 _BY_NAME = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
             "XDG_CACHE_HOME", "XDG_STATE_HOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")  # fmt: skip
+# The variables that say who is asking: each request brings its own.
 OF_A_CALL = ("VAULT_ORIGIN", "VAULT_SESSION", "VAULT_MODEL")
-"""The variables that say who is asking: each request brings its own."""
 
 _ELSEWHERE = ("VAULT_ROOT", "VAULT_OWNER")
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 PRESETS = ("lean", "full")
 SESSION_VARIABLES = ("VAULT_SESSION", "CLAUDE_CODE_SESSION_ID")
+# What clients say of themselves to the programs that they start.
 PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
-"""What clients say of themselves to the programs that they start."""
 
 LOST = "the process that was at it ended: it may have been done or not. Look whether it was (recall, get) before you say it again"
 

@@ -17,20 +17,20 @@ from vault_tool.errors import VaultError
 from vault_tool.owner import address
 from vault_tool.owner.protocol import BEAT, PROTOCOL, Lines, ProtocolError, age_of, settings_print
 
+# Seconds in which a request must have come whole.
 REQUEST_SECONDS = 5.0
-"""Seconds in which a request must have come whole."""
 
 MOST_CONNECTIONS = 256
+# Seconds that what is under way gets to finish when the owner leaves.
 FINISHING = 5.0
-"""Seconds that what is under way gets to finish when the owner leaves."""
 
 _LONGEST_PAUSE = 30.0
 
+# From a request to its answer; a VaultError or OSError is a request declined.
 Answer: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
-"""From a request to its answer; a VaultError or OSError is a request declined."""
 
+# Serves a connection that became a stream of bytes, the first of them read already, until its end.
 Stream: TypeAlias = Callable[[socket.socket, bytes, Mapping[str, Any]], None]
-"""Serves a connection that became a stream of bytes, the first of them read already, until its end."""
 
 
 class OwnerServer:

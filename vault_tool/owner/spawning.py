@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from subprocess import Popen
     from typing import Any
 
+# Seconds without anybody connected after which an owner in the background leaves.
 IDLE = 600.0
-"""Seconds without anybody connected after which an owner in the background leaves."""
 
 _PATIENCE = 10.0
 _LOOK = 0.02

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from vault_tool.model.snapshot import Entry
 
+# A memory among several vaults: its scope and its path.
 Key: TypeAlias = tuple[str, str]
-"""A memory among several vaults: its scope and its path."""
 
 
 @dataclass(slots=True)
@@ -81,5 +81,5 @@ class Candidate:
         }
 
 
+# Those in the running of one session, each by its place in the order in which they were recorded.
 Line: TypeAlias = Mapping[int, Candidate]
-"""Those in the running of one session, each by its place in the order in which they were recorded."""

@@ -8,47 +8,46 @@ from math import exp
 
 from vault_tool.recall.candidate import Candidate
 
+# How much it counts that many of a question's words are there, against how much those say that are.
 BREADTH = 2 / 3
-"""How much it counts that many of a question's words are there, against how much those say that are."""
 
+# What the whole of a question's words counts, in standard deviations of cosine, where meaning speaks too.
 BOTH = 2.8
-"""What the whole of a question's words counts, in standard deviations of cosine, where meaning speaks too."""
 
+# What it counts, in standard deviations, that the question nearly is what a memory is called; and up to which.
 CALLED, MOST_CALLED = 1.0, 3.0
-"""What it counts, in standard deviations, that the question nearly is what a memory is called; and up to which."""
 
+# Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together.
 WORDS_ALONE = (2.7, 3.5)
-"""Without vectors: where nothing matches, and what the whole of the words adds. As strict as both lanes are together."""
 
+# The same of words that stand against a meaning which does not agree: stricter, but exact names and codes still pass.
 WORDS_AGAINST = (1.4, 4.8)
-"""The same of words that stand against a meaning which does not agree: stricter, but exact names and codes still pass."""
 
+# Where a match is a half, and how fast it grows from there.
 MIDDLE, WIDTH = 4.2, 0.5
-"""Where a match is a half, and how fast it grows from there."""
 
 
+# What the whole of a question's words counts in how strongly a memory fits, and one standard deviation of cosine.
 STRONG_WORDS, STRONG_MEANING = 2.4, 0.5
-"""What the whole of a question's words counts in how strongly a memory fits, and one standard deviation of cosine."""
 
+# An answer stands out where it fits better than the third best does: two that say the same do not hide each other.
 AMONG = 3
-"""An answer stands out where it fits better than the third best does: two that say the same do not hide each other."""
 
+# What stands for the third best where there is none: half of the words, or whatever is alone would answer anything.
 FEW = STRONG_WORDS / 2
-"""What stands for the third best where there is none: half of the words, or whatever is alone would answer anything."""
 
+# What that counts, beside the whole of the words. How near in meaning a best text is says little: in a vault of many topics
+# that of any question is.
 STANDS_OUT = 2.5
-"""What that counts, beside the whole of the words. How near in meaning a best text is says little: in a vault of many topics
-that of any question is.
-"""
 
+# The same of what a conversation mentions: it touches on much, so that a memory stands for itself, from a mention of .94 on.
 SAID = 1.67
-"""The same of what a conversation mentions: it touches on much, so that a memory stands for itself, from a mention of .94 on."""
 
+# By how much more is asked where meaning speaks too: of many texts one is always a little nearer than the rest.
 MEANT = 1.3
-"""By how much more is asked where meaning speaks too: of many texts one is always a little nearer than the rest."""
 
+# Where certainty is a half, and how fast it grows from there.
 CERTAIN = (2.08, 0.8)
-"""Where certainty is a half, and how fast it grows from there."""
 
 _ALL = 0.99
 
@@ -69,19 +68,19 @@ def match(candidate: Candidate) -> float:
     return squash(max(BOTH * words + candidate.cosine, against, mention) + called, MIDDLE, WIDTH)
 
 
+# What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e
+# against chance) beyond that. From 0.3 on it comes up unprompted, from 5 on it is a strong match.
 MENTIONED = (0.525, 0.083)
-"""What a mention counts as a share of the words: one that is just more than chance, and each unit of evidence (a factor of e
-against chance) beyond that. From 0.3 on it comes up unprompted, from 5 on it is a strong match."""
 
+# What the understanding of a subject counts, as such a share, where a conversation names the subject and says no more.
 NAMED_ALONE = 0.6
-"""What the understanding of a subject counts, as such a share, where a conversation names the subject and says no more."""
 
 
+# From how many deviations on it speaks for a memory that it is near to a sentence, and what each counts beside words.
 MEANT_FROM, MEANT_COUNTS = 2.5, 2.5
-"""From how many deviations on it speaks for a memory that it is near to a sentence, and what each counts beside words."""
 
+# The least that words can say against it: a memory may be meant without one of them.
 NO_WORDS = -5.0
-"""The least that words can say against it: a memory may be meant without one of them."""
 
 
 def beyond(words: float, deviations: float) -> float:

@@ -13,8 +13,8 @@ from vault_tool.util.text import normal_name
 CHANGE = "change"
 
 _BEFORE = 1.001
+# An understanding that matches less than this does not speak for what it was made of.
 SPEAKS = 0.2
-"""An understanding that matches less than this does not speak for what it was made of."""
 
 # What is of one project or person says nothing of another's.
 _OF = ("project", "user")

@@ -10,17 +10,17 @@ from itertools import chain
 
 from vault_tool.util.text import normal_name
 
+# Names of more words are not looked for inside a question.
 LONGEST_NAME = 5
-"""Names of more words are not looked for inside a question."""
 
+# A text of more words is read sentence by sentence: as one question its words would be compared as a whole.
 PAGE_WORDS = 60
-"""A text of more words is read sentence by sentence: as one question its words would be compared as a whole."""
 
+# So many of the last sentences of a page are looked for; a page of 400 words has about 25.
 MOST_SENTENCES = 40
-"""So many of the last sentences of a page are looked for; a page of 400 words has about 25."""
 
+# What a vault calls the person who asks, where the question says `I` or `my`.
 SELF = ("user", "me", "owner", "human")
-"""What a vault calls the person who asks, where the question says `I` or `my`."""
 
 # English words that frame a question and tell nothing of its answer. `I` and `our` are none: who asks about themselves looks
 # for what they said themselves; `before` and `after` none either. Other languages rely on rarity alone.

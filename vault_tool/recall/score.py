@@ -14,8 +14,8 @@ from vault_tool.model.types import TypeSpec
 from vault_tool.recall.weights import Weights
 from vault_tool.util.clock import days_between, parse_time
 
+# Days in which recency falls to about a third.
 FADES_IN = 90.0
-"""Days in which recency falls to about a third."""
 
 _OFTEN = 5.0
 _DEFAULT_CONFIDENCE = 0.8
@@ -101,11 +101,11 @@ def _is_new(entry: Entry, generation: int) -> bool:
     return written is not None and written >= generation
 
 
+# What a companion keeps of the score of the hit that it came with: a solution stands before a caution.
 STAYS: Mapping[str, float] = {"update": 0.95, "problem": 0.9, "solution": 0.85, "caution": 0.8, "related": 0.5}
-"""What a companion keeps of the score of the hit that it came with: a solution stands before a caution."""
 
+# How strong a link is taken to be that does not say.
 MIDDLING = 0.5
-"""How strong a link is taken to be that does not say."""
 
 
 def companion_share(role: str, strength: float = MIDDLING) -> float:

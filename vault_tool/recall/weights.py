@@ -96,6 +96,7 @@ class Weights:
 
 
 TARGETED = Weights()
+# Nobody asked: silence is a good answer, and what comes up unasked is weighed by recency, use and importance too.
 AMBIENT = replace(
     TARGETED,
     importance=0.35,
@@ -105,8 +106,7 @@ AMBIENT = replace(
     least=0.70,
     companions=2,
 )
-"""Nobody asked: silence is a good answer, and what comes up unasked is weighed by recency, use and importance too."""
+# What a prompt always loads: the standing of a memory alone decides.
 CORE = replace(AMBIENT, least=0.0, weak=0.0)
-"""What a prompt always loads: the standing of a memory alone decides."""
 
 PROFILES: Mapping[str, Weights] = MappingProxyType({"targeted": TARGETED, "ambient": AMBIENT, "core": CORE})

@@ -12,8 +12,8 @@ import orjson
 
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
 
+# Values nested deeper are refused: what walks them would run out of stack, and nobody means them.
 MOST_LEVELS = 100
-"""Values nested deeper are refused: what walks them would run out of stack, and nobody means them."""
 
 _BOM = b"\xef\xbb\xbf"
 _WIDEST = 2**63

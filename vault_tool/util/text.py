@@ -12,8 +12,8 @@ TITLE_LENGTH = 80
 SLUG_LENGTH = 60
 SLUG_BYTES = 80
 
+# What is said of a text that `is_unicode` refuses, after the name of the field, and what to do about it.
 HALF_A_CHARACTER = "is not UTF-8 text: it holds half a character", "pass it whole, as UTF-8"
-"""What is said of a text that `is_unicode` refuses, after the name of the field, and what to do about it."""
 
 _BYTES_A_TOKEN = 4
 _SEPARATORS = re.compile(r"[\s_\-]+")

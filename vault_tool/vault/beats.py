@@ -17,11 +17,11 @@ from vault_tool.util.text import body_hash, first_sentence, normal_name, one_lin
 from vault_tool.vault import resolve, review_policy, screening
 from vault_tool.vault.context import Context
 
+# The most turns that one commit holds.
 BATCH = 50
-"""The most turns that one commit holds."""
 
+# The field of a beat's head that names the thread which it continues.
 THREAD = "thread"
-"""The field of a beat's head that names the thread which it continues."""
 
 _SPACE = uuid.UUID("6f0d0c5e-5b0a-5e0e-9d1f-4c5b1c1f7b52")
 

@@ -35,6 +35,7 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
 
 TEXTS = ("Sequence[str]",)
 
+# The verbs that are about the whole vault, and so for whoever keeps it: not asked for one user.
 OF_THE_WHOLE = frozenset({
     "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
     "drain", "edit", "embed", "end_consolidation", "export_user", "forget", "forget_user", "get_consolidation_report",
@@ -42,7 +43,6 @@ OF_THE_WHOLE = frozenset({
     "list_passes", "log", "merge_subjects", "new", "people", "purge", "reflect", "reflection", "reindex", "review",
     "schedule", "status", "undo", "update_subject_summary",
 })  # fmt: skip
-"""The verbs that are about the whole vault, and so for whoever keeps it: not asked for one user."""
 
 
 def require_whole(verb: str, sight: str | None) -> None:

@@ -44,8 +44,8 @@ ORIGINS = ("owner", "agent", "import")
 
 _LONGEST_NAME = 2000
 
+# Called with how many are done and how many there are; at most a few times a second.
 Progress = Callable[[int, int], None]
-"""Called with how many are done and how many there are; at most a few times a second."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,17 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 
+# The most references of one memory that are looked at: whoever wrote more wrote a list, not evidence.
 MOST_CHECKED = 50
-"""The most references of one memory that are looked at: whoever wrote more wrote a list, not evidence."""
 
+# The most commits of which it is found out whether they are known here, each by one short call of git.
 MOST_UNKNOWN = 5
-"""The most commits of which it is found out whether they are known here, each by one short call of git."""
 
+# How many digits of a commit a reference is pinned with: enough for any repository's lifetime.
 PINNED_DIGITS = 12
-"""How many digits of a commit a reference is pinned with: enough for any repository's lifetime."""
 
+# The most bytes of a file that are compared; a larger one stays unchecked.
 LONGEST_FILE = 8 * 2**20
-"""The most bytes of a file that are compared; a larger one stays unchecked."""
 
 _ELSEWHERE = "no such file in this work tree"
 

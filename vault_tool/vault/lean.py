@@ -18,8 +18,8 @@ else:
 
 NOTICE = "check against what you see now"
 
+# From a whole id to a prefix that means it alone.
 Short = Callable[[str], str]
-"""From a whole id to a prefix that means it alone."""
 
 
 class Leans(Protocol):

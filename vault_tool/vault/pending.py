@@ -17,14 +17,14 @@ from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault.context import Context
 
+# Stands for the hash of a journal that will be added to.
 UNKNOWN = ""
-"""Stands for the hash of a journal that will be added to."""
 
 # What each operation adds to, so that no announcement says for long what they hold.
 _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
 
+# Up to so many bytes of text an announcement carries what will be written.
 CARRIED = 16 * 2**20
-"""Up to so many bytes of text an announcement carries what will be written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

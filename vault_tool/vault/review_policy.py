@@ -20,8 +20,8 @@ from vault_tool.vault.context import Context
 
 Policy = Literal["auto", "review"]
 
+# What whoever wrote a held memory is told.
 WAITS = "waits for review: `vt review`"
-"""What whoever wrote a held memory is told."""
 
 ASKED = "its writer asks for a person's review"
 OBSERVATIONS_WAIT = "agents' observations are reviewed in this vault (`write_policy`)"

@@ -10,8 +10,8 @@ from vault_tool.errors import Busy, Refused, StorageError, UsageError
 from vault_tool.files.sessions import AgentSession, Sessions
 from vault_tool.vault.context import Context
 
+# Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there.
 UNKEPT = (Busy, StorageError, Refused)
-"""Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there."""
 
 NO_SESSION = "no session is named, so nothing is kept of what was shown: pass --session or set VAULT_SESSION"
 

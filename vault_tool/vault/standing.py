@@ -24,11 +24,11 @@ from vault_tool.util.clock import Clock, stamp
 
 DEFAULT_CONFIDENCE = 0.8
 
+# As precise as a score is kept in `_state.json`.
 SCORE_DIGITS = 4
-"""As precise as a score is kept in `_state.json`."""
 
+# Up to so many records `_state.json` follows every change at once; above, it waits for `decay` or `reflect`.
 SMALL = 2000
-"""Up to so many records `_state.json` follows every change at once; above, it waits for `decay` or `reflect`."""
 
 
 @dataclass(frozen=True, slots=True)

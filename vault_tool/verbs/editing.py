@@ -26,8 +26,8 @@ from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import unknown_type
 from vault_tool.verbs.subjects import require_free
 
+# Lets a person edit a file and returns when they are done.
 Editor = Callable[[Path], None]
-"""Lets a person edit a file and returns when they are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,8 +33,8 @@ from vault_tool.verbs import pages
 from vault_tool.verbs.get import body_of
 from vault_tool.verbs.observations import emptied_by
 
+# The folder of the sets of vectors, in the cache.
 VECTORS = "vectors"
-"""The folder of the sets of vectors, in the cache."""
 
 # A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it.
 _TELLING = 12
@@ -48,8 +48,8 @@ _QUOTED = 40
 
 _IDS = re.compile(r"\b(?:id|from_id|to_id): ([0-9a-f-]{36})")
 
+# Texts that git has, with their paths.
 Versions = Sequence[tuple[str, bytes]]
-"""Texts that git has, with their paths."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

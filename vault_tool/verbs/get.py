@@ -37,8 +37,8 @@ else:
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
+# The kind of a file that is no record.
 PAGE = "page"
-"""The kind of a file that is no record."""
 
 FAILED_TACTIC = "failed_tactic"
 

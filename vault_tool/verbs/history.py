@@ -21,8 +21,8 @@ from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.verbs.pages import resolve_page_conflicts
 
+# So many ids and paths of one commit `log` lists.
 LISTED = 50
-"""So many ids and paths of one commit `log` lists."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,14 +24,14 @@ from vault_tool.verbs import repeats
 from vault_tool.verbs.get import body_of
 from vault_tool.verbs.remember import draft_of, remarks_on, tag
 
+# The type of a deletion's entry in the day's log: with its hyphen no memory can have it.
 DELETED = "vault-delete"
-"""The type of a deletion's entry in the day's log: with its hyphen no memory can have it."""
 
 # What the head of a subject holds that was made by naming it in a memory.
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
 
+# What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be.
 KINDS = {**kinds_of(draft_of), "subject_names": TEXTS, "ask": ("bool",)}
-"""What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be."""
 FIELDS = frozenset(KINDS)
 
 

@@ -38,16 +38,16 @@ from vault_tool.verbs.core_understandings import warnings as kept_warnings
 
 SMALLEST_BUDGET = 200
 
+# An import with so many unused notes is told by a map of it, and not note by note.
 MAPPED_FROM = 20
-"""An import with so many unused notes is told by a map of it, and not note by note."""
 MAP_FOLDERS = 8
 MAP_LINKED = 5
 
+# From so many observations a subject without an understanding, or one that they have overtaken, is named.
 WORTH_A_LINE = 3
-"""From so many observations a subject without an understanding, or one that they have overtaken, is named."""
 
+# The type of a reflection's entry in the day's log: with its hyphen no memory can have it.
 REFLECTION = "vault-reflection"
-"""The type of a reflection's entry in the day's log: with its hyphen no memory can have it."""
 
 _REFLECTION_MARK = f"- **Type:** {REFLECTION}\n".encode()
 _MERGES = re.compile(rb"^- \*\*Type:\*\* vault-merge\r?$", re.MULTILINE)

@@ -26,13 +26,13 @@ from vault_tool.vault.operation import writing
 from vault_tool.verbs.forgetting import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.verbs.history import no_history
 
+# What a purge stops at until it is told to go on, and why.
 DESPITE = {
     "edits": "tracked files differ from the last commit",
     "project": "the repository keeps more than the vault, or is a submodule of another: its other commits get new ids too",
     "remotes": "remotes keep the old history until it is pushed over, and clones of them for good",
     "signatures": "commits or tags are signed, and their new ones will not be",
 }
-"""What a purge stops at until it is told to go on, and why."""
 
 _PURGE = "purge"
 _ID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -23,11 +23,11 @@ from vault_tool.verbs import repeats
 from vault_tool.verbs.get import body_of
 from vault_tool.verbs.similar import Similar, near
 
+# The type of what nobody gave one.
 GENERAL = "general"
-"""The type of what nobody gave one."""
 
+# Past this many subjects a warning is due: n subjects are n(n-1)/2 claims.
 MANY_SUBJECTS = 4
-"""Past this many subjects a warning is due: n subjects are n(n-1)/2 claims."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,8 +28,8 @@ from vault_tool.verbs.remember import tag
 from vault_tool.verbs.turns.gate import CONSENT_MODE
 from vault_tool.verbs.understandings import heads_above
 
+# Lets a person edit a file and returns when they are done.
 Editor = Callable[[Path], None]
-"""Lets a person edit a file and returns when they are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

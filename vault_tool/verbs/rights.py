@@ -27,8 +27,8 @@ from vault_tool.verbs import purging
 from vault_tool.verbs.forgetting import Citing, Erased, erased, saved_in
 from vault_tool.verbs.purging import Purged
 
+# What an export says beside the notes.
 RECORDS = "records.json"
-"""What an export says beside the notes."""
 
 NOTES = "notes"
 _FORMAT = 1

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 else:
     tomlkit = deferred("tomlkit")  # 50 ms
 
+# The files of a write under way; a killed one leaves its own behind until the next command sweeps it.
 TEMPORARIES = ".*.vt-*.tmp"
-"""The files of a write under way; a killed one leaves its own behind until the next command sweeps it."""
 
 IGNORED = (*(f"/{name}{'/' if name.startswith('_') and '.' not in name else ''}" for name in layout.UNTRACKED), TEMPORARIES)
 ATTRIBUTES = "vault/** -text"

@@ -17,8 +17,8 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.history import no_history
 
+# The type of an undo's entry in the day's log: with its hyphen no memory can have it.
 UNDO = "vault-undo"
-"""The type of an undo's entry in the day's log: with its hyphen no memory can have it."""
 
 _NEWEST = 200
 _SHOWN = 10

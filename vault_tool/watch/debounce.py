@@ -7,14 +7,14 @@ from enum import Enum
 
 from vault_tool.watch.pending_paths import Touch
 
+# Seconds for which a vanished file may come back: editors move the old text away before they write the new one.
 GONE_WAIT = 0.3
-"""Seconds for which a vanished file may come back: editors move the old text away before they write the new one."""
 
+# Seconds of silence after which a file that is still open, or that cannot be read as a note, is looked at all the same.
 HALF_WAIT = 3.0
-"""Seconds of silence after which a file that is still open, or that cannot be read as a note, is looked at all the same."""
 
+# Seconds after which a file is looked at although programs keep writing to it.
 LONGEST_WAIT = 15.0
-"""Seconds after which a file is looked at although programs keep writing to it."""
 
 
 class FirstLook(Enum):

@@ -15,30 +15,30 @@ from vault_tool.vault.standing import SMALL
 from vault_tool.vault.vector_upkeep import upkeep_stamp
 from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 
+# Seconds without a change before the exports of a large vault are written.
 EXPORT_QUIET = 10.0
-"""Seconds without a change before the exports of a large vault are written."""
 
+# An export that took a second is not written again for so many.
 EXPORT_SHARE = 20
-"""An export that took a second is not written again for so many."""
 
 CORE_QUIET = 2.0
+# Seconds that CORE.md is left alone for, counted from its last change by whomever.
 CORE_EVERY = 3600.0
-"""Seconds that CORE.md is left alone for, counted from its last change by whomever."""
 
 TURNS_QUIET = 1.0
+# Seconds between two looks at turns that nobody has written yet: each has a writer of its own, who comes first.
 TURNS_EVERY = 10.0
-"""Seconds between two looks at turns that nobody has written yet: each has a writer of its own, who comes first."""
 
 BACKSTOP_QUIET = 5.0
+# Seconds between two looks at the turns that wrote nothing, where there are new ones.
 BACKSTOP_EVERY = 3600.0
-"""Seconds between two looks at the turns that wrote nothing, where there are new ones."""
 
 VECTORS_QUIET = 2.0
+# Seconds after which what could not be embedded is tried again, and somebody who embeds is looked for anew.
 VECTORS_AGAIN: Mapping[Left, float] = {Left.MORE: 0.0, Left.REST: 60.0, Left.NOBODY: 300.0}
-"""Seconds after which what could not be embedded is tried again, and somebody who embeds is looked for anew."""
 
+# Seconds between two looks at whether Chroma, where it is to answer, still holds what it held.
 CHROMA_EVERY = 300.0
-"""Seconds between two looks at whether Chroma, where it is to answer, still holds what it held."""
 
 
 class Jobs:

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+# The doubt after which even a comparison needs another: folders are listened to again only after it is raised.
 OVERFLOW = "the system could not keep all changes for us"
-"""The doubt after which even a comparison needs another: folders are listened to again only after it is raised."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,12 +27,12 @@ from vault_tool.watch.jobs import Jobs
 from vault_tool.watch.observer import CannotHear, FileObserver
 from vault_tool.watch.pending_paths import OVERFLOW, Cookie, PendingPaths
 
+# Seconds after which the watcher looks up even if nothing was heard, to see whether it should stop.
 TICK = 0.5
-"""Seconds after which the watcher looks up even if nothing was heard, to see whether it should stop."""
 
 QUIET = 0.08
+# Seconds of silence that end a burst, and after which one is looked at though it goes on (longer where looking takes long).
 LONGEST = 0.5
-"""Seconds of silence that end a burst, and after which one is looked at though it goes on (longer where looking takes long)."""
 
 POLL = 1.0
 _SHARE = 25

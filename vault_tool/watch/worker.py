@@ -26,8 +26,8 @@ _PATIENCE = 0.5
 
 _POLITE = 5
 
+# About how long one errand for vectors takes at most: what is due meanwhile waits for it.
 VECTOR_SECONDS = 20.0
-"""About how long one errand for vectors takes at most: what is due meanwhile waits for it."""
 
 
 class Task(StrEnum):

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
 PORT = 8378
+# The modules of `pages/`, each with its `ROUTES`.
 PAGES = ("today", "operations", "health", "time", "people", "ask", "memory", "subjects", "review", "consolidate", "map")
-"""The modules of `pages/`, each with its `ROUTES`."""
 
 _STATUS: dict[type[VaultError], int] = {NotFound: 404, UsageError: 400, Busy: 503, StorageError: 500, Refused: 403}
 _log = logging.getLogger(__name__)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from vault_tool.vault.one_thread import OneThread
     from vault_tool.verbs.vault import Vault
 
+# Of one form: a little more than the longest note, percent-encoded texts of other scripts are longer than they are.
 MOST_BYTES = 12 * 2**20
-"""Of one form: a little more than the longest note, percent-encoded texts of other scripts are longer than they are."""
 
 _MOST_FIELDS = 5000
 _MOST_FLASHES = 100

@@ -19,8 +19,8 @@ from vault_tool.web.asking import form_of, local_path
 
 START, NEW_CODE, STATIC, ALIVE = "/start", "/start/new", "/static/", "/alive"
 
+# How long a start link may lie about before it is used.
 CODE_SECONDS = 3600.0
-"""How long a start link may lie about before it is used."""
 
 _MOST_CODES = 20
 _MOST_SESSIONS = 50
@@ -31,6 +31,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 )
+# Said with every answer: nothing runs, loads or frames a page but this server's own files.
 HEADERS = (
     ("content-security-policy", _POLICY),
     ("x-content-type-options", "nosniff"),
@@ -41,7 +42,6 @@ HEADERS = (
     ("cross-origin-resource-policy", "same-origin"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 )
-"""Said with every answer: nothing runs, loads or frames a page but this server's own files."""
 
 
 class Entrance:

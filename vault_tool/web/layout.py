@@ -16,8 +16,8 @@ else:
 Positions = Mapping[str, tuple[float, float]]
 
 _SIDE = 1000.0
+# Steps of the layout: at most so many, and so that steps times nodes squared stays below the second.
 _MOST_STEPS, _WORK = 150, 60_000_000
-"""Steps of the layout: at most so many, and so that steps times nodes squared stays below the second."""
 
 
 def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: Positions) -> dict[str, tuple[float, float]]:

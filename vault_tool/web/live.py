@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from vault_tool.vault.one_thread import OneThread
     from vault_tool.verbs.vault import Vault
 
+# Seconds without another change, and at most, before pages are sent the change: an editor saves in several steps.
 QUIET, LONGEST = 0.1, 0.4
-"""Seconds without another change, and at most, before pages are sent the change: an editor saves in several steps."""
 
+# Seconds between comparisons where the system does not notify of changes.
 EVERY = 2.0
-"""Seconds between comparisons where the system does not notify of changes."""
 
+# Seconds after which a line is sent although nothing changed: a connection that is gone is noticed by that.
 BEAT = 15.0
-"""Seconds after which a line is sent although nothing changed: a connection that is gone is noticed by that."""
 
 MOST_LISTENERS = 60
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault
 
 FOLDER = Path(__file__).parent
+# The pages that every page leads to: name, path, and the key that `g` and it go there.
 NAV = (
     ("Today", "/", "t"),
     ("Ask", "/ask", "a"),
@@ -43,7 +44,6 @@ NAV = (
     ("Time", "/time", "d"),
     ("Health", "/health", "h"),
 )
-"""The pages that every page leads to: name, path, and the key that `g` and it go there."""
 
 _LINK = re.compile(r"!?\[\[([^\[\]\n]{1,300})\]\]")
 _SCHEMES = ("http:", "https:", "mailto:")

@@ -23,11 +23,11 @@ class Quoted(str):
     __slots__ = ()
 
 
+# A value as read: nothing is resolved, `None` is an empty value (`key:` and nothing after it).
 Raw: TypeAlias = "Plain | str | list[Raw] | dict[str, Raw] | None"
-"""A value as read: nothing is resolved, `None` is an empty value (`key:` and nothing after it)."""
 
+# A value to be written. A whole ISO 8601 time goes plain; a text that another reader would take for no text goes quoted.
 Value: TypeAlias = "str | int | float | bool | Sequence[Value] | Mapping[str, Value] | None"
-"""A value to be written. A whole ISO 8601 time goes plain; a text that another reader would take for no text goes quoted."""
 
 
 @dataclass(frozen=True, slots=True)

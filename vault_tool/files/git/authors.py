@@ -12,8 +12,8 @@ from vault_tool.files.git.worktree import PATHS_A_CALL, without_filters
 
 _NONE = "0"
 
+# Seconds that a walk over the history may take: of 100,000 commits it takes some five, once.
 WALK_LIMIT = 600.0
-"""Seconds that a walk over the history may take: of 100,000 commits it takes some five, once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from vault_tool.files.git.repo import Repo, head, obstacle
 from vault_tool.files.git.run import output
 from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, hooks, survey
 
+# Seconds that a commit waits for another git process to let go of the index.
 LOCK_WAIT = 10.0
-"""Seconds that a commit waits for another git process to let go of the index."""
+# Seconds that each of a repository's own hooks, filters and its signing may take.
 HOOK_LIMIT = 20.0
-"""Seconds that each of a repository's own hooks, filters and its signing may take."""
 _ATTEMPTS = 10
 _LONGEST_PAUSE = 0.2
 # So many paths of one commit have their stats known to the index at once; of smaller ones, about one in sixteen sees to all.

@@ -13,8 +13,8 @@ from vault_tool.files.git.repo import Repo
 from vault_tool.files.git.run import Result, call
 from vault_tool.files.git.survey import CommitSettings, TreeEntry
 
+# Seconds after which a lock that no running git seems to hold is called left over.
 STALE_AFTER = 60.0
-"""Seconds after which a lock that no running git seems to hold is called left over."""
 _POLL = 0.05
 
 

@@ -17,8 +17,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}", re.ASCII)
 _LOG_LINE = 400
 _LATELY = 100
 
+# How the log of HEAD begins to tell of a commit that this tool made itself.
 OURS = "commit by vault_tool"
-"""How the log of HEAD begins to tell of a commit that this tool made itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from vault_tool.files.git.run import call, first_line, output, python
 from vault_tool.files.git.worktree import without_filters
 
 OURS = "refs/vault-purge/"
+# What a purge under way keeps: the commits that refs were at, those that they come to, and the stashes to be put back.
 OLD, NEW, STASH = OURS + "old/", OURS + "new/", OURS + "stash/"
-"""What a purge under way keeps: the commits that refs were at, those that they come to, and the stashes to be put back."""
 
+# Seconds that a walk over all objects, or writing them anew, may take.
 LIMIT = 3600.0
-"""Seconds that a walk over all objects, or writing them anew, may take."""
 
 _CHUNK = 64 * 2**20
 _HEAD, _REFS_STASH, _NOTES, _REMOTES = "HEAD", "refs/stash", "refs/notes/", "refs/remotes/"

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 else:
     tempfile = deferred("tempfile")  # 8 ms
 
+# Seconds that one git call may take.
 CALL_LIMIT = 30.0
-"""Seconds that one git call may take."""
 
 _KEPT = (
     "GIT_AUTHOR_",

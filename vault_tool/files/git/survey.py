@@ -11,8 +11,8 @@ from vault_tool.files.git.repo import GitHead, Repo, fields, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 from vault_tool.files.git.worktree import PATHS_A_CALL
 
+# The hooks of a commit that look at an index, or are called with one.
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})
-"""The hooks of a commit that look at an index, or are called with one."""
 _HOOKS = (*INDEX_HOOKS, "post-commit", "reference-transaction")
 REGULAR = "100644"
 

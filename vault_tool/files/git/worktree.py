@@ -10,8 +10,8 @@ from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 
 State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
+# More paths than this are not given to git as arguments; what it says of the whole vault is narrowed down instead.
 PATHS_A_CALL = 500
-"""More paths than this are not given to git as arguments; what it says of the whole vault is narrowed down instead."""
 
 _CONFLICTS = frozenset({"DD", "AU", "UD", "UA", "DU", "AA", "UU"})
 

@@ -18,18 +18,18 @@ else:
     np = deferred("numpy")  # 0.2 s
 
 Numbers: TypeAlias = Sequence[float]
+# One call to a provider: vectors in order, BadBatch where a text may be at fault, else EmbeddingUnavailable.
 Ask: TypeAlias = Callable[[Sequence[str]], Sequence[Numbers]]
-"""One call to a provider: vectors in order, BadBatch where a text may be at fault, else EmbeddingUnavailable."""
 
+# Texts refused, with none done in between, after which the provider is asked whether it does any text at all.
 GIVE_UP = 6
-"""Texts refused, with none done in between, after which the provider is asked whether it does any text at all."""
 
+# A text that every model does: where it is refused, the provider is at fault and not the texts.
 PLAIN = "water"
-"""A text that every model does: where it is refused, the provider is at fault and not the texts."""
 
 
+# No vector is wider: what a server sends is not to fill the memory or the disk.
 MOST_DIMENSIONS = 16_384
-"""No vector is wider: what a server sends is not to fill the memory or the disk."""
 
 _NOTHING = 1e-12
 

@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 LATER = "notes are caught up later"
 
+# Seconds for which a provider that did not answer in time is not asked again for a query.
 PAUSE = 30.0
-"""Seconds for which a provider that did not answer in time is not asked again for a query."""
 
 
 def within(seconds: float, call: Callable[[], T], who: str) -> T:

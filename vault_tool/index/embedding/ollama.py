@@ -14,8 +14,8 @@ from vault_tool.index.embedding.served import Limits, Served, mapping
 from vault_tool.util.text import one_line
 
 MODEL = "nomic-embed-text"
+# Seconds that the question what models are there may take in all.
 PROBE = 0.8
-"""Seconds that the question what models are there may take in all."""
 
 _START = "start it with `ollama serve`"
 _ABOUT_A_TEXT = ("nan", "unsupported value", "context length", "too long", "exceeds")

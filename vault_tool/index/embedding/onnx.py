@@ -21,8 +21,8 @@ else:
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
+# Most tokens of a text that the model was trained to read; the rest of a longer one is not seen.
 TOKENS = 256
-"""Most tokens of a text that the model was trained to read; the rest of a longer one is not seen."""
 
 FILES = ("model.onnx", "tokenizer.json")
 GET_IT = "`vt embed --download` fetches the local model"

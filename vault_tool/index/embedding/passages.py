@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
+# The part of a passage that the next one repeats, so that no sentence is cut for both.
 OVERLAP = 0.15
-"""The part of a passage that the next one repeats, so that no sentence is cut for both."""
 
 _SPACE = re.compile(r"\s+")
 # Where a text is best cut: after a paragraph, a sentence, a word.
@@ -16,9 +16,9 @@ _ENDS = (re.compile(r"\n\s*\n"), re.compile(r"[.!?…]['\")\]]*\s|[。！？]|\n
 _HEAD_PART = 3
 _TAIL_PART = 0.6
 _WIDE = 0x2E80
+# What a character costs: a token is worth four. Marks and ideographs are tokens of their own, words of English are one in five
+# letters, those of other alphabets are spelt.
 _LETTER, _DIGIT, _MARK, _FOREIGN_LETTER, _IDEOGRAPH = 1, 2, 3, 3, 4
-"""What a character costs: a token is worth four. Marks and ideographs are tokens of their own, words of English are one in five
-letters, those of other alphabets are spelt."""
 
 _DIGITS = bytes(range(0x30, 0x3A))
 _CHEAP = bytes(code for code in range(128) if chr(code).isalpha() or chr(code).isspace())

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 else:
     np = deferred("numpy")  # 0.2 s
 
+# Texts a call, and the most that a kill can cost.
 BATCH = 50
-"""Texts a call, and the most that a kill can cost."""
 
 _AHEAD = 5000
 
+# The texts of some notes by their keys, a note at a time.
 Read = Callable[[Sequence[str]], Iterator[Mapping[bytes, str]]]
-"""The texts of some notes by their keys, a note at a time."""
 
 
+# How many records link to the notes at these paths, as far as any do.
 Links = Callable[[Sequence[str]], Mapping[str, int]]
-"""How many records link to the notes at these paths, as far as any do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,8 @@ from vault_tool.util.text import one_line
 T = TypeVar("T")
 
 QUERY_SECONDS = 5.0
+# For which a question waits for a folder that was changed behind our back to be opened by a child process, once.
 OPENING_SECONDS = 10.0
-"""For which a question waits for a folder that was changed behind our back to be opened by a child process, once."""
 
 WRITE_SECONDS = 120.0
 

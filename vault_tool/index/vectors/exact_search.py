@@ -94,8 +94,8 @@ class PerspectiveScores(NamedTuple):
     whole: Vector
 
 
+# Files among which the best so many are, as another store believes.
 Candidates: TypeAlias = Callable[[int], Collection[str]]
-"""Files among which the best so many are, as another store believes."""
 
 
 class Similarities:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 else:
     np = deferred("numpy")  # 0.2 s
 
+# What the names of the two files begin with.
 VECTORS, KEYS = "first-1-", "keys-1-"
-"""What the names of the two files begin with."""
 
 _BINARY = getattr(os, "O_BINARY", 0)
 # So many rows may come after the keys were put in order.

@@ -21,11 +21,11 @@ from vault_tool.util import atomic
 
 VERSION = 1
 
+# Seconds for which the vectors of a text that no note has any more are kept: a branch may have it.
 KEEP = 30 * 86400.0
-"""Seconds for which the vectors of a text that no note has any more are kept: a branch may have it."""
 
+# Seconds after its last use when another model's set is removed.
 OLD_SET = 30 * 86400.0
-"""Seconds after its last use when another model's set is removed."""
 
 _BACKGROUND_SHARE = 0.1
 _SMALL = 2000

@@ -25,9 +25,9 @@ else:
 
 VERSION = 1
 KEY_BYTES = 16
+# The bit of a key's last byte that is set for all passages of a note but its first: who looks for first ones alone need ask
+# nobody which those are. A text that is the first of one note and a later one of another has two keys.
 LATER = 1
-"""The bit of a key's last byte that is set for all passages of a note but its first: who looks for first ones alone need ask
-nobody which those are. A text that is the first of one note and a later one of another has two keys."""
 HEADER_BYTES = 4096
 
 _MAGIC = b"vault vectors\n"
@@ -40,8 +40,8 @@ _ROOM = 17, 16
 
 Print = list[int]
 
+# Numbers of rows.
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.intp]]"
-"""Numbers of rows."""
 
 
 @dataclass(frozen=True, slots=True)

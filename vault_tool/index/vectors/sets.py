@@ -11,8 +11,8 @@ from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.vectors import vector_set
 from vault_tool.index.vectors.vector_set import VectorSet
 
+# The embedder of a name that was used before, where it may be asked.
 Other = Callable[[str], Embedder | None]
-"""The embedder of a name that was used before, where it may be asked."""
 
 
 class Sets:

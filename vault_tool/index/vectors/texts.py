@@ -22,8 +22,8 @@ from vault_tool.util.text import normal_name
 _FORM = "3"
 _SPECIMEN = "A sentence, then another; a third? Yes!\n\n- a line with `code` and Größe\n" * 200
 
+# What is searched by meaning beside pages: an edge says what its ends say, and a pass is a ledger.
 EMBEDDED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT)
-"""What is searched by meaning beside pages: an edge says what its ends say, and a pass is a ledger."""
 
 _CLASSES = ",".join(f"'{each.value}'" for each in EMBEDDED)
 _ENTRIES = f"SELECT path, hash FROM entries WHERE class IN ({_CLASSES})"

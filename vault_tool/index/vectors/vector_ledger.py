@@ -17,8 +17,8 @@ from vault_tool.index.vectors.vector_store import Background, Where
 
 _MANY = 900
 _MOST_TOUCHED = 10_000
+# Seconds after which a text that was refused is tried again: the first time, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 60.0, 24 * 3600.0
-"""Seconds after which a text that was refused is tried again: the first time, and at most."""
 _NOTE = "path, id, hash, keys, class, type, project, at, subjects"
 
 

@@ -11,14 +11,14 @@ from vault_tool.errors import Exit, VaultError
 if TYPE_CHECKING:
     import numpy
 
+# One text as the model sees it: normalised, so that a product is a cosine.
 Vector: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float32]]"
-"""One text as the model sees it: normalised, so that a product is a cosine."""
 
+# Several vectors, one a row.
 Matrix: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float32]]"
-"""Several vectors, one a row."""
 
+# The perspective without an instruction, which every model has.
 GENERAL = "general"
-"""The perspective without an instruction, which every model has."""
 
 
 class VectorHit(NamedTuple):

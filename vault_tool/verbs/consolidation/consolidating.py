@@ -41,11 +41,11 @@ from vault_tool.verbs.consolidation.passes import (
 )
 from vault_tool.verbs.get import EYES_FIRST, body_of
 
+# So many packets of a kind an answer lists: in a large vault a pass may have a thousand.
 LISTED = 20
-"""So many packets of a kind an answer lists: in a large vault a pass may have a thousand."""
 
+# The type of the log's entries about passes.
 PASS = "consolidation"
-"""The type of the log's entries about passes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,8 @@ CUT = "-- Below this line is what to write it from; it is not kept. --"
 _SUMMARY = "Summary:"
 _HINT = "one line that stands for it"
 
+# Lets a person edit a file and returns when they are done.
 Editor = Callable[[Path], None]
-"""Lets a person edit a file and returns when they are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,8 +13,8 @@ from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.open_intersections import region
 
+# So many nodes a map may have: more is no picture.
 MOST = 2000
-"""So many nodes a map may have: more is no picture."""
 
 # From so many of the nearest subjects the next ones are looked for.
 _BROAD = 12

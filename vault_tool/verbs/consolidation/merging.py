@@ -32,14 +32,14 @@ from vault_tool.verbs.get import EYES_FIRST, body_of
 from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.understandings import inherited
 
+# The type of a merge's entry in the day's log: with its hyphen no memory can have it.
 MERGE = "vault-merge"
-"""The type of a merge's entry in the day's log: with its hyphen no memory can have it."""
 
+# Most characters of the summary of what was merged, which grows with each merge.
 SUMMARY = 300
-"""Most characters of the summary of what was merged, which grows with each merge."""
 
+# Up to so many shared memories an intersection is small for two subjects that mean nearly the same.
 SMALL = 2
-"""Up to so many shared memories an intersection is small for two subjects that mean nearly the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 from vault_tool.verbs.get import EYES_FIRST, body_of
 
+# From so many shared memories an intersection counts as large.
 LARGE = 3
-"""From so many shared memories an intersection counts as large."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

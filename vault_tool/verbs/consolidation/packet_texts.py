@@ -35,13 +35,13 @@ from vault_tool.verbs.consolidation.passes import (
 )
 from vault_tool.verbs.get import EYES_FIRST, body_of
 
+# How long a packet's texts are at most, where nobody says otherwise.
 PACKET_TOKENS = 4000
-"""How long a packet's texts are at most, where nobody says otherwise."""
 
 FEWEST_TOKENS = 200
 
+# So many of the packets that are left stand beside the next one: each step would repeat all of them.
 AHEAD = 5
-"""So many of the packets that are left stand beside the next one: each step would repeat all of them."""
 
 # The current understanding, and in a pair those of both sides, get at most one part in so many of a packet.
 _CURRENT_SHARE = 3

@@ -21,14 +21,14 @@ from vault_tool.vault.context import Context
 from vault_tool.verbs.get import body_of
 from vault_tool.verbs.recall.weighing import beliefs
 
+# So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2
-"""So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard."""
 
 # Clocks of other machines, and times that people write with another offset, may be off by so much.
 _SLACK = timedelta(days=2)
 
+# The keys of the packet that offers the orientation for review: it is about no subject.
 ORIENTATION: tuple[str, ...] = ()
-"""The keys of the packet that offers the orientation for review: it is about no subject."""
 
 
 @dataclass(frozen=True, slots=True)

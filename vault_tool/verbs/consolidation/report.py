@@ -25,11 +25,11 @@ from vault_tool.verbs.consolidation.passes import PacketPlan, passes
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 from vault_tool.verbs.get import EYES_FIRST, body_of
 
+# From so many shared observations without a relationship understanding a pair is asked about.
 DENSE = 3
-"""From so many shared observations without a relationship understanding a pair is asked about."""
 
+# For so many generations a subject that is still in use may go without anything new before it is asked about.
 UNTOUCHED = 3
-"""For so many generations a subject that is still in use may go without anything new before it is asked about."""
 
 _CANDIDATES = 100
 _DRIFT = 3

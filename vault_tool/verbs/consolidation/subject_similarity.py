@@ -9,8 +9,8 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 from vault_tool.verbs.recall.vector_scores import waiting
 
+# What an answer says that has no similarity in it.
 NO_EMBEDDINGS = "no embeddings: similarity is left out"
-"""What an answer says that has no similarity in it."""
 
 Pair = tuple[str, str]
 

@@ -10,8 +10,8 @@ from vault_tool.vault.context import Context
 from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault
 from vault_tool.verbs.contracts.op import OpAnswer, outcome, refusal
 
+# Most bytes of one request.
 LONGEST_REQUEST = 10 * 2**20
-"""Most bytes of one request."""
 
 _BOM = b"\xef\xbb\xbf"
 _GOES_ON = (b" ", b"\t", b"}", b"]", b'"')

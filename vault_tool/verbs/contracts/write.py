@@ -21,8 +21,8 @@ from vault_tool.verbs.judging import mark_signal
 from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag
 from vault_tool.verbs.similar import Similar, near
 
+# Below this confidence a memory waits for a person's review.
 SURE_ENOUGH = 0.5
-"""Below this confidence a memory waits for a person's review."""
 
 UNSURE = f"its writer's confidence is below {SURE_ENOUGH}"
 RELATED = "RELATED_TO"

@@ -27,15 +27,15 @@ from vault_tool.verbs.importing.copies import Copies, Copy
 from vault_tool.verbs.importing.import_log import ImportLog
 from vault_tool.verbs.remember import tag
 
+# The most files of one commit.
 BATCH = 1000
-"""The most files of one commit."""
 
+# The most bytes of one batch: what is held in memory at a time.
 BATCH_BYTES = 64 * 2**20
-"""The most bytes of one batch: what is held in memory at a time."""
 
 Item = TypeVar("Item")
+# From the id that a note gets and the moment it is dated with, where it says none itself, to what becomes of it.
 Convert = Callable[[str, str], Made]
-"""From the id that a note gets and the moment it is dated with, where it says none itself, to what becomes of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,8 @@ from vault_tool.vault.standing import Weighed
 from vault_tool.verbs.core_understandings import core_kinds
 from vault_tool.verbs.get import EYES_FIRST, body_of
 
+# Changes whenever the same notes and signals would come to another snapshot.
 PROJECTION_VERSION = 1
-"""Changes whenever the same notes and signals would come to another snapshot."""
 
 _DIGITS = 4
 _EVERY = 100

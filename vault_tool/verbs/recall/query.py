@@ -12,14 +12,14 @@ from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.verbs.get import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]
+# What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains.
 Part = Literal["answer", "chain", "update", "solution", "caution", "problem", "related"]
-"""What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains."""
 
+# Where a memory can fall out, in the order in which an answer is made.
 Stage = Literal[
     "answered", "filtered", "not found", "not weighed", "disbelieved", "no match", "folded", "crowded out", "limit", "budget",
     "unreadable",
 ]  # fmt: skip
-"""Where a memory can fall out, in the order in which an answer is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

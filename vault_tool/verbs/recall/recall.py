@@ -34,8 +34,8 @@ else:
 # Tokens of what stands around the results: names, commas, and that they are to be checked.
 _FRAME = 20
 
+# At most so many results stand beside the best answer as its support.
 SUPPORTING = 5
-"""At most so many results stand beside the best answer as its support."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,8 +24,8 @@ COMPACTION_NOTE = (
 )
 
 LIMIT = 8
+# Tokens that an answer nobody asked for may take of a conversation.
 BUDGET = 2000
-"""Tokens that an answer nobody asked for may take of a conversation."""
 
 _SMALLEST_TOKEN = 10**8
 _LARGEST_TOKEN = 10**9

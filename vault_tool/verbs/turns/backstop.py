@@ -14,8 +14,8 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.turns.accept import oldest_skipped_day
 
+# So many reasons to look again make a turn worth it.
 ENOUGH = 2
-"""So many reasons to look again make a turn worth it."""
 
 _LONG = 25
 _BRIEF = 4

@@ -10,15 +10,15 @@ from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
 
+# The type of a candidate that names none.
 BEAT = "relationship_beat"
-"""The type of a candidate that names none."""
 
 LOCATION = "location"
 
+# What a candidate may have; `anchors` are names, or objects with `name` and perhaps `key` and `role`.
 FIELDS = (
     "content", "title", "kind", "anchors", "location", "thread", "tags", "importance", "confidence", "rationale", "evidence",
 )  # fmt: skip
-"""What a candidate may have; `anchors` are names, or objects with `name` and perhaps `key` and `role`."""
 
 _TEXTS = ("title", "thread", "rationale")
 _LISTS = ("tags", "evidence")

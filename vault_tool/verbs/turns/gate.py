@@ -11,8 +11,8 @@ from vault_tool.util.text import one_line
 
 Mode = Literal["in_world_answer", "memory_consent", "safe_redirect"]
 Risk = Literal["low", "medium", "high"]
+# A turn of this mode asks the person whether what it gives may be kept.
 CONSENT_MODE: Mode = "memory_consent"
-"""A turn of this mode asks the person whether what it gives may be kept."""
 
 SafetyStatus = Literal["clear", "blocked"]
 Destination = Literal["vault", "inbox", "nowhere"]

@@ -20,8 +20,8 @@ from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.turns.candidates import LOCATION
 from vault_tool.verbs.turns.turn_recall import beat_order
 
+# The types that the pass links.
 BEATS = ("relationship_beat", "world_discovery", "thread")
-"""The types that the pass links."""
 
 _FINDERS = ("player", "character")
 _SHOWN = 80

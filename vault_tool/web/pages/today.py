@@ -47,6 +47,7 @@ class ContextSection:
     tokens: int
 
 
+# What a button of this page or of Health does, with what is said when it is done.
 STEPS: Mapping[str, tuple[str, Callable[[Vault], Any]]] = MappingProxyType(
     {
         "commit": ("Hand edits are committed", lambda vault: vault.commit()),
@@ -57,7 +58,6 @@ STEPS: Mapping[str, tuple[str, Callable[[Vault], Any]]] = MappingProxyType(
         "reindex": ("The indexes are compared with the files", lambda vault: vault.reindex()),
     }
 )
-"""What a button of this page or of Health does, with what is said when it is done."""
 
 
 def editor_link(root: Any, path: str, line: int) -> str:
