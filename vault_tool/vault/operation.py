@@ -27,7 +27,7 @@ from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import beats, screening
-from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
 __all__ = ["Operation", "Saved", "apply_turns", "put", "writing"]
@@ -303,14 +303,14 @@ class Operation:
 
 
 @contextmanager
-def writing(vault: Context, verb: str, *, appends: bool = False) -> Iterator[Operation]:
+def writing(vault: Context, verb: str, *, appends: bool = False, progress: Progress | None = None) -> Iterator[Operation]:
     """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now.
 
     An operation that only `appends` needs no whole comparison with the files: a glance does. It writes what turns
     accepted first, where nobody else has.
     """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.refresh_names() if appends else vault.fresh()
+        freshness = vault.refresh_names() if appends else vault.fresh(progress)
         heal(vault)
         if appends:
             # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.

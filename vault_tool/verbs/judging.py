@@ -108,14 +108,22 @@ def require_evidence(references: Sequence[str]) -> None:
 
 def _mark(vault: Context, named: str, kind: SignalKind, reason: str, problem: str, evidence: Sequence[str]) -> Marked:
     require_evidence(evidence)
-    vault.fresh()
+    # What the indexes know of without a comparison only says where it is made: by the write, or before one elsewhere.
+    if not _is_here(vault, named):
+        vault.fresh()
     home = resolve.home_of(vault, named)
-    # A problem of this vault may be what a global memory helped with.
-    about = resolve.problem(vault if resolve.candidates(vault, problem) else home, problem)
     with writing(home, f"mark-{kind.value}") as op:
+        # A problem of this vault may be what a global memory helped with.
+        about = resolve.problem(vault if resolve.candidates(vault, problem) else home, problem)
         entry = judged(home, named)
         signal = mark_signal(home, entry.id, kind, reason, about)
         return _marked(op, entry, replace(signal, evidence=pinned_to_head(home, evidence)))
+
+
+def _is_here(vault: Context, named: str) -> bool:
+    """Whether a memory of this vault answers to a name as far as is known, with its file where it was."""
+    known = resolve.candidates(vault, named)
+    return bool(known) and all((vault.root / entry.path).exists() for entry in known)
 
 
 def _marked(op: Operation, entry: Entry, signal: Signal) -> Marked:

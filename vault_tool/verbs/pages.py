@@ -166,25 +166,41 @@ def reflect(vault: Context, *, dry_run: bool = False, progress: Progress | None 
 
     With `dry_run` nothing tracked is written.
     """
-    freshness = vault.fresh(progress)
-    if not dry_run:
-        _require_known(freshness)
-    before = vault.standings.saved()
-    weighed = vault.standings.save()
-    saved, changed = Saved(), _changed_pages(vault, freshness)
-    if changed and not dry_run:
-        with writing(vault, "reflect") as op:
+    if dry_run:
+        freshness = vault.fresh(progress)
+        return _reflected(_Stood.now(vault), _changed_pages(vault, freshness), Saved(), freshness, dry_run=True)
+    with writing(vault, "reflect", progress=progress) as op:
+        _require_known(op.freshness)
+        stood, changed, saved = _Stood.now(vault), _changed_pages(vault, op.freshness), Saved()
+        if changed:
             settled = _require_whole(vault, op.freshness)
-            changed = _changed_pages(vault, op.freshness)
-            summary = f"{len(weighed)} memories; changed: {', '.join(page.path for page in changed) or 'nothing'}"
+            summary = f"{len(stood.weighed)} memories; changed: {', '.join(page.path for page in changed)}"
             op.log_entry(EpisodeEntry(at=vault.now(), title="Reflection", type=REFLECTION, summary=summary))
             saved = settled or _publish(op, changed, "CORE.md and REFLECTION.md")
+    return _reflected(stood, changed, saved, op.freshness, dry_run=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stood:
+    """How memories stood the last time, by id, and how they stand now."""
+
+    before: dict[str, Row]
+    weighed: list[Weighed]
+
+    @classmethod
+    def now(cls, vault: Context) -> _Stood:
+        return cls(vault.standings.saved(), vault.standings.save())
+
+
+def _reflected(
+    stood: _Stood, changed: Sequence[GeneratedPage], saved: Saved, freshness: Freshness, *, dry_run: bool
+) -> Reflection:
     return Reflection(
         **asdict(saved),
-        counts=_counts(weighed),
-        moved=tuple(_moved(before, weighed)),
+        counts=_counts(stood.weighed),
+        moved=tuple(_moved(stood.before, stood.weighed)),
         pages=tuple(page.path for page in changed),
-        memories=len(weighed),
+        memories=len(stood.weighed),
         dry_run=dry_run,
         freshness=freshness,
     )

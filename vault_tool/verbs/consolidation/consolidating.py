@@ -149,11 +149,14 @@ class PassList:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A pass that was begun or taken up: the answer about it, its entry (None where there is nothing to do), its packets."""
+    """A pass that was begun or taken up: the answer about it, its entry (None where there is nothing to do), its packets, and
+    the regions that these were planned by: a pass changes none.
+    """
 
     answer: Begun
     entry: Entry | None
     plans: tuple[PacketPlan, ...]
+    regions: Regions
 
 
 def list_passes(vault: Context, *, limit: int = LISTED) -> PassList:
@@ -251,7 +254,7 @@ def start(vault: Context) -> Started:
             packets = plans(vault, entries, regions)
         made = _began(op, known, entries, packets)
         saved = op.carry_out(f"pass {made.generation}", [made.id])
-    return _begun(vault, saved, made, entries, packets, op.freshness)
+    return _begun(vault, saved, made, entries, packets, regions, op.freshness)
 
 
 def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -> Ended:
@@ -329,11 +332,17 @@ def _resumed(vault: Context, freshness: Freshness, known: Passes, regions: Regio
         path=one.path if one else "",
         freshness=freshness,
     )
-    return Started(answer, one, tuple(found))
+    return Started(answer, one, tuple(found), regions)
 
 
 def _begun(
-    vault: Context, saved: Saved, made: Consolidation, entries: Sequence[Entry], found: Sequence[PacketPlan], freshness: Freshness
+    vault: Context,
+    saved: Saved,
+    made: Consolidation,
+    entries: Sequence[Entry],
+    found: Sequence[PacketPlan],
+    regions: Regions,
+    freshness: Freshness,
 ) -> Started:
     written = next(iter(vault.index.catalog.get(made.id)), None)
     answer = Begun(
@@ -348,7 +357,7 @@ def _begun(
         path=written.path if written else "",
         freshness=freshness,
     )
-    return Started(answer, written, tuple(found))
+    return Started(answer, written, tuple(found), regions)
 
 
 def _began(op: Operation, known: Passes, entries: Sequence[Entry], packets: Sequence[PacketPlan]) -> Consolidation:

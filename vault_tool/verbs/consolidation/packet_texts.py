@@ -12,7 +12,7 @@ from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import writer
 from vault_tool.files.skipped_turns import pass_over, skipped
 from vault_tool.index.graph import holding_place
-from vault_tool.index.intersections import regions_of
+from vault_tool.index.intersections import Regions, regions_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -171,7 +171,7 @@ def consolidate(
         began, freshness = begun.began, begun.freshness
         if started.entry is None:
             return PassStep(pass_id=None, generation=begun.generation, packet=None, remaining=0, packets=(), freshness=freshness)
-        walk = _Walk(vault, started.entry, started.plans)
+        walk = _Walk(vault, started.entry, started.plans, started.regions)
     if skip or skip_trivial:
         walk = walk.without(skip, trivial=skip_trivial)
     return replace(walk.at(packet, tokens, freshness), began=began)
@@ -203,12 +203,14 @@ def _require_room(tokens: int) -> None:
 
 
 class _Walk:
-    """One pass while it is walked through: its packets (`planned` where they are known), and which of them are done."""
+    """One pass while it is walked through: its packets (`planned` and the regions where they are known), and which are done."""
 
-    def __init__(self, vault: Context, entry: Entry, planned: Sequence[PacketPlan] | None = None) -> None:
+    def __init__(
+        self, vault: Context, entry: Entry, planned: Sequence[PacketPlan] | None = None, regions: Regions | None = None
+    ) -> None:
         self.vault = vault
         self.entry = entry
-        self.regions = regions_of(vault.index.catalog)
+        self.regions = regions or regions_of(vault.index.catalog)
         self.plans = plans(vault, items_of(vault, entry), self.regions, entry) if planned is None else planned
         self.done = written_packets(vault, entry, self.regions) | skipped(vault.root, entry.id)
         self.open = [plan for plan in self.plans if plan.keys not in self.done]
@@ -227,7 +229,7 @@ class _Walk:
         # What was passed over is read and written as a whole: of two processes at it, one would lose its own.
         with writer.lock(self.vault.root, self.vault.settings.lock_wait, "consolidate"):
             pass_over(self.vault.root, self.entry.id, [*named, *light])
-        return _Walk(self.vault, self.entry, self.plans)
+        return _Walk(self.vault, self.entry, self.plans, self.regions)
 
     def at(self, packet: str, tokens: int, freshness: Freshness) -> PassStep:
         """The answer with the packet that somebody calls so, or with the next one."""
