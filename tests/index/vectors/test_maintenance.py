@@ -34,7 +34,7 @@ def test_texts_retired_long_ago_leave_the_file(tmp_path: Path, monkeypatch: pyte
     _many(root, 30)
     vectors = vectors_of(root, words)
     vectors.catch_up()
-    before = _set(vectors, root).ledger().lanes()[""]
+    before = _set(vectors, root).ledger().partitions()[""]
     assert before.rows == 54
     for number in range(30):
         (root / f"vault/many/{number}.md").unlink()
@@ -42,9 +42,9 @@ def test_texts_retired_long_ago_leave_the_file(tmp_path: Path, monkeypatch: pyte
     one = _set(vectors, root)
     now = one.ledger().retired()[0][1]
     maintenance.compact_if_due(one, now + maintenance.KEEP - DAY)
-    assert one.ledger().lanes()[""].file == before.file
+    assert one.ledger().partitions()[""].file == before.file
     maintenance.compact_if_due(one, now + maintenance.KEEP + DAY)
-    after = one.ledger().lanes()[""]
+    after = one.ledger().partitions()[""]
     assert (after.rows, after.file == before.file) == (24, False)
     assert not (one.folder / before.file).exists()
     assert agrees(vectors.search(vectors.query("kelp"), 10), brute_force(root, words, "kelp"))
@@ -103,6 +103,6 @@ def test_several_processes_fill_one_set(tmp_path: Path, store: str) -> None:
     ]
     assert [child.communicate(timeout=120)[0].strip() for child in running] == ["5"] * 3
     assert vectors.catch_up().embedded == 0
-    assert _set(vectors, root).ledger().lanes()[""].rows == 64
+    assert _set(vectors, root).ledger().partitions()[""].rows == 64
     vectors.mirror()
     assert agrees(vectors.search(vectors.query("kelp"), 20), brute_force(root, words, "kelp"))

@@ -384,7 +384,7 @@ def _told(vectors: Vectors, paths: Sequence[str]) -> tuple[dict[str, tuple[int, 
     exact = vectors._exact()
     view = exact._view("general")
     assert view is not None
-    places = view.places.of(exact._ledger(), view.lane.number, view.rows, paths)
+    places = view.places.of(exact._ledger(), view.partition.number, view.rows, paths)
     headings = view.places.headings(exact._ledger(), view.rows)
     return places, None if headings is None else {row: set(paths) for row, paths in headings.items()}
 

@@ -75,7 +75,7 @@ class DimensionChanged(Exception):
 
 
 class Backfill:
-    """One go at filling the lanes of a set, within bounds."""
+    """One go at filling the partitions of a set, within bounds."""
 
     def __init__(self, vectors: VectorSet, embedder: Embedder, read: Read, links: Links, bounds: Bounds, now: float) -> None:
         self._set = vectors
@@ -90,8 +90,8 @@ class Backfill:
         self.refused = 0
 
     def fill(self, instruction: str, done: Callable[[int], None]) -> bool:
-        """Embed what one lane wants; false when it ended before that. Raises EmbeddingUnavailable, DimensionChanged."""
-        number = self._set.ledger().lane(instruction).number
+        """Embed what one partition wants; false when it ended before that. Raises EmbeddingUnavailable, DimensionChanged."""
+        number = self._set.ledger().partition(instruction).number
         passed: set[bytes] = set()
         while True:
             wanted = [row for row in self._set.ledger().wanted(number, _AHEAD) if row[0] not in passed]
@@ -129,7 +129,7 @@ class Backfill:
             with self._set.writing() as ledger, ledger.transaction():
                 ledger.doubt({path for key, path, _ in wanted if key in missing})
 
-    def _embed(self, instruction: str, lane: int, texts: Mapping[bytes, str]) -> None:
+    def _embed(self, instruction: str, partition: int, texts: Mapping[bytes, str]) -> None:
         reasons = {key: "its note holds what looks like a secret" for key in texts if key in self._withheld}
         keys = [key for key in texts if key not in reasons]
         if keys:
@@ -148,7 +148,7 @@ class Backfill:
         if reasons:
             self.refused += len(reasons)
             with self._set.writing() as ledger, ledger.transaction():
-                ledger.refuse(lane, reasons, self._now)
+                ledger.refuse(partition, reasons, self._now)
         if self._left is not None:
             self._left -= len(texts)
 

@@ -15,7 +15,7 @@ from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.seals import lock
 from vault_tool.index.vectors.chroma_client import PROBE_SECONDS, Home, load
 from vault_tool.index.vectors.exact_search import ExactStore
-from vault_tool.index.vectors.vector_ledger import Lane, Note, VectorLedger
+from vault_tool.index.vectors.vector_ledger import Note, Partition, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.clock import parse_time
@@ -79,14 +79,14 @@ class ChromaStore:
         ledger = self._ledger()
         found: set[str] = set()
         for perspective, query in queries.items():
-            lane = self._lane(ledger, perspective)
-            if lane is None or len(query) != self.vectors.dimensions:
+            partition = self._partition(ledger, perspective)
+            if partition is None or len(query) != self.vectors.dimensions:
                 continue
-            missing = [path for path, _ in ledger.to_mirror(self.name, lane.number, _MOST_BEHIND + 1)]
+            missing = [path for path, _ in ledger.to_mirror(self.name, partition.number, _MOST_BEHIND + 1)]
             if len(missing) > _MOST_BEHIND:
                 raise StoreUnavailable(f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; `vt embed` fills it")
             # What the collection lacks is measured with the rest, so no answer waits for it to catch up.
-            found.update(missing, self._asked(ledger, lane, query, limit, within))
+            found.update(missing, self._asked(ledger, partition, query, limit, within))
         return found & ledger.matching(within) if within else found
 
     def equalise(self, seconds: float | None = None) -> int:
@@ -100,9 +100,9 @@ class ChromaStore:
             if self._equal():
                 return 0
             self._start()
-            for instruction, lane in self._ledger().lanes().items():
-                if lane.rows and instruction in self._instructions.values():
-                    changed += self._equalised(lane, until)
+            for instruction, partition in self._ledger().partitions().items():
+                if partition.rows and instruction in self._instructions.values():
+                    changed += self._equalised(partition, until)
             self.close()
             self._home.note_stamp()
             with self.vectors.writing() as ledger, ledger.transaction():
@@ -112,29 +112,31 @@ class ChromaStore:
     def missing_count(self) -> int:
         """How many notes the collections do not have as they are, up to a few thousand."""
         ledger = self._ledger()
-        lanes = [lane for instruction, lane in ledger.lanes().items() if instruction in self._instructions.values()]
-        return max((len(ledger.to_mirror(self.name, lane.number, _MOST_BEHIND + 1)) for lane in lanes), default=0)
+        partitions = [
+            partition for instruction, partition in ledger.partitions().items() if instruction in self._instructions.values()
+        ]
+        return max((len(ledger.to_mirror(self.name, partition.number, _MOST_BEHIND + 1)) for partition in partitions), default=0)
 
     def _equal(self) -> bool:
         """Whether nothing is to be done, as far as the ledger and the files say; nothing is opened for it."""
         ledger = self._ledger()
-        for instruction, lane in ledger.lanes().items():
-            if not lane.rows or instruction not in self._instructions.values():
+        for instruction, partition in ledger.partitions().items():
+            if not partition.rows or instruction not in self._instructions.values():
                 continue
-            if not ledger.meta(f"nonce {self.name} {lane.number}") or ledger.to_unmirror(self.name, lane.number):
+            if not ledger.meta(f"nonce {self.name} {partition.number}") or ledger.to_unmirror(self.name, partition.number):
                 return False
-            if ledger.to_mirror(self.name, lane.number, 1):
+            if ledger.to_mirror(self.name, partition.number, 1):
                 return False
         return not ledger.meta(f"doubt {self.name}") and self._home.stamp() == self._home.noted_stamp()
 
-    def _asked(self, ledger: VectorLedger, lane: Lane, query: Vector, limit: int, where: Where | None) -> set[str]:
-        collection = self._reading(ledger, lane)
+    def _asked(self, ledger: VectorLedger, partition: Partition, query: Vector, limit: int, where: Where | None) -> set[str]:
+        collection = self._reading(ledger, partition)
         count = limit * _LOOK + _MORE
         ask = partial(collection.query, query_embeddings=[query], n_results=count, where=_clause(where), include=[])
         said = self._call(QUERY_SECONDS, ask)
         return {found.rpartition("#")[0] for found in said["ids"][0]}
 
-    def _reading(self, ledger: VectorLedger, lane: Lane) -> Any:
+    def _reading(self, ledger: VectorLedger, partition: Partition) -> Any:
         """The collection as its last writer left it: a client that was opened before that answers as of then."""
         generation = ledger.meta(f"mirror {self.name}")
         if self._client is None or self._opened != (generation, self._home.stamp()):
@@ -145,8 +147,10 @@ class ChromaStore:
             self._client = self._call(QUERY_SECONDS, self._home.connect)
             self._opened = generation, self._home.stamp()
         client = self._client
-        collection = self._call(QUERY_SECONDS, lambda: client.get_collection(self._collection(lane), embedding_function=None))
-        if (collection.metadata or {}).get("nonce") != ledger.meta(f"nonce {self.name} {lane.number}"):
+        collection = self._call(
+            QUERY_SECONDS, lambda: client.get_collection(self._collection(partition), embedding_function=None)
+        )
+        if (collection.metadata or {}).get("nonce") != ledger.meta(f"nonce {self.name} {partition.number}"):
             self._doubt()
             raise StoreUnavailable("the Chroma collection is not the one that was filled; `vt embed` fills it anew")
         return collection
@@ -182,29 +186,29 @@ class ChromaStore:
         load()
         self._client = self._call(QUERY_SECONDS, self._home.connect)
 
-    def _equalised(self, lane: Lane, until: float | None) -> int:
-        collection = self._writing(lane)
+    def _equalised(self, partition: Partition, until: float | None) -> int:
+        collection = self._writing(partition)
         changed = 0
-        gone = self._ledger().to_unmirror(self.name, lane.number)
+        gone = self._ledger().to_unmirror(self.name, partition.number)
         if gone:
             self._delete(collection, [f"{path}#{n}" for path, count in gone for n in range(count)])
             with self.vectors.writing() as ledger, ledger.transaction():
-                ledger.mirror(self.name, lane.number, (), [path for path, _ in gone])
+                ledger.mirror(self.name, partition.number, (), [path for path, _ in gone])
             changed += len(gone)
         while until is None or time.monotonic() < until:
-            some = self._ledger().to_mirror(self.name, lane.number, _NOTES_AT_ONCE)
+            some = self._ledger().to_mirror(self.name, partition.number, _NOTES_AT_ONCE)
             if not some:
-                return changed + self._without_ghosts(collection, lane)
-            changed += self._put(collection, lane, dict(some))
+                return changed + self._without_ghosts(collection, partition)
+            changed += self._put(collection, partition, dict(some))
         return changed
 
-    def _writing(self, lane: Lane) -> Any:
-        """The collection of a lane: a new one where there is none, or not the one that was filled."""
-        client, name, fact = self._client, self._collection(lane), f"nonce {self.name} {lane.number}"
+    def _writing(self, partition: Partition) -> Any:
+        """The collection of a partition: a new one where there is none, or not the one that was filled."""
+        client, name, fact = self._client, self._collection(partition), f"nonce {self.name} {partition.number}"
         nonce = self._ledger().meta(fact)
         if name in self._call(QUERY_SECONDS, lambda: {found.name for found in client.list_collections()}):
             found = self._call(QUERY_SECONDS, lambda: client.get_collection(name, embedding_function=None))
-            known = sum(count for _, count in self._ledger().mirrored_ids(self.name, lane.number))
+            known = sum(count for _, count in self._ledger().mirrored_ids(self.name, partition.number))
             ours = nonce and (found.metadata or {}).get("nonce") == nonce
             # With fewer, somebody took texts out behind our back; what it has too many `_without_ghosts` takes out.
             if ours and self._call(QUERY_SECONDS, found.count) >= known:
@@ -218,17 +222,17 @@ class ChromaStore:
             lambda: client.create_collection(name, metadata=metadata, configuration=space, embedding_function=None),
         )
         with self.vectors.writing() as ledger, ledger.transaction():
-            ledger.unmirror(self.name, lane.number)
+            ledger.unmirror(self.name, partition.number)
             ledger.say(**{fact: nonce})
         return made
 
-    def _put(self, collection: Any, lane: Lane, had: Mapping[str, int]) -> int:
+    def _put(self, collection: Any, partition: Partition, had: Mapping[str, int]) -> int:
         """Write some notes; `had` says how many passages each of them has there."""
-        view = self.vectors.view(lane.instruction)
+        view = self.vectors.view(partition.instruction)
         if view is None:
             raise StoreUnavailable("the vectors cannot be read now")
         notes = list(self._ledger().notes(had).values())
-        at = self._ledger().row_numbers(lane.number, {key for note in notes for key in note.keys})
+        at = self._ledger().row_numbers(partition.number, {key for note in notes for key in note.keys})
         texts = [(f"{note.path}#{n}", at[key], _facts(note)) for note in notes for n, key in enumerate(note.keys) if key in at]
         kept = {found for found, _, _ in texts}
         # A note that grew shorter has passages there that it has no more.
@@ -239,12 +243,12 @@ class ChromaStore:
             ids, facts = [found for found, _, _ in some], [each for _, _, each in some]
             self._call(WRITE_SECONDS, partial(collection.upsert, ids, vectors, facts))
         with self.vectors.writing() as ledger, ledger.transaction():
-            ledger.mirror(self.name, lane.number, notes, had.keys() - {note.path for note in notes})
+            ledger.mirror(self.name, partition.number, notes, had.keys() - {note.path for note in notes})
         return len(had)
 
-    def _without_ghosts(self, collection: Any, lane: Lane) -> int:
+    def _without_ghosts(self, collection: Any, partition: Partition) -> int:
         """Remove what a killed writer left that the ledger does not know of; how many texts."""
-        known = self._ledger().mirrored_ids(self.name, lane.number)
+        known = self._ledger().mirrored_ids(self.name, partition.number)
         if self._call(QUERY_SECONDS, collection.count) <= sum(count for _, count in known):
             return 0
         ids = {f"{path}#{n}" for path, count in known for n in range(count)}
@@ -257,11 +261,11 @@ class ChromaStore:
         for start in range(0, len(ids), _TEXTS_AT_ONCE):
             self._call(WRITE_SECONDS, partial(collection.delete, ids=list(ids[start : start + _TEXTS_AT_ONCE])))
 
-    def _lane(self, ledger: VectorLedger, perspective: str) -> Lane | None:
-        return ledger.lanes().get(self._instructions[perspective]) if perspective in self._instructions else None
+    def _partition(self, ledger: VectorLedger, perspective: str) -> Partition | None:
+        return ledger.partitions().get(self._instructions[perspective]) if perspective in self._instructions else None
 
-    def _collection(self, lane: Lane) -> str:
-        whose = f"{self._home.vault} {self.vectors.folder.name} {lane.instruction}"
+    def _collection(self, partition: Partition) -> str:
+        whose = f"{self._home.vault} {self.vectors.folder.name} {partition.instruction}"
         return f"vault-{hashlib.blake2b(whose.encode(), digest_size=12).hexdigest()}"
 
     def _ledger(self) -> VectorLedger:

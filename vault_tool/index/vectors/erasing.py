@@ -23,7 +23,7 @@ def erase(cache: Path, paths: Collection[str], wait: float) -> None:
                 # It names the last note that was looked at; without it all are compared once more.
                 ledger.say(mark="")
             dropped = frozenset(key for key, _ in vectors.ledger().retired())
-            for instruction in vectors.ledger().lanes() if dropped else ():
+            for instruction in vectors.ledger().partitions() if dropped else ():
                 vectors.compact(instruction, dropped)
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.forget_keys(dropped)

@@ -419,7 +419,7 @@ def _best_and_equal(cosines: Vector, count: int) -> list[tuple[int, float]]:
 
 def _places(ledger: VectorLedger, view: VectorView, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
     """In which rows the passages of each file are, -1 for one without a vector; nothing for a file without texts."""
-    return view.places.of(ledger, view.lane.number, view.rows, paths)
+    return view.places.of(ledger, view.partition.number, view.rows, paths)
 
 
 def _with_vector(rows: tuple[int, ...]) -> Sequence[int]:

@@ -70,8 +70,8 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
     An entry has its path and, by perspective, the hash of each of its texts with the row of its vector (null: none yet).
     """
     ledger = vectors.ledger()
-    lanes = {names.get(instruction, instruction): lane for instruction, lane in ledger.lanes().items()}
-    rows = {name: dict(ledger.every_row(lane.number)) for name, lane in lanes.items()}
+    partitions = {names.get(instruction, instruction): partition for instruction, partition in ledger.partitions().items()}
+    rows = {name: dict(ledger.every_row(partition.number)) for name, partition in partitions.items()}
     entries: dict[str, Any] = {}
     for note in ledger.every_note():
         found = {
@@ -84,8 +84,10 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
         "model": vectors.model,
         "dimensions": vectors.dimensions,
         "updated": updated,
-        "calibration": {name: lane.background for name, lane in lanes.items()},
-        "files": {name: f"{CACHE}/{vector_set.FOLDER}/{vectors.folder.name}/{lane.file}" for name, lane in lanes.items()},
+        "calibration": {name: partition.background for name, partition in partitions.items()},
+        "files": {
+            name: f"{CACHE}/{vector_set.FOLDER}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()
+        },
         "count": len(entries),
         "entries": entries,
     }
@@ -96,29 +98,31 @@ def compact_if_due(vectors: VectorSet, now: float) -> None:
     dropped = _to_drop(vectors.ledger(), now)
     if len(dropped) < _FEW_DEAD:
         return
-    for instruction, lane in vectors.ledger().lanes().items():
-        if len(vectors.ledger().row_numbers(lane.number, dropped)) > _DEAD_SHARE * lane.rows:
+    for instruction, partition in vectors.ledger().partitions().items():
+        if len(vectors.ledger().row_numbers(partition.number, dropped)) > _DEAD_SHARE * partition.rows:
             vectors.compact(instruction, dropped)
     with vectors.writing() as ledger, ledger.transaction():
         ledger.forget_keys(dropped)
 
 
 def calibrate(vectors: VectorSet) -> None:
-    """Measure the background of each lane that has grown enough since it was measured last."""
-    for instruction, lane in vectors.ledger().lanes().items():
-        known = vectors.ledger().meta(f"measured {lane.number}")
-        if known and abs(lane.rows - int(known)) <= _BACKGROUND_SHARE * int(known):
+    """Measure the background of each partition that has grown enough since it was measured last."""
+    for instruction, partition in vectors.ledger().partitions().items():
+        known = vectors.ledger().meta(f"measured {partition.number}")
+        if known and abs(partition.rows - int(known)) <= _BACKGROUND_SHARE * int(known):
             continue
         view = vectors.view(instruction)
-        if view is None or lane.rows < calibration.ENOUGH:
+        if view is None or partition.rows < calibration.ENOUGH:
             continue
-        sample = [(key, row) for key, row in vectors.ledger().sample(lane.number, calibration.SAMPLE) if row < len(view.rows)]
+        sample = [
+            (key, row) for key, row in vectors.ledger().sample(partition.number, calibration.SAMPLE) if row < len(view.rows)
+        ]
         owners = vectors.ledger().owners([key for key, _ in sample])
         whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
         found = calibration.measured(view.rows.vectors[[row for _, row in sample]], whose)
         with vectors.writing() as ledger, ledger.transaction():
-            ledger.put_lane(replace(ledger.lane(instruction), background=found))
-            ledger.say(**{f"measured {lane.number}": str(lane.rows)})
+            ledger.put_partition(replace(ledger.partition(instruction), background=found))
+            ledger.say(**{f"measured {partition.number}": str(partition.rows)})
 
 
 def discard_old(cache: Path, serving: Path, now: float) -> None:
@@ -131,7 +135,7 @@ def discard_old(cache: Path, serving: Path, now: float) -> None:
 
 def _to_drop(ledger: VectorLedger, now: float) -> frozenset[bytes]:
     retired = ledger.retired()
-    owned = Counter(lane.rows for lane in ledger.lanes().values())
+    owned = Counter(partition.rows for partition in ledger.partitions().values())
     most = max(max(owned, default=0) - len(retired), _FEW_DEAD)
     return frozenset(key for n, (key, at) in enumerate(retired) if n >= most or now - at > KEEP)
 

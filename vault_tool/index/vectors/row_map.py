@@ -37,7 +37,7 @@ class RowMap:
         self._asked = 0
         self._often = _OFTEN
 
-    def of(self, ledger: VectorLedger, lane: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
+    def of(self, ledger: VectorLedger, partition: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """The rows of several notes, -1 for a passage without a vector; nothing for a note without texts."""
         known = self._known
         missing = [path for path in paths if path not in known]
@@ -47,8 +47,8 @@ class RowMap:
                 self._take_all(ledger, rows)
             if self._keys is not None:
                 self._learn(rows, {path: self._keys.get(path, b"") for path in missing})
-            elif self._asked < _AGAIN and ledger.file_of(lane) == rows.name:
-                self._learn_of_ledger(ledger, lane, rows, missing)
+            elif self._asked < _AGAIN and ledger.file_of(partition) == rows.name:
+                self._learn_of_ledger(ledger, partition, rows, missing)
             else:
                 # Those who ask again, or where another process may have written the rows anew, are told by the rows themselves.
                 keys = ledger.joined_keys(missing)
@@ -123,9 +123,9 @@ class RowMap:
         for path, joined in keys.items():
             self._know(path, tuple(islice(numbers, len(joined) // KEY_BYTES)))
 
-    def _learn_of_ledger(self, ledger: VectorLedger, lane: int, rows: Rows, paths: Collection[str]) -> None:
+    def _learn_of_ledger(self, ledger: VectorLedger, partition: int, rows: Rows, paths: Collection[str]) -> None:
         keys_of = ledger.note_keys(paths)
-        said = ledger.row_numbers(lane, {key for keys in keys_of.values() for key in keys})
+        said = ledger.row_numbers(partition, {key for keys in keys_of.values() for key in keys})
         at = {key: row for key, row in said.items() if row < len(rows)}
         for path in paths:
             self._know(path, tuple([at.get(key, -1) for key in keys_of.get(path, ())]))

@@ -23,7 +23,7 @@ _NOTE = "path, id, hash, keys, class, type, project, at, subjects"
 
 
 @dataclass(frozen=True, slots=True)
-class Lane:
+class Partition:
     """The vectors made with one instruction: their file, how many rows of it count, and the file's stat after our last write."""
 
     number: int
@@ -67,56 +67,58 @@ class VectorLedger(LedgerFile):
         self._token = object()
         self._touched: list[str] = []
 
-    def lanes(self) -> dict[str, Lane]:
-        """All lanes by instruction."""
-        return {row[1]: _lane_of(row) for row in self._rows("SELECT lane, instruction, file, rows, print, background FROM lanes")}
+    def partitions(self) -> dict[str, Partition]:
+        """All partitions by instruction."""
+        return {
+            row[1]: _partition_of(row) for row in self._rows("SELECT lane, instruction, file, rows, print, background FROM lanes")
+        }
 
-    def lane(self, instruction: str) -> Lane:
-        """The lane of an instruction; StorageError where there is none any more."""
-        found = self.lanes().get(instruction)
+    def partition(self, instruction: str) -> Partition:
+        """The partition of an instruction; StorageError where there is none any more."""
+        found = self.partitions().get(instruction)
         if found is None:
             raise StorageError("the vectors were taken away meanwhile", "run it again: what is missing is embedded again")
         return found
 
-    def put_lane(self, lane: Lane) -> None:
-        """Add a lane or replace what is known of it."""
-        kept = orjson.dumps(lane.background) if lane.background else None
+    def put_partition(self, partition: Partition) -> None:
+        """Add a partition or replace what is known of it."""
+        kept = orjson.dumps(partition.background) if partition.background else None
         self._many(
             "INSERT OR REPLACE INTO lanes VALUES (?,?,?,?,?,?)",
-            [(lane.number, lane.instruction, lane.file, lane.rows, orjson.dumps(lane.print), kept)],
+            [(partition.number, partition.instruction, partition.file, partition.rows, orjson.dumps(partition.print), kept)],
         )
 
-    def put_vectors(self, lane: int, first: int, keys: Sequence[bytes]) -> None:
+    def put_vectors(self, partition: int, first: int, keys: Sequence[bytes]) -> None:
         """Say that the vectors of these texts are in the rows from `first` on."""
-        self._many("INSERT OR REPLACE INTO vectors VALUES (?,?,?)", ((lane, key, first + n) for n, key in enumerate(keys)))
-        self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((lane, key) for key in keys))
-        self._many("DELETE FROM refused WHERE lane = ? AND key = ?", ((lane, key) for key in keys))
+        self._many("INSERT OR REPLACE INTO vectors VALUES (?,?,?)", ((partition, key, first + n) for n, key in enumerate(keys)))
+        self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((partition, key) for key in keys))
+        self._many("DELETE FROM refused WHERE lane = ? AND key = ?", ((partition, key) for key in keys))
 
-    def clear_lane(self, lane: int) -> None:
-        """Forget every row of a lane; its texts are wanted until rows are put back."""
-        self._many("DELETE FROM vectors WHERE lane = ?", [(lane,)])
-        self.want_all(lane)
+    def clear_partition(self, partition: int) -> None:
+        """Forget every row of a partition; its texts are wanted until rows are put back."""
+        self._many("DELETE FROM vectors WHERE lane = ?", [(partition,)])
+        self.want_all(partition)
 
-    def want_all(self, lane: int) -> None:
-        """Want every text of a note that this lane has no vector of (those refused aside)."""
+    def want_all(self, partition: int) -> None:
+        """Want every text of a note that this partition has no vector of (those refused aside)."""
         self._many(
             "INSERT OR IGNORE INTO wanted SELECT DISTINCT ?1, o.key FROM owners o WHERE"
             " NOT EXISTS (SELECT 1 FROM vectors v WHERE v.lane = ?1 AND v.key = o.key)"
             " AND NOT EXISTS (SELECT 1 FROM refused r WHERE r.lane = ?1 AND r.key = o.key)",
-            [(lane,)],
+            [(partition,)],
         )
 
-    def refuse(self, lane: int, reasons: Mapping[bytes, str], at: float) -> None:
+    def refuse(self, partition: int, reasons: Mapping[bytes, str], at: float) -> None:
         """Keep that these texts got no vector, and do not want them for a while: a minute, then as `forgive` says."""
         known = {
             row[0]
             for some in _batches(reasons)
-            for row in self._rows(f"SELECT key FROM refused WHERE lane = ? AND key IN ({_marks(some)})", [lane, *some])
+            for row in self._rows(f"SELECT key FROM refused WHERE lane = ? AND key IN ({_marks(some)})", [partition, *some])
         }
         if reasons.keys() - known:
             self.say(doubted="1", pause=str(_FIRST_PAUSE), again=str(at + _FIRST_PAUSE))
-        self._many("INSERT OR REPLACE INTO refused VALUES (?,?,?,?)", ((lane, key, why, at) for key, why in reasons.items()))
-        self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((lane, key) for key in reasons))
+        self._many("INSERT OR REPLACE INTO refused VALUES (?,?,?,?)", ((partition, key, why, at) for key, why in reasons.items()))
+        self._many("DELETE FROM wanted WHERE lane = ? AND key = ?", ((partition, key) for key in reasons))
 
     @property
     def doubted(self) -> bool:
@@ -148,11 +150,11 @@ class VectorLedger(LedgerFile):
         owned = [(key, note.path, n) for note in listed for n, key in enumerate(note.keys)]
         self._many("INSERT OR IGNORE INTO owners VALUES (?,?,?)", owned)
         self._many("DELETE FROM retired WHERE key = ?", ((key,) for key, _, _ in owned))
-        for (lane,) in self._rows("SELECT lane FROM lanes"):
+        for (partition,) in self._rows("SELECT lane FROM lanes"):
             self._many(
                 "INSERT OR IGNORE INTO wanted SELECT ?1, ?2 WHERE NOT EXISTS (SELECT 1 FROM vectors WHERE lane = ?1 AND key = ?2)"
                 " AND NOT EXISTS (SELECT 1 FROM refused WHERE lane = ?1 AND key = ?2)",
-                ((lane, key) for key, _, _ in owned),
+                ((partition, key) for key, _, _ in owned),
             )
 
     def drop_notes(self, paths: Collection[str], at: float) -> None:
@@ -216,30 +218,32 @@ class VectorLedger(LedgerFile):
                 found[key].append((path, passage))
         return found
 
-    def row_numbers(self, lane: int, keys: Collection[bytes]) -> dict[bytes, int]:
-        """In which rows of a lane the vectors of texts are, as far as they are there."""
+    def row_numbers(self, partition: int, keys: Collection[bytes]) -> dict[bytes, int]:
+        """In which rows of a partition the vectors of texts are, as far as they are there."""
         found: dict[bytes, int] = {}
         for some in _batches(keys):
-            found.update(self._rows(f"SELECT key, row FROM vectors WHERE lane = ? AND key IN ({_marks(some)})", [lane, *some]))
+            found.update(
+                self._rows(f"SELECT key, row FROM vectors WHERE lane = ? AND key IN ({_marks(some)})", [partition, *some])
+            )
         return found
 
-    def file_of(self, lane: int) -> str:
-        """The file that the rows of a lane are in."""
-        return "".join(row[0] for row in self._rows("SELECT file FROM lanes WHERE lane = ?", (lane,)))
+    def file_of(self, partition: int) -> str:
+        """The file that the rows of a partition are in."""
+        return "".join(row[0] for row in self._rows("SELECT file FROM lanes WHERE lane = ?", (partition,)))
 
-    def every_row(self, lane: int) -> list[tuple[bytes, int]]:
-        """All texts of a lane with their rows, in the order of the rows."""
-        return self._rows("SELECT key, row FROM vectors WHERE lane = ? ORDER BY row", (lane,))
+    def every_row(self, partition: int) -> list[tuple[bytes, int]]:
+        """All texts of a partition with their rows, in the order of the rows."""
+        return self._rows("SELECT key, row FROM vectors WHERE lane = ? ORDER BY row", (partition,))
 
-    def sample(self, lane: int, size: int) -> list[tuple[bytes, int]]:
+    def sample(self, partition: int, size: int) -> list[tuple[bytes, int]]:
         """Texts of notes with their rows: those with the lowest keys, which is chance, and the same every time."""
         query = (
             "SELECT v.key, v.row FROM vectors v WHERE v.lane = ? AND EXISTS (SELECT 1 FROM owners o WHERE o.key = v.key)"
             " ORDER BY v.key LIMIT ?"
         )
-        return self._rows(query, (lane, size))
+        return self._rows(query, (partition, size))
 
-    def wanted(self, lane: int, limit: int) -> list[tuple[bytes, str, int]]:
+    def wanted(self, partition: int, limit: int) -> list[tuple[bytes, str, int]]:
         """Texts without a vector, each with one note that has it and which of its passages it is: what notes begin with
         before what follows, the latest notes first.
         """
@@ -247,11 +251,11 @@ class VectorLedger(LedgerFile):
             "SELECT w.key, o.path, o.passage FROM wanted w JOIN owners o ON o.key = w.key JOIN notes n ON n.path = o.path"
             " WHERE w.lane = ? GROUP BY w.key ORDER BY o.passage > 0, max(n.at) DESC, o.path, o.passage LIMIT ?"
         )
-        return self._rows(query, (lane, limit))
+        return self._rows(query, (partition, limit))
 
-    def count_wanted(self, lane: int) -> int:
+    def count_wanted(self, partition: int) -> int:
         """How many texts have no vector."""
-        return int(self._rows("SELECT count(*) FROM wanted WHERE lane = ?", (lane,))[0][0])
+        return int(self._rows("SELECT count(*) FROM wanted WHERE lane = ?", (partition,))[0][0])
 
     def state(self) -> tuple[object, ...]:
         """What changes with every write to the ledger, by this process or another, and when it is opened anew."""
@@ -269,10 +273,10 @@ class VectorLedger(LedgerFile):
         """
         return len(self._touched), self._touched[since:]
 
-    def notes_missing(self, lanes: Collection[int]) -> int:
-        """How many notes have a text without a vector in one of the lanes."""
+    def notes_missing(self, partitions: Collection[int]) -> int:
+        """How many notes have a text without a vector in one of the partitions."""
         # Half a second where a hundred thousand wait, and every answer says how many do: counted once for each state.
-        state, asked = self.state(), tuple(lanes)
+        state, asked = self.state(), tuple(partitions)
         if self._behind[0] != state:
             self._behind = state, {}
         if asked not in self._behind[1]:
@@ -300,36 +304,36 @@ class VectorLedger(LedgerFile):
         where = " AND ".join(parts) or "1"
         return {row[0] for row in self._rows(f"SELECT path FROM notes WHERE {where}", values)}
 
-    def to_mirror(self, store: str, lane: int, limit: int) -> list[tuple[str, int]]:
-        """Notes, whole in a lane, that a store does not have as they are now, each with how many passages it has there."""
+    def to_mirror(self, store: str, partition: int, limit: int) -> list[tuple[str, int]]:
+        """Notes, whole in a partition, that a store does not have as they are now, each with how many passages it has there."""
         query = (
             "SELECT n.path, coalesce(m.passages, 0) FROM notes n LEFT JOIN mirrored m ON m.store = ?1 AND m.lane = ?2"
             " AND m.path = n.path WHERE m.hash IS NOT n.hash AND n.path NOT IN"
             " (SELECT o.path FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane = ?2) LIMIT ?3"
         )
-        return self._rows(query, (store, lane, limit))
+        return self._rows(query, (store, partition, limit))
 
-    def to_unmirror(self, store: str, lane: int) -> list[tuple[str, int]]:
+    def to_unmirror(self, store: str, partition: int) -> list[tuple[str, int]]:
         """Notes that a store has and the vault has not, each with how many passages it has there."""
         query = (
             "SELECT m.path, m.passages FROM mirrored m WHERE m.store = ? AND m.lane = ?"
             " AND NOT EXISTS (SELECT 1 FROM notes n WHERE n.path = m.path)"
         )
-        return self._rows(query, (store, lane))
+        return self._rows(query, (store, partition))
 
-    def mirror(self, store: str, lane: int, notes: Iterable[Note], gone: Iterable[str] = ()) -> None:
+    def mirror(self, store: str, partition: int, notes: Iterable[Note], gone: Iterable[str] = ()) -> None:
         """Say that a store has these notes as they are now, and those that are gone no more."""
-        self._many("DELETE FROM mirrored WHERE store = ? AND lane = ? AND path = ?", ((store, lane, path) for path in gone))
-        rows = ((store, lane, note.path, note.hash, len(note.keys)) for note in notes)
+        self._many("DELETE FROM mirrored WHERE store = ? AND lane = ? AND path = ?", ((store, partition, path) for path in gone))
+        rows = ((store, partition, note.path, note.hash, len(note.keys)) for note in notes)
         self._many("INSERT OR REPLACE INTO mirrored VALUES (?,?,?,?,?)", rows)
 
-    def unmirror(self, store: str, lane: int) -> None:
-        """Say that a store has nothing of a lane."""
-        self._many("DELETE FROM mirrored WHERE store = ? AND lane = ?", [(store, lane)])
+    def unmirror(self, store: str, partition: int) -> None:
+        """Say that a store has nothing of a partition."""
+        self._many("DELETE FROM mirrored WHERE store = ? AND lane = ?", [(store, partition)])
 
-    def mirrored_ids(self, store: str, lane: int) -> list[tuple[str, int]]:
-        """What a store has of a lane: paths and how many passages of each."""
-        return self._rows("SELECT path, passages FROM mirrored WHERE store = ? AND lane = ?", (store, lane))
+    def mirrored_ids(self, store: str, partition: int) -> list[tuple[str, int]]:
+        """What a store has of a partition: paths and how many passages of each."""
+        return self._rows("SELECT path, passages FROM mirrored WHERE store = ? AND lane = ?", (store, partition))
 
     def retired(self) -> list[tuple[bytes, float]]:
         """The texts that no note has any more, the latest first, each with since when."""
@@ -359,9 +363,9 @@ def _parts(keys: bytes) -> tuple[bytes, ...]:
     return tuple([keys[n : n + KEY_BYTES] for n in range(0, len(keys), KEY_BYTES)])
 
 
-def _lane_of(row: Sequence[Any]) -> Lane:
+def _partition_of(row: Sequence[Any]) -> Partition:
     number, instruction, file, rows, kept, background = row
-    return Lane(
+    return Partition(
         number, instruction, file, rows, orjson.loads(kept), Background(**orjson.loads(background)) if background else None
     )
 

@@ -19,7 +19,7 @@ from vault_tool.index.vectors.first_passages import Copies
 from vault_tool.index.vectors.ledger_file import FORMAT
 from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header, Mapped, Rows
-from vault_tool.index.vectors.vector_ledger import Lane, VectorLedger
+from vault_tool.index.vectors.vector_ledger import Partition, VectorLedger
 from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.text import slug
 
@@ -31,9 +31,9 @@ _QUICK_WAIT = 0.2
 
 @dataclass(frozen=True, slots=True)
 class VectorView:
-    """One lane as it was at one moment: rows, which lane they are of, and where each note is in them."""
+    """One partition as it was at one moment: rows, which partition they are of, and where each note is in them."""
 
-    lane: Lane
+    partition: Partition
     rows: Rows
     places: RowMap
     copies: Copies | None = None
@@ -103,55 +103,61 @@ class VectorSet:
 
     def examine(self) -> None:
         """See whether the files are as the ledger says, and put right what is not; what was in lost rows is wanted again."""
-        for instruction, lane in self.ledger().lanes().items():
-            if not self._as_left(lane):
-                self._looked_again(instruction, lane)
+        for instruction, partition in self.ledger().partitions().items():
+            if not self._as_left(partition):
+                self._looked_again(instruction, partition)
 
     def want(self, instructions: Sequence[str]) -> None:
-        """Have a lane for each instruction; every text is wanted in a new one."""
-        if not set(instructions) - self.ledger().lanes().keys():
+        """Have a partition for each instruction; every text is wanted in a new one."""
+        if not set(instructions) - self.ledger().partitions().keys():
             return
         with self.writing() as ledger, ledger.transaction():
-            known = ledger.lanes()
+            known = ledger.partitions()
             for instruction in dict.fromkeys(instructions):
                 if instruction not in known:
-                    number = 1 + max((lane.number for lane in ledger.lanes().values()), default=-1)
+                    number = 1 + max((partition.number for partition in ledger.partitions().values()), default=-1)
                     file = self._new_file(instruction)
-                    ledger.put_lane(Lane(number, instruction, file.name, 0, rows.stat_print(file)))
+                    ledger.put_partition(Partition(number, instruction, file.name, 0, rows.stat_print(file)))
                     ledger.want_all(number)
 
     def add(self, instruction: str, keys: Sequence[bytes], vectors: Matrix) -> int:
         """Keep the vectors of texts, on disk when this returns, and say how many; those kept already are passed over."""
         with self.writing() as ledger:
-            lane = self._sound_lane(ledger, ledger.lane(instruction))
-            known = ledger.row_numbers(lane.number, keys)
+            partition = self._sound_partition(ledger, ledger.partition(instruction))
+            known = ledger.row_numbers(partition.number, keys)
             new = [n for n, key in enumerate(keys) if key not in known and keys.index(key) == n]
             if not new:
                 return 0
-            file = self.folder / lane.file
+            file = self.folder / partition.file
             # Rows first: a kill after them leaves rows that nobody counts, and the next batch is written over them.
-            rows.append(file, self.dimensions, lane.rows, [keys[n] for n in new], vectors[new])
-            lane = replace(lane, rows=lane.rows + len(new), print=rows.stat_print(file))
+            rows.append(file, self.dimensions, partition.rows, [keys[n] for n in new], vectors[new])
+            partition = replace(partition, rows=partition.rows + len(new), print=rows.stat_print(file))
             with ledger.transaction():
-                ledger.put_vectors(lane.number, lane.rows - len(new), [keys[n] for n in new])
-                ledger.put_lane(lane)
-            self._copy_first_passages(ledger, lane)
+                ledger.put_vectors(partition.number, partition.rows - len(new), [keys[n] for n in new])
+                ledger.put_partition(partition)
+            self._copy_first_passages(ledger, partition)
             return len(new)
 
     def view(self, instruction: str) -> VectorView | None:
         """The rows of one instruction as they are now; None where there are none that can be trusted."""
-        lane = self.ledger().lanes().get(instruction)
-        if lane is None or not lane.rows:
+        partition = self.ledger().partitions().get(instruction)
+        if partition is None or not partition.rows:
             return None
         kept = self._views.get(instruction)
-        now = rows.stat_print(self.folder / lane.file)
-        if kept is not None and kept.lane == lane and now == lane.print and kept.rows.sound() and self._copies_intact(kept):
+        now = rows.stat_print(self.folder / partition.file)
+        if (
+            kept is not None
+            and kept.partition == partition
+            and now == partition.print
+            and kept.rows.sound()
+            and self._copies_intact(kept)
+        ):
             return kept
-        as_left = now == lane.print
+        as_left = now == partition.print
         if not as_left:
-            lane = self._looked_again(instruction, lane)
-        copies = self._mapped(lane)
-        opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows, copies) if lane.rows else None
+            partition = self._looked_again(instruction, partition)
+        copies = self._mapped(partition)
+        opened = rows.opened(self.folder / partition.file, self.dimensions, partition.rows, copies) if partition.rows else None
         if opened is None:
             self._views.pop(instruction, None)
             return None
@@ -159,51 +165,53 @@ class VectorSet:
         if kept is not None and as_left:
             opened.follow(kept.rows)
             places.follow(kept.places)
-        self._views[instruction] = VectorView(lane, opened, places, self._copies_of(self.ledger(), lane) if copies else None)
+        self._views[instruction] = VectorView(
+            partition, opened, places, self._copies_of(self.ledger(), partition) if copies else None
+        )
         return self._views[instruction]
 
-    def _copies_of(self, ledger: VectorLedger, lane: Lane) -> Copies | None:
-        """The copies that the ledger says there are of a lane's rows, where they are as they were left."""
+    def _copies_of(self, ledger: VectorLedger, partition: Partition) -> Copies | None:
+        """The copies that the ledger says there are of a partition's rows, where they are as they were left."""
         try:
-            found = Copies.read(ledger.meta(f"first passages {lane.number}"))
+            found = Copies.read(ledger.meta(f"first passages {partition.number}"))
         except (TypeError, ValueError):
             return None
-        return found if found is not None and found.of == lane.file and found.intact(self.folder) else None
+        return found if found is not None and found.of == partition.file and found.intact(self.folder) else None
 
     def _copies_intact(self, view: VectorView) -> bool:
         return view.copies is None or view.copies.intact(self.folder)
 
-    def _copy_first_passages(self, ledger: VectorLedger, lane: Lane) -> None:
-        """Bring the copies of a large lane up to date; the caller holds the lock. Without room for them there are none."""
-        if not rows.is_large(self.dimensions, lane.rows):
+    def _copy_first_passages(self, ledger: VectorLedger, partition: Partition) -> None:
+        """Bring the copies of a large partition up to date; the caller holds the lock. Without room for them there are none."""
+        if not rows.is_large(self.dimensions, partition.rows):
             return
         with suppress(StorageError):
-            before = self._copies_of(ledger, lane)
-            copies = first_passages.updated(self.folder / lane.file, self.dimensions, lane.rows, before)
+            before = self._copies_of(ledger, partition)
+            copies = first_passages.updated(self.folder / partition.file, self.dimensions, partition.rows, before)
             with ledger.transaction():
-                ledger.say(**{f"first passages {lane.number}": copies.as_text()})
+                ledger.say(**{f"first passages {partition.number}": copies.as_text()})
 
-    def _mapped(self, lane: Lane) -> Mapped | None:
-        """The copies of a large lane, made if need be; None where they cannot be made now."""
-        if not rows.is_large(self.dimensions, lane.rows):
+    def _mapped(self, partition: Partition) -> Mapped | None:
+        """The copies of a large partition, made if need be; None where they cannot be made now."""
+        if not rows.is_large(self.dimensions, partition.rows):
             return None
-        copies = self._copies_of(self.ledger(), lane)
-        if copies is None or copies.seen != lane.rows:
+        copies = self._copies_of(self.ledger(), partition)
+        if copies is None or copies.seen != partition.rows:
             with suppress(Busy, StorageError), self._locked(_QUICK_WAIT):
                 ledger = self._mended()
-                if ledger.lanes().get(lane.instruction) != lane:
+                if ledger.partitions().get(partition.instruction) != partition:
                     return None
                 with self._part.writing(ledger.meta("nonce"), synced=False):
                     self._unsynced = True
-                    self._copy_first_passages(ledger, lane)
-                copies = self._copies_of(ledger, lane)
-        return first_passages.mapped(self.folder, self.dimensions, copies, lane.rows) if copies else None
+                    self._copy_first_passages(ledger, partition)
+                copies = self._copies_of(ledger, partition)
+        return first_passages.mapped(self.folder, self.dimensions, copies, partition.rows) if copies else None
 
     def compact(self, instruction: str, dropped: frozenset[bytes]) -> None:
-        """Write a lane anew without the rows of some texts; who reads the old file goes on reading it."""
+        """Write a partition anew without the rows of some texts; who reads the old file goes on reading it."""
         with self.writing() as ledger:
-            lane = self._sound_lane(ledger, ledger.lane(instruction))
-            self._rewrite(ledger, lane, dropped)
+            partition = self._sound_partition(ledger, ledger.partition(instruction))
+            self._rewrite(ledger, partition, dropped)
 
     @cached_property
     def _part(self) -> SealedFile:
@@ -268,9 +276,9 @@ class VectorSet:
             with ledger.transaction():
                 ledger.say(nonce=nonce, seq="0", model=self.model, dimensions=str(self.dimensions))
                 for number, (instruction, file) in enumerate(sorted(self._files().items())):
-                    lane = Lane(number, instruction, file.name, 0, [])
-                    ledger.put_lane(lane)
-                    self._take_back(ledger, lane)
+                    partition = Partition(number, instruction, file.name, 0, [])
+                    ledger.put_partition(partition)
+                    self._take_back(ledger, partition)
         finally:
             ledger.close()
         part = self._part
@@ -308,76 +316,78 @@ class VectorSet:
             found[said.instruction] = file
         return found
 
-    def _looked_again(self, instruction: str, lane: Lane) -> Lane:
-        """The lane once nobody writes: a file that is not as the ledger says is examined row by row."""
+    def _looked_again(self, instruction: str, partition: Partition) -> Partition:
+        """The partition once nobody writes: a file that is not as the ledger says is examined row by row."""
         try:
             with self.writing() as ledger:
-                return self._sound_lane(ledger, ledger.lane(instruction))
+                return self._sound_partition(ledger, ledger.partition(instruction))
         except Busy:
             # Another process is between its rows and its ledger: those that count so far are as they were.
-            return lane
+            return partition
         except StorageError:
             # Nothing can be put right on a disk that cannot be written, but what is whole can be read.
             good = [
-                number + n for number, keys, _ in rows.salvage(self.folder / lane.file, self.dimensions) for n in range(len(keys))
+                number + n
+                for number, keys, _ in rows.salvage(self.folder / partition.file, self.dimensions)
+                for n in range(len(keys))
             ]
-            return replace(lane, rows=next((n for n, at in enumerate(good) if n != at), len(good)))
+            return replace(partition, rows=next((n for n, at in enumerate(good) if n != at), len(good)))
 
-    def _sound_lane(self, ledger: VectorLedger, lane: Lane) -> Lane:
-        """The lane with a file that is as its ledger says; the caller holds the lock."""
-        file = self.folder / lane.file
-        if self._as_left(lane):
-            return lane
+    def _sound_partition(self, ledger: VectorLedger, partition: Partition) -> Partition:
+        """The partition with a file that is as its ledger says; the caller holds the lock."""
+        file = self.folder / partition.file
+        if self._as_left(partition):
+            return partition
         said = rows.header(file)
         with ledger.transaction():
-            if said != self._header(lane.instruction):
+            if said != self._header(partition.instruction):
                 if said is None or said.version == rows.VERSION:
                     _discard(file)
-                fresh = self._new_file(lane.instruction)
-                lane = replace(lane, file=fresh.name, rows=0, print=rows.stat_print(fresh))
-                ledger.put_lane(lane)
-                ledger.clear_lane(lane.number)
-                return lane
-            return self._take_back(ledger, lane)
+                fresh = self._new_file(partition.instruction)
+                partition = replace(partition, file=fresh.name, rows=0, print=rows.stat_print(fresh))
+                ledger.put_partition(partition)
+                ledger.clear_partition(partition.number)
+                return partition
+            return self._take_back(ledger, partition)
 
-    def _as_left(self, lane: Lane) -> bool:
-        file = self.folder / lane.file
-        return rows.stat_print(file) == lane.print and rows.header(file) == self._header(lane.instruction)
+    def _as_left(self, partition: Partition) -> bool:
+        file = self.folder / partition.file
+        return rows.stat_print(file) == partition.print and rows.header(file) == self._header(partition.instruction)
 
-    def _take_back(self, ledger: VectorLedger, lane: Lane) -> Lane:
-        """Put the whole rows of a lane's file into the ledger; a file with gaps is written anew. Within a transaction."""
-        file = self.folder / lane.file
+    def _take_back(self, ledger: VectorLedger, partition: Partition) -> Partition:
+        """Put the whole rows of a partition's file into the ledger; a file with gaps is written anew. Within a transaction."""
+        file = self.folder / partition.file
         batches = list(_known(rows.salvage(file, self.dimensions)))
-        first_passages.remove(self.folder, lane.file)
+        first_passages.remove(self.folder, partition.file)
         # A row's number is its place: behind a gap every number would be another, so such a file is written anew.
         gaps = any(first != at for first, at, _ in batches)
-        ledger.clear_lane(lane.number)
+        ledger.clear_partition(partition.number)
         for _, at, keys in batches:
-            ledger.put_vectors(lane.number, at, keys)
+            ledger.put_vectors(partition.number, at, keys)
         whole = sum(len(keys) for _, _, keys in batches)
         if gaps:
-            fresh = self._new_file(lane.instruction)
+            fresh = self._new_file(partition.instruction)
             for (_, at, keys), (_, _, vectors) in zip(batches, rows.salvage(file, self.dimensions), strict=True):
                 rows.append(fresh, self.dimensions, at, keys, vectors)
             _discard(file)
             file = fresh
-        lane = replace(lane, file=file.name, rows=whole, print=rows.stat_print(file))
-        ledger.put_lane(lane)
-        return lane
+        partition = replace(partition, file=file.name, rows=whole, print=rows.stat_print(file))
+        ledger.put_partition(partition)
+        return partition
 
-    def _rewrite(self, ledger: VectorLedger, lane: Lane, dropped: frozenset[bytes]) -> None:
-        opened = rows.opened(self.folder / lane.file, self.dimensions, lane.rows)
+    def _rewrite(self, ledger: VectorLedger, partition: Partition, dropped: frozenset[bytes]) -> None:
+        opened = rows.opened(self.folder / partition.file, self.dimensions, partition.rows)
         if opened is None:
             return
-        old, fresh = self.folder / lane.file, self._new_file(lane.instruction)
-        kept = [(key, row) for key, row in ledger.every_row(lane.number) if key not in dropped]
+        old, fresh = self.folder / partition.file, self._new_file(partition.instruction)
+        kept = [(key, row) for key, row in ledger.every_row(partition.number) if key not in dropped]
         for start in range(0, len(kept), 4096):
             some = kept[start : start + 4096]
             rows.append(fresh, self.dimensions, start, [key for key, _ in some], opened.vectors[[row for _, row in some]])
         with ledger.transaction():
-            ledger.clear_lane(lane.number)
-            ledger.put_vectors(lane.number, 0, [key for key, _ in kept])
-            ledger.put_lane(replace(lane, file=fresh.name, rows=len(kept), print=rows.stat_print(fresh)))
+            ledger.clear_partition(partition.number)
+            ledger.put_vectors(partition.number, 0, [key for key, _ in kept])
+            ledger.put_partition(replace(partition, file=fresh.name, rows=len(kept), print=rows.stat_print(fresh)))
         _discard(old)
 
     def _header(self, instruction: str) -> Header:

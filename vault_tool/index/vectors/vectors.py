@@ -98,7 +98,7 @@ class Vectors:
         if found is None:
             return False
         with suppress(Busy, StorageError):
-            return any(lane.rows for lane in found[0].ledger().lanes().values())
+            return any(partition.rows for partition in found[0].ledger().partitions().values())
         return False
 
     @property
@@ -142,9 +142,9 @@ class Vectors:
             return {}
         self._refresh(_FEW)
         ledger = found[0].ledger()
-        lanes, notes = ledger.lanes(), ledger.count_notes()
+        partitions, notes = ledger.partitions(), ledger.count_notes()
         return {
-            name: notes - ledger.notes_missing([lanes[instruction].number]) if instruction in lanes else 0
+            name: notes - ledger.notes_missing([partitions[instruction].number]) if instruction in partitions else 0
             for name, instruction in self._instructions(found[1]).items()
         }
 
@@ -154,8 +154,8 @@ class Vectors:
         if found is None:
             return ()
         ledger = found[0].ledger()
-        lanes, wanted = ledger.lanes(), self._instructions(found[1])
-        late = (name for name, said in wanted.items() if said not in lanes or ledger.count_wanted(lanes[said].number))
+        partitions, wanted = ledger.partitions(), self._instructions(found[1])
+        late = (name for name, said in wanted.items() if said not in partitions or ledger.count_wanted(partitions[said].number))
         behind = tuple(late)
         return behind if len(behind) < len(wanted) else ()
 
@@ -275,9 +275,9 @@ class Vectors:
         found = self._sets.found()
         if found is not None:
             with suppress(Busy, StorageError):
-                lane = found[0].ledger().lanes().get(self._settings.perspectives.get(perspective, ""))
-                if lane is not None and lane.background is not None:
-                    return lane.background
+                partition = found[0].ledger().partitions().get(self._settings.perspectives.get(perspective, ""))
+                if partition is not None and partition.background is not None:
+                    return partition.background
         return calibration.shipped(self.model)
 
     @property
@@ -380,14 +380,14 @@ class Vectors:
     def _filled(
         self, vectors: VectorSet, maker: Embedder, filling: Backfill, limit: int | None, progress: Progress | None, again: bool
     ) -> bool:
-        """Embed what each lane wants; whether nothing is left."""
+        """Embed what each partition wants; whether nothing is left."""
         instructions = self._instructions(maker)
         vectors.want([*instructions.values()])
         unread = self._notes.noted(vectors, maker.window, None if limit is None else max(limit, _FEW))
         doubted = vectors.ledger().doubted
         self._forgive(vectors, at_once=again)
-        lanes = self._lanes(vectors.ledger(), maker)
-        total = filling.embedded + sum(vectors.ledger().count_wanted(lane) for lane in lanes)
+        partitions = self._partitions(vectors.ledger(), maker)
+        total = filling.embedded + sum(vectors.ledger().count_wanted(partition) for partition in partitions)
 
         def done(count: int) -> None:
             if progress is not None:
@@ -469,13 +469,13 @@ class Vectors:
 
     def _notes_missing(self, ledger: VectorLedger, embedder: Embedder | None) -> int:
         """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
-        if set(self._instructions(embedder).values()) - ledger.lanes().keys():
+        if set(self._instructions(embedder).values()) - ledger.partitions().keys():
             return ledger.count_notes()
-        return ledger.notes_missing(self._lanes(ledger, embedder))
+        return ledger.notes_missing(self._partitions(ledger, embedder))
 
-    def _lanes(self, ledger: VectorLedger, embedder: Embedder | None) -> list[int]:
+    def _partitions(self, ledger: VectorLedger, embedder: Embedder | None) -> list[int]:
         wanted = set(self._instructions(embedder).values())
-        return [lane.number for instruction, lane in ledger.lanes().items() if instruction in wanted]
+        return [partition.number for instruction, partition in ledger.partitions().items() if instruction in wanted]
 
     def _export_small(self, vectors: VectorSet) -> None:
         with suppress(Busy, StorageError):

@@ -18,7 +18,7 @@ class Copy:
     digest: str
 
 
-class Copies:
+class ImportedCopies:
     """The copies of the import called `name`; those whose source `exists` no more are lost until a note turns out to be it."""
 
     def __init__(self, vault: Context, name: str, exists: Callable[[str], bool] | None) -> None:

@@ -23,7 +23,7 @@ from vault_tool.util.text import content_hash, slug
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.verbs.importing.copies import Copies, Copy
+from vault_tool.verbs.importing.copies import Copy, ImportedCopies
 from vault_tool.verbs.importing.import_log import ImportLog
 from vault_tool.verbs.remember import tag
 
@@ -118,7 +118,7 @@ class Intake:
         if self._known.before not in ("", str(source)) and not name:
             hint = f"call this one otherwise with --name, or say --name {self.name} if it is the same one, moved"
             raise UsageError(f"the import `{self.name}` is of the notes in {self._known.before}", hint)
-        self._copies = Copies(vault, self.name, exists)
+        self._copies = ImportedCopies(vault, self.name, exists)
         self._lost_pages = [path for path in self._known.pages if exists is not None and not exists(path)]
         self._planned = 0
         self._tagging: Operation | None = None
