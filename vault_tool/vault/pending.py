@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from vault_tool.errors import Busy, EditRefused, NotFound, Refused, StaleEdit, StorageError
 from vault_tool.files import frontmatter, git, journals, layout, writer
@@ -27,6 +28,17 @@ _JOURNALS = (FileKind.EPISODE, FileKind.SIGNALS)
 CARRIED = 16 * 2**20
 
 
+class SavedFields(TypedDict):
+    """What became of an operation's writes, as a verb's result has it among its own fields; see `Saved`."""
+
+    committed: bool
+    commit: str | None
+    reason: str
+    attention: bool
+    conflicts: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saved:
     """What became of an operation's writes.
@@ -42,6 +54,17 @@ class Saved:
     attention: bool = False
     conflicts: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def fields(self, *warnings: str) -> SavedFields:
+        """The same as a result's own fields, with more remarks after those that there are."""
+        return SavedFields(
+            committed=self.committed,
+            commit=self.commit,
+            reason=self.reason,
+            attention=self.attention,
+            conflicts=self.conflicts,
+            warnings=(*self.warnings, *warnings),
+        )
 
 
 def announce(

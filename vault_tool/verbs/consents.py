@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from vault_tool.errors import NotFound, Refused, UsageError, VaultError
 from vault_tool.files import layout
@@ -78,7 +78,7 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
     citing = tuple(one.id for field, one in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
     remarks = [f"{resolve.short(home, one)} was made from it, and may repeat it: that is yours to mend" for one in citing]
     return Consented(
-        **{**asdict(saved), "warnings": (*saved.warnings, *remarks, *unmade)}, id=entry.id, title=entry.title, state=now.state,
+        **saved.fields(*remarks, *unmade), id=entry.id, title=entry.title, state=now.state,
         withheld=now.withheld, records=now.records, citing=citing, path=entry.path,
     )  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_tool.check import check
@@ -190,8 +190,7 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
     freshness = vault.fresh()
     found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault)}))
     counts = Counter(problem.severity.value for problem in found)
-    said = {**asdict(saved), "warnings": (*saved.warnings, *unmended)}
-    return Diagnosis(**said, problems=found, counts=counts, fixed=fixed, freshness=freshness)
+    return Diagnosis(**saved.fields(*unmended), problems=found, counts=counts, fixed=fixed, freshness=freshness)
 
 
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:

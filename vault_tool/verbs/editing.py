@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -82,7 +82,7 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
         op.log(record, path, parsed.title)
         saved = op.carry_out(parsed.title, [record.id])
     writer.remove(vault.root, draft, text)
-    outcome = asdict(saved) | {"warnings": (*saved.warnings, *unknown_type(vault.settings.types, record.type))}
+    outcome = saved.fields(*unknown_type(vault.settings.types, record.type))
     return SavedNote(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
@@ -132,7 +132,7 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
         if vault.who.origin == "owner":
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
         saved = op.carry_out(parsed.title, [entry.id])
-    return SavedNote(**asdict(saved), **written, changed=True, problems=parsed.problems)
+    return SavedNote(**saved.fields(), **written, changed=True, problems=parsed.problems)
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:
@@ -179,7 +179,7 @@ def adopt(vault: Context, paths: Sequence[str | Path], *, type: str = "general")
         names = ", ".join(r.title for r in results[:3]) + (f" and {len(results) - 3} more" if len(results) > 3 else "")
         saved = op.carry_out(names, [r.id for r in results if r.id])
     strange = dict.fromkeys(said for one in results for said in unknown_type(vault.settings.types, one.type))
-    return Adopted(**asdict(saved) | {"warnings": (*saved.warnings, *strange)}, results=tuple(results))
+    return Adopted(**saved.fields(*strange), results=tuple(results))
 
 
 def adopted_text(vault: Context, path: str, data: bytes, type: str) -> tuple[bytes, str, str]:

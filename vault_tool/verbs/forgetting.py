@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import Refused, UsageError, VaultError
@@ -146,7 +145,7 @@ def _forgotten(vault: Context, memory_id: str, dry_run: bool) -> Forgotten:
         identity, entries = resolve_target(vault, memory_id)
         done = erased(op, {identity: entries}, dry_run=dry_run)
     return Forgotten(
-        **saved_in(done), id=identity, title=done.titles[0] if done.titles else "", tombstone=tombstones.tombstone(identity),
+        **done.fields(), id=identity, title=done.titles[0] if done.titles else "", tombstone=tombstones.tombstone(identity),
         removed=done.removed, links_removed=done.links_removed, subjects_removed=done.subjects_removed,
         redacted=done.redacted, citing=done.citing, local=done.local, in_history=vault.repo is not None, dry_run=dry_run,
     )  # fmt: skip
@@ -193,12 +192,7 @@ def erased(
         unmade = _forget_derived(vault, traces)
     again = ((one_line(old.title, 60), resolve.short(vault, old.id)) for old in _revived(vault, entries))
     revived = [f"`{title}` ({short}) is active again" for title, short in again]
-    return replace(shown, **{**asdict(saved), "local": local, "warnings": (*saved.warnings, *revived, *unmade)})
-
-
-def saved_in(done: Saved) -> dict[str, Any]:
-    """What a result says of how it was saved, for another result."""
-    return {one.name: getattr(done, one.name) for one in fields(Saved)}
+    return replace(shown, **saved.fields(*revived, *unmade), local=local)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from vault_tool.belief.fold import Move, preview
@@ -135,7 +135,7 @@ def _marked(op: Operation, entry: Entry, signal: Signal) -> Marked:
     remarks = [*superseded_remark(vault, entry)]
     remarks += [] if signal.rationale else ["no reason was given: one sentence helps whoever weighs it later"]
     return Marked(
-        **{**asdict(saved), "warnings": (*saved.warnings, *remarks)},
+        **saved.fields(*remarks),
         id=entry.id, title=entry.title, mark=signal.kind.value, rationale=signal.rationale, utility=overall,
         for_problem=local, problem=signal.problem, path=entry.path,
         questions=tuple(q.rationale for q in vault.standings.belief_of(entry).questionable),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypedDict
 
 from vault_tool.errors import Refused, UsageError
@@ -91,7 +91,7 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
         if entry.pinned == off:
             op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
         saved = op.carry_out(entry.title, [entry.id])
-    return Pinned(**asdict(saved), id=entry.id, title=entry.title, pinned=not off, changed=entry.pinned == off, path=entry.path)
+    return Pinned(**saved.fields(), id=entry.id, title=entry.title, pinned=not off, changed=entry.pinned == off, path=entry.path)
 
 
 def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Tagged:
@@ -122,7 +122,7 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
         saved = op.carry_out(entry.title, [entry.id])
     missing = [f"it has no tag `{one}`" for name, one in removing.items() if name not in has]
     return Tagged(
-        **{**asdict(saved), "warnings": (*saved.warnings, *missing)}, id=entry.id, title=entry.title, tags=left,
+        **saved.fields(*missing), id=entry.id, title=entry.title, tags=left,
         added=tuple(added), removed=tuple(removed), path=entry.path,
     )  # fmt: skip
 
@@ -171,7 +171,7 @@ def link(
         title = one_line(f"{start.title} {kind} {end.title}")
         op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=kind, path=path, summary=one_line(why, 200)))
         saved = op.carry_out(title, [edge.id])
-    return Linked(**asdict(saved), id=edge.id, type=kind, path=path, **ends)
+    return Linked(**saved.fields(), id=edge.id, type=kind, path=path, **ends)
 
 
 def update_link(
@@ -199,7 +199,7 @@ def update_link(
                 head = frontmatter.edit(old, changes)
                 op.rewrite(edge.path, old, head[: frontmatter.split(head).body_start] + body_text(said).encode("utf-8"))
         saved = op.carry_out(_called(edge), [edge.id])
-    return Relinked(**asdict(saved), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path, changed=changed)
+    return Relinked(**saved.fields(), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path, changed=changed)
 
 
 def unlink(vault: Context, link_id: str) -> Unlinked:
@@ -216,7 +216,7 @@ def unlink(vault: Context, link_id: str) -> Unlinked:
         op.remove(edge.path)
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"no longer: {_called(edge)}", type=edge.type))
         saved = op.carry_out(_called(edge), [edge.id])
-    return Unlinked(**asdict(saved), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path)
+    return Unlinked(**saved.fields(), **_ends_of(edge), id=edge.id, type=edge.type, path=edge.path)
 
 
 def episode(
@@ -238,7 +238,7 @@ def episode(
         )
         op.log_entry(entry)
         saved = op.carry_out(entry.title, [about.id] if about else [])
-    return Logged(**asdict(saved), at=entry.at, title=entry.title)
+    return Logged(**saved.fields(), at=entry.at, title=entry.title)
 
 
 class _Ends(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -98,7 +98,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
         for number, (draft, made) in enumerate(zip(drafts, results, strict=True))
         for remark in _remarks(vault, draft, made)
     )
-    return AddedObservations(**{**asdict(saved), "warnings": (*saved.warnings, *waits, *remarks)}, results=tuple(results))
+    return AddedObservations(**saved.fields(*waits, *remarks), results=tuple(results))
 
 
 def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservations:
@@ -127,7 +127,7 @@ def delete_observations(vault: Context, ids: Sequence[str]) -> DeletedObservatio
         title = deleted[0].title if len(deleted) == 1 else f"{len(deleted)} observations"
         saved = op.carry_out(title, [entry.id for entry in deleted])
     return DeletedObservations(
-        **asdict(saved), deleted=tuple(entry.id for entry in deleted), rejected=tuple(rejected),
+        **saved.fields(), deleted=tuple(entry.id for entry in deleted), rejected=tuple(rejected),
         subjects_removed=tuple(subject.title for subject in emptied),
     )  # fmt: skip
 

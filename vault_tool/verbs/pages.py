@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import partial
 
@@ -196,7 +196,7 @@ def _reflected(
     stood: _Stood, changed: Sequence[GeneratedPage], saved: Saved, freshness: Freshness, *, dry_run: bool
 ) -> Reflection:
     return Reflection(
-        **asdict(saved),
+        **saved.fields(),
         counts=_counts(stood.weighed),
         moved=tuple(_moved(stood.before, stood.weighed)),
         pages=tuple(page.path for page in changed),
@@ -498,7 +498,7 @@ def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshne
     text = screening.masked(text)
     if changed is None:
         changed = not same_but_for_date(_tracked(vault, path), text)
-    return GeneratedPage(**asdict(saved), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
+    return GeneratedPage(**saved.fields(), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
 
 
 def _publish(op: Operation, pages: Sequence[GeneratedPage], title: str) -> Saved:

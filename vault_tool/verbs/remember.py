@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from vault_tool.errors import UsageError
@@ -254,7 +254,7 @@ def _repeated(op: Operation, twin: Entry, draft: Observation, tagging: Tagging) 
     repeat = repeats.add(op, twin, draft, tagging.names)
     saved = op.carry_out(twin.title, [twin.id]) if repeat.added else Saved()
     return RememberedObservation(
-        **{**asdict(saved), "warnings": (*saved.warnings, *repeat.remarks(resolve.short(vault, twin.id)))},
+        **saved.fields(*repeat.remarks(resolve.short(vault, twin.id))),
         id=twin.id, content=body_of(vault, twin), subject_names=repeat.subjects,
         subjects_created=tagging.created if repeat.added else (), similar_subjects=tagging.similar, type=twin.type,
         title=twin.title, path=twin.path, duplicate_of=twin.id, added=repeat.added, dropped=repeat.dropped,
@@ -278,7 +278,7 @@ def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -
     op.log(record, path)
     saved = op.carry_out(record.title, [record.id])
     return RememberedObservation(
-        **{**asdict(saved), "warnings": (*saved.warnings, *remarks_on(vault, record))},
+        **saved.fields(*remarks_on(vault, record)),
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.title, path=path,
         similar=alike,

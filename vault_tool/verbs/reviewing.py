@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
@@ -127,7 +127,7 @@ def review(
         )
         left = _waiting_notes(vault, inbox, as_user)
         return Reviewed(
-            **asdict(saved),
+            **saved.fields(),
             accepted=tuple(accepted),
             refused=tuple(note.id for note in dropped),
             results=tuple(_shown(note) for note in left),

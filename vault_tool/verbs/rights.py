@@ -24,7 +24,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.verbs import purging
-from vault_tool.verbs.forgetting import Citing, Erased, erased, saved_in
+from vault_tool.verbs.forgetting import Citing, Erased, erased
 from vault_tool.verbs.purging import Purged
 
 # What an export says beside the notes.
@@ -205,7 +205,7 @@ def _forget_here(vault: Context, user: str) -> int:
 
 def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:
     return replace(
-        shown, **saved_in(done), removed=len(done.removed), links_removed=len(done.links_removed),
+        shown, **done.fields(), removed=len(done.removed), links_removed=len(done.links_removed),
         subjects_removed=len(done.subjects_removed), redacted=len(done.redacted), citing=done.citing, local=done.local,
     )  # fmt: skip
 

@@ -133,15 +133,14 @@ def init(
         else:
             first_pages(vault)
         title = _workspace_name(vault) or name or called
-    warnings = (
-        *saved.warnings,
+    remarks = (
         *filter(None, [absence]),
         *_pushed_with(repo),
         *(() if around else _note_hints(root, created)),
     )
     repository = str(repo.work_tree) if repo else None
     return Initialised(
-        **{**asdict(saved), "warnings": warnings}, root=str(vault.root), name=title, created=tuple(created),
+        **saved.fields(*remarks), root=str(vault.root), name=title, created=tuple(created),
         repository=repository, around=served,
     )  # fmt: skip
 
@@ -223,7 +222,7 @@ def config(
         raise UsageError(f"there is no setting `{one_line(name, 40)}`", "`vt config` lists them")
     fault = (vault.machine.fault,) if vault.machine.fault else ()
     return ShownSettings(
-        **{**asdict(saved), "warnings": (*saved.warnings, *told, *fault)},
+        **saved.fields(*told, *fault),
         path=str(vault.settings_path),
         changed=name if value is not None else None,
         results=results,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
@@ -92,7 +92,7 @@ def create_subjects(vault: Context, subjects: Sequence[Mapping[str, Any]]) -> Cr
     with writing(vault, "create-subjects") as op:
         results = tuple(_create(op, given, subjects[:number]) for number, given in enumerate(subjects))
         saved = op.carry_out(", ".join(one.name for one in results), [one.id for one in results])
-    return CreatedSubjects(results=results, **asdict(saved))
+    return CreatedSubjects(results=results, **saved.fields())
 
 
 def get_subjects(vault: Context, names: Sequence[str] = ()) -> Subjects:
@@ -246,7 +246,7 @@ def update_subject_summary(vault: Context, name: str, summary: str) -> UpdatedSu
             op.edit(entry.path, Set("summary", line))
         saved = op.carry_out(entry.title, [entry.id])
     return UpdatedSubject(
-        **asdict(saved), id=entry.id, name=entry.title, summary=line,
+        **saved.fields(), id=entry.id, name=entry.title, summary=line,
         previous_summary=entry.text("summary") or None, changed=changed, path=entry.path,
     )  # fmt: skip
 
@@ -283,7 +283,7 @@ def add_alias(vault: Context, name: str, aliases: Sequence[str]) -> Aliased:
         saved = op.carry_out(entry.title, [entry.id])
     has = (*entry.texts("aliases"), *added.values())
     return Aliased(
-        **asdict(saved), id=entry.id, name=entry.title, aliases=has, added=tuple(added.values()), gained=gained, path=entry.path
+        **saved.fields(), id=entry.id, name=entry.title, aliases=has, added=tuple(added.values()), gained=gained, path=entry.path
     )
 
 

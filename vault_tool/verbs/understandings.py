@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -156,7 +156,7 @@ def update_understanding(
         )
         kept = _save(op, record)
     return UpdatedUnderstanding(
-        **asdict(kept.saved),
+        **kept.saved.fields(),
         old_understanding_id=old.id,
         new_understanding_id=kept.id,
         subject_names=tagging.names,
@@ -206,7 +206,7 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
     )
     kept = _save(op, record)
     return CreatedUnderstanding(
-        **asdict(kept.saved),
+        **kept.saved.fields(),
         id=kept.id,
         subject_names=tagging.names,
         subjects_created=() if kept.pending else tagging.created,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused
 from vault_tool.files import git, layout, reader, tombstones
@@ -86,7 +86,7 @@ def undo(vault: Context, target: str = "") -> Undone:
         op.log_entry(EpisodeEntry(at=vault.now(), title=f"Undid: {one_line(done.subject, 80)}", type=UNDO, summary=summary))
         saved = op.carry_out(one_line(done.subject), ids)
     return Undone(
-        **asdict(saved),
+        **saved.fields(),
         undone=done.commit,
         subject=done.subject,
         removed=tuple(sorted(back.removed)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.ledger import Ledger, LedgerLine
@@ -267,7 +267,7 @@ def end_consolidation(vault: Context, pass_id: str = "", *, core: bool = True) -
         said = _complete(op, one, regions_of(vault.index.catalog))
         saved = op.carry_out(f"pass {said.number} ended", [one.id])
     return Ended(
-        **{**asdict(saved), "warnings": (*saved.warnings, *(_refreshed(vault) if core else ()))},
+        **saved.fields(*(_refreshed(vault) if core else ())),
         id=one.id,
         generation=said.number,
         written=tuple(line.id for line in said.written),
@@ -346,7 +346,7 @@ def _begun(
 ) -> Started:
     written = next(iter(vault.index.catalog.get(made.id)), None)
     answer = Begun(
-        **asdict(saved),
+        **saved.fields(),
         id=made.id,
         generation=made.generation or 0,
         began=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from vault_tool.consolidation.similar_names import near_pairs
@@ -133,7 +133,7 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
     one = regions.called(kept.title)
     disputes = tuple(_contested(regions, one))
     return Merged(
-        **{**asdict(saved), "warnings": (*saved.warnings, *_remarks(disputes, kept))},
+        **saved.fields(*_remarks(disputes, kept)),
         primary=line_of(one),
         duplicate=gone.title,
         aliases_added=added,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_tool.belief.fold import Move
@@ -80,7 +80,7 @@ def updated(vault: Context, request: Mapping[str, Any]) -> Updated:
             if any(move is not None and move.step for move in _steps(found, signal.kind)):
                 op.signal(signal)
         saved = op.carry_out(entry.title, [entry.id])
-    return replace(found, **{**asdict(saved), "warnings": (*saved.warnings, *found.warnings)})
+    return replace(found, **saved.fields(*found.warnings))
 
 
 def _problem(meaning: RequestChecker, home: Context, request: Mapping[str, Any]) -> str:

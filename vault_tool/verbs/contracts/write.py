@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vault_tool.model.ids import new_id
@@ -233,4 +233,4 @@ def _advice(home: Context, alike: Sequence[Similar]) -> list[str]:
 
 def _with(base: WriteAnswer, saved: Saved, **more: Any) -> WriteAnswer:
     """The result with what became of the write; its own remarks stay beside those of the write."""
-    return replace(base, **{**asdict(saved), "warnings": (*saved.warnings, *base.warnings), **more})
+    return replace(base, **saved.fields(*base.warnings), **more)

@@ -164,7 +164,7 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
     linked = link_beats(vault, written=written).linked if link and written else 0
     warnings = (review_policy.WAITS,) if counts["held"] else ()
     return Drained(
-        **{**asdict(saved), "warnings": (*saved.warnings, *warnings)},
+        **saved.fields(*warnings),
         turns=counts["turns"],
         held=counts["held"],
         known=counts["known"],

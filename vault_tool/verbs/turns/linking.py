@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from vault_tool.index.recent import written_of
 from vault_tool.model.records import Edge
@@ -70,7 +70,7 @@ def link_beats(vault: Context, *, written: Sequence[str] = ()) -> LinkedBeats:
         if links:
             op.log_entry(EpisodeEntry(at=vault.now(), title=title, type="link"))
         saved = op.carry_out(title, [link.id for link in links])
-    return LinkedBeats(**asdict(saved), beats=len(beats), linked=len(links))
+    return LinkedBeats(**saved.fields(), beats=len(beats), linked=len(links))
 
 
 def _beats(vault: Context, written: Sequence[str]) -> Sequence[Entry]:
