@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.bounds import examples
-from vault_tool.index.lexical import Analyzer, Builder, Lexical
+from vault_tool.index.lexical import Lexical
+from vault_tool.index.lexical_documents import Analyzer, Builder
 from vault_tool.index.lexical_text import MOST_CLAUSES, SearchDocument, read_query, searchable
 
 TEXTS = {

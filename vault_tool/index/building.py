@@ -19,7 +19,7 @@ from vault_tool.files.disk_changes import trusted_stat
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.authorship import Beliefs, HistoryDelta
 from vault_tool.index.catalog import failure
-from vault_tool.index.lexical import Builder
+from vault_tool.index.lexical_documents import Builder
 from vault_tool.index.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard
 from vault_tool.index.storing import Bulk

@@ -1,45 +1,43 @@
-"""The full-text index: BM25 over titles, names and bodies in any script. The only importer of tantivy."""
+"""The full-text index: BM25 over titles, names and bodies in any script."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple
 
 import tantivy
-from tantivy import Filter, Occur, Query, Tokenizer
+from tantivy import Occur, Query
 
-from vault_tool.errors import StorageError
-from vault_tool.index.lexical_text import Clause, SearchDocument, first_passage, read_query, searchable
-from vault_tool.util.text import one_line
-
-# How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
-# passage. All count together, with one length and one rarity (BM25F, Robertson 2004): summed field by field, one word of a
-# short title would outweigh the rest of a question.
-TITLE, NAMES, HEADING, FIRST = 2, 2, 1, 1
+from vault_tool.index.lexical_documents import (
+    FIELD,
+    NAMELESS,
+    SCHEMA,
+    Analyzer,
+    CalledNames,
+    called_by,
+    document_of,
+    names_of_groups,
+    open_index,
+    parts_of,
+)
+from vault_tool.index.lexical_text import Clause, SearchDocument, read_query, searchable
 
 # A word that more than this part of the documents has tells nothing, in whatever language.
 EVERYWHERE = 0.8
-
-NO_STEMMING = "none"
 
 _K1 = 1.2
 _NEAR_GAP = 2
 _NEAR_BOOST = 0.4
 _MANY = 50
-_LONGEST_TOKEN = 255
 _MOST_ENDINGS = 50
 _SPARE = 40
 _MOST_VALUES = 200
 _MOST_PLACES = 1_000
 _MOST_KEPT = 20_000
-_FIELD = "text"
 _MOST_SPLIT = 4_000
 _MOST_READ = 16
 _MOST_SAID = 23
@@ -47,13 +45,8 @@ _FEW = 50
 # What each word in common with a conversation counts less for each factor of e by which a vault has more than a few notes: many
 # weak coincidences add up in some of them.
 _CHANCE = 0.25
-_MOST_NAMES = 4_096
-_GROUPS = "\x1e"
-# Bytes: the least that tantivy takes for a thread. For a rebuild two threads: 260 ms for 10,000 notes, one takes 410.
+# Bytes: the least that tantivy takes for a thread.
 _ONE_WRITER = 15_000_000
-_REBUILD_WRITER = 100_000_000
-_REBUILD_THREADS = 2
-_ANALYZER = "vault"
 
 
 class LexicalHit(NamedTuple):
@@ -73,96 +66,19 @@ class Called(NamedTuple):
     tag: bool = False
 
 
-class _Names(NamedTuple):
-    """What a file may be called, each name as the set of its words; `words` are those of all names and headings, `tagged`
-    those of the tags.
-    """
-
-    words: frozenset[str]
-    tagged: frozenset[str]
-    handles: tuple[frozenset[str], ...]
-    headings: tuple[frozenset[str], ...]
-    tags: tuple[frozenset[str], ...]
-
-
 NOT_CALLED = Called()
-
-
-class Analyzer:
-    """Text to tokens: lower case, accents off Latin letters, word endings off by language."""
-
-    def __init__(self, language: str) -> None:
-        self.built = _analyzer(language)
-        self._telling = _analyzer(language, telling=True)
-        # The same few tags and headings stand in many notes.
-        self.name = lru_cache(_MOST_NAMES)(self._name)
-
-    def _name(self, name: str) -> str:
-        return " ".join(self.built.analyze(searchable(name)))
-
-    def __call__(self, text: str) -> tuple[str, ...]:
-        return tuple(self.built.analyze(text))
-
-    def tells(self, text: str) -> bool:
-        """Whether a text has more than the function words of its language."""
-        return bool(self._telling.analyze(text))
-
-
-def knows(language: str, of: Callable[[str], Filter] = Filter.stemmer) -> bool:
-    """Whether word endings of this language can be taken off (or another filter of it made)."""
-    try:
-        tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(of(language))
-    except ValueError:
-        return False
-    return True
-
-
-class Builder:
-    """A new index in an empty folder: documents are taken one by one while other work goes on, then finished once.
-
-    Each step raises StorageError where the disk is full or refuses.
-    """
-
-    def __init__(self, folder: Path, language: str) -> None:
-        with _WRITING:
-            folder.mkdir(parents=True)
-            self._writer = _open(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
-        self._analyze = Analyzer(language)
-
-    def add(self, text: SearchDocument) -> None:
-        """Take one document."""
-        with _WRITING:
-            self._writer.add_document(_document(text, self._analyze))
-
-    def finish(self) -> None:
-        """Put everything on disk."""
-        with _WRITING:
-            self._writer.commit()
-            self._writer.wait_merging_threads()
-
-
-class _Writing(AbstractContextManager[None]):
-    """Within it, what fails is a StorageError; entered for each document of a build, so it is no generator."""
-
-    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
-        if isinstance(fault, (OSError, ValueError)):
-            hint = "look at the free space and the permissions of `_cache`"
-            raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 90)}", hint) from fault
-
-
-_WRITING = _Writing()
 
 
 class Lexical:
     """An index that answers. Raises OSError or ValueError for a folder that holds none."""
 
     def __init__(self, folder: Path, language: str) -> None:
-        self._index = _open(folder, language, new=False)
+        self._index = open_index(folder, language, new=False)
         self._analyze = Analyzer(language)
         self._searcher = self._index.searcher()
         self._stored: dict[tuple[int, int], str] = {}
         self._called: dict[str, str] = {}
-        self._names: dict[str, _Names] = {}
+        self._names: dict[str, CalledNames] = {}
         self._rarities: dict[str, float] = {}
         self._masses: dict[frozenset[str], float] = {}
         self._meant: dict[tuple[str, ...], tuple[Occur, Query]] = {}
@@ -190,7 +106,7 @@ class Lexical:
         for path, text in changes.items():
             writer.delete_documents_by_term("path", path)
             if text is not None:
-                writer.add_document(_document(text, self._analyze))
+                writer.add_document(document_of(text, self._analyze))
         writer.commit()
         writer.wait_merging_threads()
         self.reload()
@@ -254,7 +170,7 @@ class Lexical:
         found = {}
         for path in paths:
             waiting = hidden.get(path)
-            names = self._named(path, words) if waiting is None else _split(_called_by(waiting, self._analyze))
+            names = self._named(path, words) if waiting is None else names_of_groups(called_by(waiting, self._analyze))
             tag = not words.isdisjoint(names.tagged) and any(tag <= words for tag in names.tags)
             if tag or not words.isdisjoint(names.words):
                 handle = self._nearest(names.handles, words, weights, total, framing)
@@ -275,7 +191,7 @@ class Lexical:
         hidden = pending or {}
         parts = [(Occur.Must, self._filter("path", paths))]
         for token, weight in weights.items():
-            parts.append((Occur.Should, Query.const_score_query(Query.term_query(_SCHEMA, _FIELD, token), weight)))
+            parts.append((Occur.Should, Query.const_score_query(Query.term_query(SCHEMA, FIELD, token), weight)))
         hits = self._searcher.search(Query.boolean_query(parts), len(paths), count=False).hits
         found = {path: score / total for path, score in self._files(hits)}
         for path in paths:
@@ -336,7 +252,7 @@ class Lexical:
         for word, part in words.items():
             if self._analyze.tells(word):
                 telling.update((token, max(part, telling.get(token, 0.0))) for token in self._analyze(searchable(word)))
-        there = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(_FIELD, token)}
+        there = {token: part * self._rarity(token) for token, part in telling.items() if self._searcher.doc_freq(FIELD, token)}
         return dict(sorted(there.items(), key=lambda one: (-one[1], one[0]))[:_MOST_SAID]), len(telling)
 
     def _weighed(self, words: Mapping[str, float], limit: int, meant: list[tuple[Occur, Query]]) -> dict[str, float]:
@@ -368,7 +284,7 @@ class Lexical:
             return clauses
         most = EVERYWHERE * self._searcher.num_docs
         telling = [
-            c for c in clauses if c.needed or c.prefix or any(self._searcher.doc_freq(_FIELD, one) <= most for one in c.tokens)
+            c for c in clauses if c.needed or c.prefix or any(self._searcher.doc_freq(FIELD, one) <= most for one in c.tokens)
         ]
         return tuple(telling) or clauses
 
@@ -381,7 +297,7 @@ class Lexical:
             found = self._read[text] = read_query(text, self._analyze, self._analyze.tells)
         return found
 
-    def _named(self, path: str, words: Iterable[str]) -> _Names:
+    def _named(self, path: str, words: Iterable[str]) -> CalledNames:
         """What a file found by the last search may be called, where it has one of these words; kept, for splitting takes
         longer than comparing.
         """
@@ -389,10 +305,10 @@ class Lexical:
         if found is None:
             called = self._called.get(path, "")
             if not any(map(called.__contains__, words)):
-                return _NAMELESS
+                return NAMELESS
             if len(self._names) >= _MOST_SPLIT:
                 self._names.clear()
-            found = self._names[path] = _split(called)
+            found = self._names[path] = names_of_groups(called)
         return found
 
     def _nearest(
@@ -428,7 +344,7 @@ class Lexical:
         return found
 
     def _tokens(self, text: SearchDocument) -> list[str]:
-        return [token for part, times in _parts(text) for token in self._analyze(part) * times]
+        return [token for part, times in parts_of(text) for token in self._analyze(part) * times]
 
     def _found(
         self,
@@ -487,12 +403,12 @@ class Lexical:
             if one is None or other is None:
                 continue
             # That two words stand close which stand everywhere says little, and looking at all their places takes 20 ms.
-            if min(self._searcher.doc_freq(_FIELD, word) for word in (one, other)) <= _MOST_PLACES:
-                yield Query.boost_query(Query.phrase_query(_SCHEMA, _FIELD, [one, other], slop=_NEAR_GAP), _NEAR_BOOST)
+            if min(self._searcher.doc_freq(FIELD, word) for word in (one, other)) <= _MOST_PLACES:
+                yield Query.boost_query(Query.phrase_query(SCHEMA, FIELD, [one, other], slop=_NEAR_GAP), _NEAR_BOOST)
 
     def _filter(self, field: str, values: Collection[str]) -> Query:
         # Term by term, which is three times as fast as a set of terms: that one walks through the whole dictionary.
-        any_of = Query.boolean_query([(Occur.Should, Query.term_query(_SCHEMA, field, value)) for value in sorted(values)])
+        any_of = Query.boolean_query([(Occur.Should, Query.term_query(SCHEMA, field, value)) for value in sorted(values)])
         # With a score of nothing: that a note is of the right class says nothing of its words.
         return Query.const_score_query(any_of, 0.0)
 
@@ -504,19 +420,19 @@ class Lexical:
         *before, last = clause.tokens
         if clause.prefix and not before:
             # Bounded: the words that begin with one letter are a good part of the vocabulary.
-            endings = self._searcher.terms_with_prefix(_FIELD, last, limit=_MOST_ENDINGS)
+            endings = self._searcher.terms_with_prefix(FIELD, last, limit=_MOST_ENDINGS)
             yield from map(self._term, dict.fromkeys([last, *(term for term, _ in endings)]))
         elif clause.prefix:
-            yield Query.phrase_prefix_query(_SCHEMA, _FIELD, list(clause.tokens))
+            yield Query.phrase_prefix_query(SCHEMA, FIELD, list(clause.tokens))
         elif before:
-            yield Query.phrase_query(_SCHEMA, _FIELD, list(clause.tokens))
+            yield Query.phrase_query(SCHEMA, FIELD, list(clause.tokens))
         else:
             yield self._term(last)
         if clause.together:
             yield from map(self._term, dict.fromkeys(clause.tokens))
 
     def _term(self, token: str) -> Query:
-        return Query.term_query(_SCHEMA, _FIELD, token)
+        return Query.term_query(SCHEMA, FIELD, token)
 
     def _rarity(self, token: str) -> float:
         """BM25's inverse document frequency."""
@@ -524,7 +440,7 @@ class Lexical:
         if found is None:
             if len(self._rarities) >= _MOST_KEPT:
                 self._rarities.clear()
-            frequency = self._searcher.doc_freq(_FIELD, token)
+            frequency = self._searcher.doc_freq(FIELD, token)
             total = max(self._searcher.num_docs, frequency)
             found = self._rarities[token] = math.log(1 + (total - frequency + 0.5) / (frequency + 0.5))
         return found
@@ -579,81 +495,3 @@ def _saturated(count: int) -> float:
 
 def _matches_filter(text: SearchDocument, classes: Collection[str] | None, types: Collection[str] | None) -> bool:
     return (classes is None or text.record_class in classes) and (types is None or text.type in types)
-
-
-def _schema() -> tantivy.Schema:
-    builder = tantivy.SchemaBuilder()
-    builder.add_text_field("path", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_bytes_field("called", stored=True)
-    builder.add_text_field(_FIELD, tokenizer_name=_ANALYZER)
-    for field in ("class", "type"):
-        builder.add_text_field(field, tokenizer_name="raw", index_option="basic")
-    return builder.build()
-
-
-_SCHEMA = _schema()
-
-
-def _open(folder: Path, language: str, new: bool = True) -> tantivy.Index:
-    index = tantivy.Index(_SCHEMA, path=str(folder)) if new else tantivy.Index.open(str(folder))
-    index.register_tokenizer(_ANALYZER, _analyzer(language))
-    # Reloading is ours to time: an answer must be of one state, and the seal is looked at first.
-    index.config_reader("manual")
-    return index
-
-
-def _analyzer(language: str, telling: bool = False) -> tantivy.TextAnalyzer:
-    """What makes tokens of text; `telling` leaves the function words of the language out."""
-    builder = tantivy.TextAnalyzerBuilder(Tokenizer.simple()).filter(Filter.remove_long(_LONGEST_TOKEN))
-    builder = builder.filter(Filter.lowercase())
-    if telling and knows(language, Filter.stopword):
-        builder = builder.filter(Filter.stopword(language))
-    builder = builder.filter(Filter.ascii_fold())
-    if language != NO_STEMMING and knows(language):
-        builder = builder.filter(Filter.stemmer(language))
-    return builder.build()
-
-
-def _document(text: SearchDocument, analyze: Analyzer) -> tantivy.Document:
-    document = tantivy.Document()
-    document.add_text("path", text.path)
-    document.add_bytes("called", _called_by(text, analyze).encode())
-    for part, times in _parts(text):
-        for _ in range(times):
-            document.add_text(_FIELD, part)
-    document.add_text("class", text.record_class)
-    document.add_text("type", text.type)
-    return document
-
-
-def _parts(text: SearchDocument) -> Iterable[tuple[str, int]]:
-    """All that is searched of a document, and how often it counts."""
-    weighed = (
-        (text.title, TITLE),
-        (text.names, NAMES),
-        (text.headings, HEADING),
-        (first_passage(text.body), FIRST),
-        (text.body, 1),
-    )
-    return ((searchable(part), times) for part, times in weighed if part)
-
-
-def _called_by(text: SearchDocument, analyze: Analyzer) -> str:
-    """What a file may be called, as tokens: names by lines, in three groups."""
-    if not (text.handles or text.headings or text.tags):
-        return ""
-    groups = (text.handles, text.headings, text.tags)
-    return _GROUPS.join(["\n".join(map(analyze.name, group.split("\n"))) if group else "" for group in groups])
-
-
-def _split(groups: str) -> _Names:
-    """What `_called_by` wrote."""
-    if not groups:
-        return _NAMELESS
-    handles, headings, tags = (
-        tuple(frozenset(name.split()) for name in group.split("\n") if name) for group in groups.split(_GROUPS)
-    )
-    return _Names(frozenset().union(*handles, *headings), frozenset().union(*tags), handles, headings, tags)
-
-
-_NAMELESS = _Names(frozenset(), frozenset(), (), (), ())
