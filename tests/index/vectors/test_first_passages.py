@@ -169,6 +169,17 @@ def test_one_that_is_cut_in_the_middle_of_an_answer_ends_no_process(root: Path, 
     _right(vectors, root)
 
 
+@pytest.mark.parametrize("prefix", [VECTORS, KEYS])
+def test_one_that_is_cut_while_another_process_writes_is_read_no_more(root: Path, prefix: str) -> None:
+    vectors = _filled(root, Words())
+    told = _leading(vectors)
+    os.truncate(_copy(root, prefix), 8)
+    (folder,) = root.glob("_cache/vectors/*")
+    with lock(folder / "write.lock", 5, "the vectors"):
+        assert [_leading(vectors) for _ in range(3)] == [told] * 3
+    _right(vectors, root)
+
+
 def test_a_text_that_is_erased_is_in_no_copy(root: Path) -> None:
     write(root, path_of(80), note(80, "Of a secret garnet in the garden."))
     vectors = _filled(root, Words())

@@ -60,9 +60,8 @@ class Copies:
 
     def intact(self, folder: Path) -> bool:
         """Whether nobody wrote to, cut or replaced them."""
-        return self.vectors_print == rows.stat_print(folder / self.vectors) and self.keys_print == rows.stat_print(
-            folder / self.keys
-        )
+        found = ((self.vectors, self.vectors_print), (self.keys, self.keys_print))
+        return all(rows.stat_print(folder / name) == seen for name, seen in found)
 
 
 def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> Copies:

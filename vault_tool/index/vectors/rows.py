@@ -140,7 +140,9 @@ class Rows:
 
     def follow(self, before: Rows) -> None:
         """Take over what was gathered of the same file when it had fewer rows."""
-        if not self.has_copies and before.name == self.name and len(before) <= len(self):
+        # What is mapped may have been cut meanwhile, and is mapped again for each state.
+        mapped = self.has_copies or before.has_copies
+        if not mapped and before.name == self.name and len(before) <= len(self):
             self._heads, self._headed, self._order = before._heads, before._headed, before._order
 
     def numbers(self, joined: bytes) -> list[int]:
