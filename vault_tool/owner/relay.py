@@ -85,6 +85,9 @@ class Relay:
         self._asked: dict[str, bytes] = {}
         """What was asked and is not answered, by its id."""
 
+        self._ours = f"again-{os.getpid()}-"
+        """What the ids of our own questions begin with."""
+
         self._own = 0
 
     def open(self) -> bool:
@@ -172,10 +175,12 @@ class Relay:
             self._asked[_key(asked)] = line
 
     def _is_the_clients(self, line: bytes) -> bool:
-        """Whether a line is for the client, as all but empty ones are; what it answers is no longer open."""
+        """Whether a line is for the client: not an empty one, nor a late answer to us; what it answers is no longer open."""
         said = _object(line)
         if "method" in said or said.get("id") is None:
             return bool(line.strip())
+        if str(said["id"]).startswith(self._ours):
+            return False
         self._asked.pop(_key(said["id"]), None)
         return True
 
@@ -193,6 +198,9 @@ class Relay:
             for line in (*opening, *self._subscribed.values()):
                 # One after the other, as a client does: what comes before the conversation is open is refused.
                 if not self._repeat_initialize(line):
+                    # Not to be listened to any further: the conversation is not open there.
+                    with suppress(OSError):
+                        self._line.shutdown(socket.SHUT_RDWR)
                     return
             for key, line in waiting.items():
                 if _may_be_asked_again(line):
@@ -212,7 +220,7 @@ class Relay:
         key = ""
         if "id" in said:
             self._own += 1
-            said["id"] = f"again-{os.getpid()}-{self._own}"
+            said["id"] = f"{self._ours}{self._own}"
             key = _key(said["id"])
         try:
             self._line.sendall(json.dumps(said).encode() + b"\n")
