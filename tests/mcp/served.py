@@ -20,6 +20,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.bounds import PATIENCE
 from vault_tool import Vault
 from vault_tool.mcp.backends import VaultBackend
 from vault_tool.mcp.server import connection, noticing
@@ -124,11 +125,11 @@ class Serving:
 
 
 @contextmanager
-def serving(*arguments: str, cwd: Path) -> Iterator[Serving]:
-    """`vt serve` on a port of its own choice."""
+def serving(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None) -> Iterator[Serving]:
+    """`vt serve` on a port of its own choice; alone as above."""
     process = subprocess.Popen(
         [sys.executable, "-m", "vault_tool", "serve", "--port", "0", "--json", *arguments],
-        cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=cwd, env={**os.environ, **ALONE, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
     try:
@@ -145,7 +146,7 @@ def serving(*arguments: str, cwd: Path) -> Iterator[Serving]:
 async def client_over_http(server: Serving, era: str) -> AsyncIterator[Client]:
     """A client of it."""
     async with (
-        httpx2.AsyncClient(headers={"Authorization": f"Bearer {server.token}"}) as http,
+        httpx2.AsyncClient(headers={"Authorization": f"Bearer {server.token}"}, timeout=PATIENCE) as http,
         Client(streamable_http_client(server.url, http_client=http), mode=era) as client,
     ):
         yield client

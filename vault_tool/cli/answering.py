@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from vault_tool.cli import output
+from vault_tool.cli import forwarded, output
 from vault_tool.cli.main import main
 from vault_tool.cli.options import LENT, Call
 from vault_tool.errors import UsageError
@@ -19,7 +19,6 @@ from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
-from vault_tool.mcp.tools import Caller
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import OwnerServer
 from vault_tool.vault.context import Context, Who, find, global_root
@@ -128,7 +127,8 @@ def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callabl
         with suppress(OSError):
             asyncio.run(_serve_client(answers, line, request))
 
-    server = OwnerServer(vault.root, me.nonce, requests, {"mcp": mcp}, leave, vault.environ)
+    streams = {"mcp": mcp, **forwarded.streams(answers.used)}
+    server = OwnerServer(vault.root, me.nonce, requests, streams, leave, vault.environ)
 
     def warm() -> None:
         told = replace(me, protocol=PROTOCOL)
@@ -173,9 +173,8 @@ async def _serve_client(answers: Answers, line: socket.socket, request: Mapping[
         finally:
             busy -= 1
 
-    said = {name: str(request.get(name) or "") for name in ("session", "project", "user", "model")}
     try:
-        await serve(lines(), write, run, preset=str(request.get("preset") or "lean"), caller=Caller(**said))
+        await serve(lines(), write, run, preset=str(request.get("preset") or "lean"), caller=forwarded.caller_of(request))
     finally:
         writer.close()
 

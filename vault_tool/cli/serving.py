@@ -92,12 +92,13 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     caller = caller_of(call, project, model)
     with call.open_vault() as vault:
         local = vault.local
+        root = str(vault.root.resolve())
         token = "" if given["no_token"] else local.http_token(anew=given["new_token"])
     found = listening(given["host"], given["port"])
     door = Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
     at = Serving(door.url + PATH, str(local.http_token_path) if token else None)
     call.emit(at, _serving)
-    anyio.run(lambda: _serve(call, caller, preset, door, found, cert, key))
+    anyio.run(lambda: _serve(call, caller, root, preset, door, found, cert, key))
     return Exit.DONE
 
 
@@ -109,20 +110,22 @@ class Serving:
     token_file: str | None
 
 
-async def _serve(call: Call, caller: Caller, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
+async def _serve(call: Call, caller: Caller, root: str, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
     from vault_tool.mcp.backends import VaultBackend
     from vault_tool.mcp.http import application
     from vault_tool.mcp.listening import serve_http
     from vault_tool.mcp.server import connection, noticing
+    from vault_tool.owner.upstream import RelayBackend
     from vault_tool.vault.one_thread import OneThread
 
     run = OneThread(opening(call, caller))
-    backend = VaultBackend(run, caller)
+    backend = RelayBackend(root, caller, VaultBackend(run, caller))
     try:
         async with noticing(backend) as notices:
             server = connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
             await serve_http(application(server, backend, door), found, cert=cert, key=key)
     finally:
+        backend.close()
         await run.close()
 
 

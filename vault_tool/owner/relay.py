@@ -11,10 +11,8 @@ import os
 import socket
 import sys
 import threading
-import time
 from contextlib import suppress
 
-from vault_tool import __version__
 from vault_tool.owner import front
 from vault_tool.owner.protocol import ProtocolError, allowed
 
@@ -33,8 +31,6 @@ PROJECT_VARIABLE = "CLAUDE_PROJECT_DIR"
 LOST = "the process that was at it ended: it may have been done or not. Look whether it was (recall, get) before you say it again"
 
 _OPTIONS = ("vault", "session", "user", "project", "model", "preset")
-_PATIENCE = 10.0
-_LOOK = 0.02
 _SILENCE = 1.0
 _PIECE = 2**16
 
@@ -43,7 +39,7 @@ def relayed(arguments: Sequence[str]) -> int | None:
     """Serve the client at standard input and output by way of an owner; None where this process has to serve it itself."""
     said = _serving_options(arguments)
     root = front.find(said["vault"]) if said is not None and allowed() else None
-    if said is None or root is None or _is_forbidden(root):
+    if said is None or root is None or is_forbidden(root):
         return None
     session = said["session"] or session_of(os.environ)
     project = said["project"] or project_of(os.environ, root)
@@ -239,29 +235,10 @@ class Relay:
 
     def _reached(self) -> socket.socket | None:
         """A stream to an owner that serves as this process would; one is started where there is none."""
-        from vault_tool.owner import client, spawning
+        from vault_tool.owner import spawning
 
-        until = time.monotonic() + _PATIENCE
-        with spawning.Turn(self._root) as turn:
-            while time.monotonic() < until:
-                found = client.reach(self._root)
-                if found is not None:
-                    lines, said = found
-                    if client.fits(said):
-                        if _becomes_a_stream(lines, self._request):
-                            return lines.socket
-                    elif client.is_older(said):
-                        with suppress(ProtocolError):
-                            lines.send({"do": "drain", "version": __version__})
-                            lines.receive()
-                    else:
-                        lines.socket.close()
-                        return None
-                    lines.socket.close()
-                elif not turn.spawn():
-                    return None
-                time.sleep(_LOOK)
-        return None
+        lines = spawning.reached(self._root, lambda lines: _becomes_a_stream(lines, self._request))
+        return None if lines is None else lines.socket
 
 
 def _becomes_a_stream(lines: Lines, request: Mapping[str, Any]) -> bool:
@@ -326,7 +303,7 @@ def _serving_options(arguments: Sequence[str]) -> dict[str, str] | None:
     return said if commands == 1 and plain and said["preset"] in ("", *PRESETS) else None
 
 
-def _is_forbidden(root: str) -> bool:
+def is_forbidden(root: str) -> bool:
     """Whether this machine's settings allow no process in the background; what cannot be read is for a closer look."""
     try:
         with open(os.path.join(root, "_config.json"), "rb") as file:

@@ -8,16 +8,19 @@ import threading
 import time
 from contextlib import suppress
 
+from vault_tool import __version__
 from vault_tool.owner import address
-from vault_tool.owner.client import drain, reach
-from vault_tool.owner.protocol import OF_A_CALL
+from vault_tool.owner.client import drain, fits, is_older, reach
+from vault_tool.owner.protocol import OF_A_CALL, ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from subprocess import Popen
     from typing import Any
+
+    from vault_tool.owner.protocol import Lines
 
 # Seconds without anybody connected after which an owner in the background leaves.
 IDLE = 600.0
@@ -107,6 +110,40 @@ class Turn:
             os.close(self._mine)
             self._mine = None
         return False
+
+
+def reached(root: str, take: Callable[[Lines], bool]) -> Lines | None:
+    """A connection that `take` accepts to an owner that serves as this process would; one is started where there is none.
+
+    None where none may be, or comes up in time, or where the one that there is is newer or of another environment.
+    """
+    until = time.monotonic() + _PATIENCE
+    with Turn(root) as turn:
+        while time.monotonic() < until:
+            found = reach(root)
+            if found is None:
+                if not turn.spawn():
+                    return None
+            else:
+                lines, hello = found
+                if fits(hello) and take(lines):
+                    return lines
+                leaves = fits(hello) or _sent_away(lines, hello)
+                lines.socket.close()
+                if not leaves:
+                    return None
+            time.sleep(_LOOK)
+    return None
+
+
+def _sent_away(lines: Lines, hello: Mapping[str, Any]) -> bool:
+    """Ask an older owner to leave; whether it is one."""
+    if not is_older(hello):
+        return False
+    with suppress(ProtocolError):
+        lines.send({"do": "drain", "version": __version__})
+        lines.receive()
+    return True
 
 
 def make_way(root: str | Path) -> bool:

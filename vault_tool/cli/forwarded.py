@@ -1,0 +1,124 @@
+"""What the owner answers to a server that forwards its clients' calls: one a connection, as long as somebody waits for it."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Mapping
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from vault_tool.errors import VaultError
+from vault_tool.mcp.backends import Cancelled, Progress, called, failed, resource, versions
+from vault_tool.mcp.tools import Caller
+from vault_tool.owner.protocol import BEAT, Lines
+from vault_tool.owner.server import REQUEST_SECONDS, Stream
+from vault_tool.verbs.vault import Vault
+
+T = TypeVar("T")
+
+
+class Use(Protocol):
+    """How the vault is used: `use(act)` is `act(vault)`, one after the other."""
+
+    def __call__(self, use: Callable[[Vault], T], /) -> T:
+        """What `use` returns; what it raises."""
+
+
+Request: TypeAlias = Mapping[str, Any]
+Reply: TypeAlias = Callable[[Use, Request, Progress], Mapping[str, Any]]
+
+
+def streams(use: Use) -> dict[str, Stream]:
+    """The requests that are forwarded, by name."""
+    replies: dict[str, Reply] = {"call": _call, "read": _read, "versions": _versions, "ready": _ready}
+    return {name: partial(_serve, use, reply) for name, reply in replies.items()}
+
+
+def _serve(use: Use, reply: Reply, line: socket.socket, unread: bytes, request: Request) -> None:
+    """Answer one request, its progress first. Raises ProtocolError where nobody waits for it any more."""
+    line.settimeout(REQUEST_SECONDS)
+    lines = Lines(line)
+    steps: SimpleQueue[Mapping[str, Any]] = SimpleQueue()
+    given_up = threading.Event()
+
+    def progress(done: int, of: int) -> None:
+        _require_wanted(given_up)
+        steps.put({"progress": [done, of]})
+
+    work = partial(_work, partial(_used, use, given_up), reply, request, progress, steps)
+    threading.Thread(target=work, name="owner's answer", daemon=True).start()
+    try:
+        while "progress" in (step := _next(steps, lines)):
+            lines.send(step)
+        lines.send(step)
+    finally:
+        given_up.set()
+
+
+def _next(steps: SimpleQueue[Mapping[str, Any]], lines: Lines) -> Mapping[str, Any]:
+    """The next step of a reply, with a sign of life as long as there is none."""
+    while True:
+        try:
+            return steps.get(timeout=BEAT)
+        except Empty:
+            lines.send()
+
+
+def _work(use: Use, reply: Reply, request: Request, progress: Progress, steps: SimpleQueue[Mapping[str, Any]]) -> None:
+    found: Mapping[str, Any] = {"crash": "it failed"}
+    try:
+        found = reply(use, request, progress)
+    except VaultError as fault:
+        found = {"fault": [fault.message, fault.hint]}
+    except Cancelled:
+        found = {"crash": "nobody waits for it"}
+    except (OSError, ValueError, TypeError, KeyError) as fault:
+        found = {"crash": f"{type(fault).__name__}: {fault}"}
+    finally:
+        steps.put(found)
+
+
+def _used(use: Use, given_up: threading.Event, act: Callable[[Vault], T], /) -> T:
+    """What waited for another and is not wanted any more never begins."""
+
+    def acted(vault: Vault) -> T:
+        _require_wanted(given_up)
+        return act(vault)
+
+    return use(acted)
+
+
+def _require_wanted(given_up: threading.Event) -> None:
+    if given_up.is_set():
+        raise Cancelled
+
+
+def _call(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
+    try:
+        found = use(partial(called, str(request["tool"]), dict(request["arguments"]), caller_of(request), progress))
+    except VaultError as fault:
+        found = failed(fault)
+    return {"text": found.text, "done": found.values is not None}
+
+
+def _read(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
+    text, kind = use(partial(resource, caller_of(request), str(request["uri"])))
+    return {"text": text, "kind": kind}
+
+
+def _versions(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
+    uris = frozenset(map(str, request["uris"]))
+    mark, texts = use(partial(versions, caller_of(request), uris, str(request["since"])))
+    return {"mark": mark, "texts": texts}
+
+
+def _ready(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
+    use(lambda vault: vault.fresh())
+    return {"ready": True}
+
+
+def caller_of(request: Request) -> Caller:
+    """Who asks, as a request says."""
+    return Caller(**{name: str(request.get(name) or "") for name in ("session", "project", "user", "model")})

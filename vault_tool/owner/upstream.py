@@ -1,0 +1,187 @@
+"""The answers of `vt serve` by way of the owner, one connection a call; by the serving process itself where there is no owner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Any
+
+from vault_tool.errors import VaultError
+from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress
+from vault_tool.mcp.tools import Caller, named
+from vault_tool.owner.client import fits, reach
+from vault_tool.owner.protocol import Lines, ProtocolError, allowed
+from vault_tool.owner.relay import LOST, is_forbidden
+from vault_tool.owner.spawning import reached
+
+# Seconds without a sign of life after which an owner at work counts as hanging; it gives twenty a second.
+SILENCE = 3.0
+
+# Seconds before another owner is started where the last one did not come up.
+PAUSE = 30.0
+
+_ATTEMPTS = 3
+# Calls that wait for the owner at the same time; it answers one after the other.
+_AT_ONCE = 32
+
+
+class LostCall(Exception):
+    """Whoever was at a call ended, and nobody knows whether it was done; asking again could do it twice."""
+
+
+class RelayBackend:
+    """Answers by the owner of the vault at `root` (resolved), started where there is none; by `alone` where none may be."""
+
+    def __init__(self, root: str, caller: Caller, alone: Backend) -> None:
+        self._owners = Owners(root)
+        self._caller = asdict(caller)
+        self._alone = alone
+        self._threads = ThreadPoolExecutor(_AT_ONCE, "owner's answers")
+
+    def close(self) -> None:
+        """Begin nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
+        """See `Backend.call`; a call of which nobody knows whether it was done is an error that says so."""
+        request = {"do": "call", "tool": tool, "arguments": arguments}
+        try:
+            found = await self._asked(request, may_repeat=may_be_called_again(tool), progress=progress)
+        except LostCall:
+            return Answer(LOST, None)
+        if found is None:
+            return await self._alone.call(tool, arguments, progress)
+        text = found["text"]
+        return Answer(text, json.loads(text) if found["done"] else None)
+
+    async def read(self, uri: str) -> tuple[str, str]:
+        """See `Backend.read`."""
+        found = await self._asked({"do": "read", "uri": uri})
+        return await self._alone.read(uri) if found is None else (found["text"], found["kind"])
+
+    async def versions(self, uris: frozenset[str], since: str, /) -> tuple[str, Mapping[str, str]]:
+        """See `Backend.versions`."""
+        found = await self._asked({"do": "versions", "uris": sorted(uris), "since": since})
+        return await self._alone.versions(uris, since) if found is None else (found["mark"], found["texts"])
+
+    async def ready(self) -> None:
+        """See `Backend.ready`."""
+        if await self._asked({"do": "ready"}) is None:
+            await self._alone.ready()
+
+    async def _asked(
+        self, request: Mapping[str, Any], *, may_repeat: bool = True, progress: Progress | None = None
+    ) -> Mapping[str, Any] | None:
+        """What the owner answers; None where this process has to. Raises VaultError and LostCall."""
+        exchange = Exchange(self._owners, {**request, **self._caller}, may_repeat, progress)
+        try:
+            found = await asyncio.get_running_loop().run_in_executor(self._threads, exchange.run)
+        except asyncio.CancelledError:
+            exchange.abandon()
+            raise
+        if found is not None and "fault" in found:
+            raise VaultError(*found["fault"])
+        if found is not None and "crash" in found:
+            raise RuntimeError(found["crash"])
+        return found
+
+
+class Owners:
+    """The owner of one vault, whichever process that is now."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._starting = threading.Lock()
+        self._not_before = 0.0
+
+    def line(self) -> Lines | None:
+        """A connection to it, which is started where there is none; None where this process has to answer."""
+        if not allowed() or is_forbidden(self._root):
+            return None
+        found = reach(self._root)
+        if found is not None:
+            if fits(found[1]):
+                return found[0]
+            found[0].socket.close()
+        with self._starting:
+            if time.monotonic() < self._not_before:
+                return None
+            lines = reached(self._root, lambda _: True)
+            self._not_before = time.monotonic() + PAUSE if lines is None else 0.0
+            return lines
+
+
+class Exchange:
+    """One request to the owner and its answer, on a thread that may wait for it; begun anew as long as nothing is done twice."""
+
+    def __init__(self, owners: Owners, request: Mapping[str, Any], may_repeat: bool, progress: Progress | None) -> None:
+        self._owners = owners
+        self._request = request
+        self._may_repeat = may_repeat
+        self._progress = progress
+        self._line: socket.socket | None = None
+        self._abandoned = False
+        self._begun = False
+
+    def abandon(self) -> None:
+        """Wait no longer: the owner hears of it by the end of the connection."""
+        self._abandoned = True
+        if (line := self._line) is not None:
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+    def run(self) -> Mapping[str, Any] | None:
+        """The answer; None where there is no owner to give it. Raises LostCall, and Cancelled once it is abandoned."""
+        for _ in range(_ATTEMPTS):
+            lines = self._owners.line()
+            if lines is None:
+                return None
+            self._line, self._begun = lines.socket, False
+            try:
+                return self._answer(lines)
+            except ProtocolError as fault:
+                if self._begins(lines) and not self._may_repeat:
+                    raise LostCall from fault
+            finally:
+                lines.socket.close()
+        return None
+
+    def _answer(self, lines: Lines) -> Mapping[str, Any]:
+        """What one owner answers. Raises ProtocolError where it ends, hangs or declines."""
+        self._require_wanted()
+        lines.socket.settimeout(SILENCE)
+        lines.send(self._request)
+        if "stream" not in lines.receive():
+            raise ProtocolError("it was declined")
+        self._begun = True
+        while "progress" in (found := lines.receive()):
+            if self._progress is not None:
+                self._progress(*found["progress"])
+        return found
+
+    def _begins(self, lines: Lines) -> bool:
+        """Whether an owner that did not answer began, or may still begin; raises Cancelled where nobody waits."""
+        self._require_wanted()
+        # It begins only once it has sent that it does, and from here on it can send no more.
+        with suppress(OSError):
+            lines.socket.shutdown(socket.SHUT_RDWR)
+        with suppress(ProtocolError):
+            self._begun = self._begun or "stream" in lines.receive()
+        return self._begun
+
+    def _require_wanted(self) -> None:
+        if self._abandoned:
+            raise Cancelled
+
+
+def may_be_called_again(tool: str) -> bool:
+    """Whether a tool that is called twice has done nothing twice."""
+    notes = named("full")[tool]["annotations"]
+    return bool(notes.get("readOnlyHint") or notes.get("idempotentHint"))
