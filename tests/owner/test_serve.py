@@ -46,6 +46,8 @@ def server(root: Path) -> Iterator[Serving]:
 
 
 def _owner(root: Path) -> Owner:
+    """Who owns the vault now, or as soon as whoever was started has come up."""
+    eventually(lambda: watcher_presence.owner(root))
     found = watcher_presence.owner(root)
     assert found is not None
     return found
@@ -218,7 +220,6 @@ def test_owners_that_die_under_load_lose_nothing(root: Path, server: Serving) ->
     bodies = [path.read_text() for path in root.rglob("observations/**/*.md")]
     assert sorted(acknowledged) == sorted(texts)
     assert {text: sum(text in body for body in bodies) for text in texts} == dict.fromkeys(texts, 1)
-    assert _indexes_open(server) == []
 
 
 def test_a_listener_hears_of_changes_by_any_door_and_after_the_owners_death(root: Path, server: Serving) -> None:
@@ -233,7 +234,6 @@ def test_a_listener_hears_of_changes_by_any_door_and_after_the_owners_death(root
                 os.kill(_owner(root).pid, signal.SIGKILL)
 
     _talk(server, act)
-    assert _indexes_open(server) == []
 
 
 def test_a_server_of_a_dead_owner_ends_when_it_is_told_to(root: Path, server: Serving) -> None:
