@@ -305,33 +305,43 @@ _Rows = Sequence[tuple[str, ...]]
 
 def _lists(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
     """The report's lists as tables, in the order in which they are worth looking at."""
-    counts = report.counts
+    yield from _doubts(report, short)
+    yield from _unsynthesised(report, short)
+    yield from _loose_ends(report, short)
 
-    def titled(name: str, said: str) -> str:
-        shown, count = len(getattr(report, name)), counts[name]
-        return f"{said} ({count})" if shown == count else f"{said} ({shown} of {count})"
 
+def _titled(report: ConsolidationReport, name: str, text: str) -> str:
+    shown, count = len(getattr(report, name)), report.counts[name]
+    return f"{text} ({count})" if shown == count else f"{text} ({shown} of {count})"
+
+
+def _doubts(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
+    """What contradicts itself or was questioned."""
     for group in report.contested_understandings:
         about = f" of {', '.join(group.subject_names)}" if group.subject_names else ""
         heads = [(short(head.id), head.summary) for head in group.heads]
         yield f"Contested: {group.kind}{about}", ("id", "summary"), heads
     yield (
-        titled("questionable_items", "Questionable"),
+        _titled(report, "questionable_items", "Questionable"),
         ("id", "kind", "title", "reason"),
         [(short(q.id), q.kind, q.title, q.reason) for q in report.questionable_items],
     )
+
+
+def _unsynthesised(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
+    """Subjects and intersections whose understanding is missing or out of date."""
     yield (
-        titled("subjects_needing_understanding", "Subjects without an understanding"),
+        _titled(report, "subjects_needing_understanding", "Subjects without an understanding"),
         ("subject", "observations"),
         [(s.name, str(s.observation_count)) for s in report.subjects_needing_understanding],
     )
     yield (
-        titled("stale_understandings", "Stale understandings"),
+        _titled(report, "stale_understandings", "Stale understandings"),
         ("id", "subjects", "came since", "summary"),
         [(short(u.id), ", ".join(u.subject_names), str(u.new_observation_count), u.summary) for u in report.stale_understandings],
     )
     yield (
-        titled("intersections_needing_synthesis", "Intersections that changed"),
+        _titled(report, "intersections_needing_synthesis", "Intersections that changed"),
         ("intersection", "size", "new", ""),
         [
             (
@@ -344,15 +354,19 @@ def _lists(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tup
         ],
     )
     yield (
-        titled("semantically_dense_intersections", "Dense intersections without a relationship understanding"),
+        _titled(report, "semantically_dense_intersections", "Dense intersections without a relationship understanding"),
         ("intersection", "size", "similarity"),
         [
             (f"{d.subject_a} × {d.subject_b}", str(d.intersection_size), _score(d.similarity_score))
             for d in report.semantically_dense_intersections
         ],
     )
+
+
+def _loose_ends(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tuple[str, ...], _Rows]]:
+    """Links that may be missing, and notes that nobody came back to."""
     yield (
-        titled("edge_suggestions", "Links that may be missing"),
+        _titled(report, "edge_suggestions", "Links that may be missing"),
         ("from", "type", "to", "why"),
         [
             (f"{short(e.from_id)} {e.from_title}", e.type, f"{short(e.to_id)} {e.to_title}", e.why)
@@ -360,16 +374,16 @@ def _lists(report: ConsolidationReport, short: Short) -> Iterator[tuple[str, tup
         ],
     )
     yield (
-        titled("untouched_subjects", "Long untouched"),
+        _titled(report, "untouched_subjects", "Long untouched"),
         ("subject", "observations", "generations ago"),
         [(u.name, str(u.observation_count), str(u.generations_ago)) for u in report.untouched_subjects],
     )
     yield (
-        titled("unlinked_observations", "Placed nowhere, newest first"),
+        _titled(report, "unlinked_observations", "Placed nowhere, newest first"),
         ("id", "subjects", "observation"),
         [(short(o.id), ", ".join(o.subject_names), o.content[:100]) for o in report.unlinked_observations],
     )
-    yield titled("hygiene", "Hygiene"), ("id", "kind", "why"), [(short(h.id), h.kind, h.why) for h in report.hygiene]
+    yield _titled(report, "hygiene", "Hygiene"), ("id", "kind", "why"), [(short(h.id), h.kind, h.why) for h in report.hygiene]
 
 
 def _score(value: float | None) -> str:

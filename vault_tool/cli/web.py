@@ -21,6 +21,8 @@ from vault_tool.errors import Busy, Exit, UsageError
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from socket import socket
+
     import anyio
 
     from vault_tool.files.local import LocalFolder
@@ -59,24 +61,37 @@ def web(call: Call, port: int | None, no_open: bool) -> Exit:
     It shows the memory, answers questions of it, and does what the commands do, as its owner. It listens on this
     machine alone; the link opens it once. Where it runs already, this shows a new link.
     """
-    if call.user:
-        raise UsageError("the page is for whoever keeps the whole vault", "leave --user away; `People` is a page of it")
-    if call.origin not in ("", "owner"):
-        raise UsageError(f"the page is its owner's, and not for an {call.origin}", "leave --origin away")
+    _require_owner(call)
     with call.open_vault() as vault:
         local, root = vault.local, vault.root
     if code := _code_of_running(local, port):
         at = WebPage(_link(*code), running=True)
         call.emit(at, _shown)
         _open(local, root, at.url, no_open)
-        return Exit.DONE
+    else:
+        _serve(call, local, root, _listener(port), no_open)
+    return Exit.DONE
 
+
+def _require_owner(call: Call) -> None:
+    if call.user:
+        raise UsageError("the page is for whoever keeps the whole vault", "leave --user away; `People` is a page of it")
+    if call.origin not in ("", "owner"):
+        raise UsageError(f"the page is its owner's, and not for an {call.origin}", "leave --origin away")
+
+
+def _listener(port: int | None) -> socket:
+    """A socket at the port, or without one at the usual port or any that is free."""
     try:
-        found = listening.listening(_HOST, _PORT if port is None else port)
+        return listening.listening(_HOST, _PORT if port is None else port)
     except Busy:
         if port is not None:
             raise
-        found = listening.listening(_HOST, 0)
+        return listening.listening(_HOST, 0)
+
+
+def _serve(call: Call, local: LocalFolder, root: Path, found: socket, no_open: bool) -> None:
+    """Show the pages until this process is stopped."""
     door = listening.Door(_HOST, found.getsockname()[1], "")
     entrance, secret = web_door.Entrance(), secrets.token_urlsafe(32)
     app = web_app.application(root, lambda: _opened(call, root), door, entrance, secret)
@@ -90,7 +105,6 @@ def web(call: Call, port: int | None, no_open: bool) -> Exit:
         local.serve_pages(None)
         with suppress(OSError):
             _opening_file(root).unlink()
-    return Exit.DONE
 
 
 def _opened(call: Call, root: Path) -> Vault:

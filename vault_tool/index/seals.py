@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -158,12 +158,12 @@ def _begin(path: Path, wait: float) -> sqlite3.Connection:
         # `touch` says why a file cannot be made; SQLite only says that it cannot.
         path.touch()
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
-    try:
+    with ExitStack() as failed:
+        # An interrupt, too, keeps the frame, and with it the lock, until the collector comes by.
+        failed.callback(connection.close)
         connection.execute("BEGIN EXCLUSIVE")
-        return connection
-    except BaseException:  # an interrupt keeps the frame, and with it the lock, until the collector comes by
-        connection.close()
-        raise
+        failed.pop_all()
+    return connection
 
 
 def make_way(path: Path, *, folder: bool = False) -> None:

@@ -11,7 +11,7 @@ import secrets
 import socket
 import stat
 import struct
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 FOLDER = "vault_tool"
 # Most bytes of a socket's path that every system takes.
@@ -55,13 +55,12 @@ def connect(root: str, seconds: float) -> socket.socket | None:
             _require_private(os.path.dirname(path), stat.S_ISDIR)
             _require_private(path, stat.S_ISSOCK)
             line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
+            with ExitStack() as failed:
+                failed.callback(line.close)  # an interrupt leaves no open socket either
                 line.settimeout(seconds)
                 line.connect(path)
                 require_own_peer(line)
-            except BaseException:  # an interrupt leaves no open socket either
-                line.close()
-                raise
+                failed.pop_all()
             return line
     return None
 
@@ -99,20 +98,19 @@ class Listening:
         with suppress(FileNotFoundError):
             os.unlink(path)
         line = socket.socket(socket.AF_INET if _BY_PORT else socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
+        with ExitStack() as failed:
+            failed.callback(line.close)  # nor one that nobody will listen to
             if _BY_PORT:
                 line.bind(("127.0.0.1", 0))
                 self.token = secrets.token_hex(16)
-                told = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
-                with open(told, "w", encoding="ascii") as file:
+                written = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
+                with open(written, "w", encoding="ascii") as file:
                     file.write(f"{line.getsockname()[1]} {self.token}")
             else:
                 line.bind(path)
                 os.chmod(path, _PRIVATE_FILE)
             line.listen(_BACKLOG)
-        except BaseException:  # nor one that nobody will listen to
-            line.close()
-            raise
+            failed.pop_all()
         return line
 
 

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from vault_tool.errors import StorageError
@@ -39,12 +39,12 @@ def write(path: Path, data: bytes, *, durable: bool = True, mode: int | None = N
 def write_in(folder: Folder, name: str, data: bytes, *, durable: bool = True, mode: int | None = None) -> None:
     """The same in an open folder."""
     temporary = temporary_name(name)
-    try:
+    with ExitStack() as failed:
+        # An interrupt leaves no temporary file either.
+        failed.callback(folder.discard, temporary)
         folder.write_new(temporary, data, mode=folder.mode(name) if mode is None else mode, durable=durable)
         folder.rename(temporary, name)
-    except BaseException:  # an interrupt leaves no temporary file either
-        folder.discard(temporary)
-        raise
+        failed.pop_all()
     if durable:
         folder.sync()
 

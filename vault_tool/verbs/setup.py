@@ -101,13 +101,7 @@ def init(
     that the notes are in; `own` makes a vault that knows only what lies below `vault/`.
     """
     root = Path(path).expanduser()
-    if root.exists() and not root.is_dir():
-        raise UsageError(f"{root} is a file", "name a folder")
-    if notes not in ("", *NOTES):
-        raise UsageError(f"notes `{one_line(notes, 40)}` is none of {', '.join(NOTES)}", "say --notes here or --notes own")
-    if not notes and (found := notes_in(root)):
-        hint = f"`--notes here` serves them where they are, ours in {free_home(root).name}/; `--notes own` leaves them out"
-        raise UsageError(f"{found}: say whether they are to be served", hint)
+    _require_choice(root, notes)
     root.mkdir(parents=True, exist_ok=True)
     home = home_in(root)
     if notes == "own" and home is not None:
@@ -143,6 +137,17 @@ def init(
         **saved.fields(*remarks), root=str(vault.root), name=title, created=tuple(created),
         repository=repository, around=served,
     )  # fmt: skip
+
+
+def _require_choice(root: Path, notes: str) -> None:
+    """Raise UsageError for what is no folder, and where it is not clear what becomes of the notes in it."""
+    if root.exists() and not root.is_dir():
+        raise UsageError(f"{root} is a file", "name a folder")
+    if notes not in ("", *NOTES):
+        raise UsageError(f"notes `{one_line(notes, 40)}` is none of {', '.join(NOTES)}", "say --notes here or --notes own")
+    if not notes and (found := notes_in(root)):
+        hint = f"`--notes here` serves them where they are, ours in {free_home(root).name}/; `--notes own` leaves them out"
+        raise UsageError(f"{found}: say whether they are to be served", hint)
 
 
 def notes_in(root: Path) -> str:
