@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from vault_tool.consolidation.packets import MOST_TAGS
-from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES
+from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.types import KEPT_TYPES, RecordClass
 
 # The subjects of something, by what identifies them.
 Keys = frozenset[str]
@@ -112,7 +112,11 @@ class _UnderstandingIndex:
 
 
 def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry, ...]]:
-    """The active understandings of which there is more than one of a type and user about the same subjects, the newest first."""
+    """Groups of more than one active understanding of the same type, subjects and user, the newest of each first.
+
+    A soul, protocol or orientation belongs to the vault, whatever subjects it is tagged with. The copies of one id
+    are one understanding. What names no subject cannot be compared.
+    """
     groups: dict[tuple[str, str, Keys], list[Entry]] = defaultdict(list)
     for entry, keys in understandings:
         if entry.type in KEPT_TYPES or keys:
@@ -120,6 +124,12 @@ def contested(understandings: Sequence[tuple[Entry, Keys]]) -> list[tuple[Entry,
     found = [group for group in groups.values() if len({entry.id for entry in group}) > 1]
     ordered = [tuple(sorted(group, key=lambda e: (e.by_created, e.path), reverse=True)) for group in found]
     return sorted(ordered, key=lambda group: group[0].path)
+
+
+def current(snapshot: Snapshot) -> list[tuple[Entry, Keys]]:
+    """The active understandings of everything that there is, each with the keys of its subjects."""
+    active = (entry for entry in snapshot.of_class(RecordClass.UNDERSTANDING) if snapshot.active(entry))
+    return [(entry, frozenset(map(snapshot.subject_key, entry.subjects))) for entry in active]
 
 
 def _count(tally: SubjectCount, one: Sighting) -> None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import partial
 
-from vault_tool.belief.contested import contested
 from vault_tool.belief.decay import Standing, standing
-from vault_tool.consolidation.understanding_coverage import Sighting, coverage
+from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
@@ -364,7 +363,7 @@ def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
     """What somebody should settle: contested, questioned, overtaken by evidence, and subjects that nobody summed up."""
     disputes = [
         Concern("contested", entries, "more than one is active; one that supersedes all settles it")
-        for entries in contested(snapshot)
+        for entries in contested(current(snapshot))
     ]
     questions = [
         Concern("questionable", (one.entry,), one.belief.questionable[-1].rationale) for one in weighed if one.belief.questionable

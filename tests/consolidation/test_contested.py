@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vault_tool.belief.contested import contested
+from vault_tool.consolidation.understanding_coverage import contested, current
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 
@@ -18,7 +18,7 @@ def subject(name: str, *aliases: str) -> Entry:
 
 
 def _found(*entries: Entry) -> list[list[str]]:
-    return [[entry.id for entry in group] for group in contested(Snapshot(entries))]
+    return [[entry.id for entry in group] for group in contested(current(Snapshot(entries)))]
 
 
 def test_the_same_type_and_subjects_in_any_order_under_any_name() -> None:
