@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,21 @@ if TYPE_CHECKING:
 
     import anyio
 
+    from vault_tool.mcp import backends
+    from vault_tool.mcp import http as mcp_http
+    from vault_tool.mcp import listening as http_listening
+    from vault_tool.mcp import server as server_of_mcp
     from vault_tool.mcp.listening import Door
+    from vault_tool.owner import upstream
+    from vault_tool.vault import one_thread
     from vault_tool.verbs.vault import Vault
 else:
+    mcp_http = deferred("vault_tool.mcp.http")  # what only a server needs: with the SDK three quarters of a second
+    http_listening = deferred("vault_tool.mcp.listening")  # as above
+    backends = deferred("vault_tool.mcp.backends")  # as above
+    server_of_mcp = deferred("vault_tool.mcp.server")  # as above
+    upstream = deferred("vault_tool.owner.upstream")  # as above
+    one_thread = deferred("vault_tool.vault.one_thread")  # as above
     anyio = deferred("anyio")  # 40 ms
 
 
@@ -54,10 +66,8 @@ def mcp(call: Call, preset: str, only_tools: bool, project: str, model: str) -> 
         return call.emit(offered(), _offered)
     _require_agent(call)
 
-    from vault_tool.mcp.server import serve_stdio
-
     caller = caller_of(call, project, model)
-    anyio.run(lambda: serve_stdio(opening(call, caller), preset=preset, caller=caller))
+    anyio.run(lambda: server_of_mcp.serve_stdio(opening(call, caller), preset=preset, caller=caller))
     return Exit.DONE
 
 
@@ -79,27 +89,29 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     beyond loopback there is no way around it, nor around TLS unless --without-tls says that a proxy encrypts.
     """
     _require_agent(call)
-
-    from vault_tool.mcp.http import PATH
-    from vault_tool.mcp.listening import Door, listening, require_safe
-
-    cert, key = given["tls_cert"] or "", given["tls_key"] or ""
-    if bool(cert) != bool(key):
-        raise UsageError("TLS needs both a certificate and its key", "--tls-cert FILE --tls-key FILE")
-    require_safe(
-        given["host"], names=given["names"], token=not given["no_token"], tls=bool(cert), without_tls=given["without_tls"]
-    )
+    cert, key = _safe(given)
     caller = caller_of(call, project, model)
     with call.open_vault() as vault:
         local = vault.local
         root = str(vault.root.resolve())
         token = "" if given["no_token"] else local.http_token(anew=given["new_token"])
-    found = listening(given["host"], given["port"])
-    door = Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
-    at = Serving(door.url + PATH, str(local.http_token_path) if token else None)
+    found = http_listening.listening(given["host"], given["port"])
+    door = http_listening.Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
+    at = Serving(door.url + mcp_http.PATH, str(local.http_token_path) if token else None)
     call.emit(at, _serving)
     anyio.run(lambda: _serve(call, caller, root, preset, door, found, cert, key))
     return Exit.DONE
+
+
+def _safe(given: Mapping[str, Any]) -> tuple[str, str]:
+    """The certificate and its key, or two empty names; UsageError where what is asked for would let anybody in, or read along."""
+    cert, key = given["tls_cert"] or "", given["tls_key"] or ""
+    if bool(cert) != bool(key):
+        raise UsageError("TLS needs both a certificate and its key", "--tls-cert FILE --tls-key FILE")
+    http_listening.require_safe(
+        given["host"], names=given["names"], token=not given["no_token"], tls=bool(cert), without_tls=given["without_tls"]
+    )
+    return cert, key
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +123,12 @@ class Serving:
 
 
 async def _serve(call: Call, caller: Caller, root: str, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
-    from vault_tool.mcp.backends import VaultBackend
-    from vault_tool.mcp.http import application
-    from vault_tool.mcp.listening import serve_http
-    from vault_tool.mcp.server import connection, noticing
-    from vault_tool.owner.upstream import RelayBackend
-    from vault_tool.vault.one_thread import OneThread
-
-    run = OneThread(opening(call, caller))
-    backend = RelayBackend(root, caller, VaultBackend(run, caller))
+    run = one_thread.OneThread(opening(call, caller))
+    backend = upstream.RelayBackend(root, caller, backends.VaultBackend(run, caller))
     try:
-        async with noticing(backend) as notices:
-            server = connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
-            await serve_http(application(server, backend, door), found, cert=cert, key=key)
+        async with server_of_mcp.noticing(backend) as notices:
+            server = server_of_mcp.connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
+            await http_listening.serve_http(mcp_http.application(server, backend, door), found, cert=cert, key=key)
     finally:
         backend.close()
         await run.close()

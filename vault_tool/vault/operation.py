@@ -196,14 +196,15 @@ class Operation:
         left = ((), (), ()) if repeatable else (writes, plan.episodes, signals)
         pending = announce(vault, self.verb, title, ids, self._announced(writes), *left)
         written: list[writer.Written] = []
+        whole = False
         try:
             written.extend(self._write(signals))
-        except BaseException:  # also for an interrupt, the announcement must not outlive a write that did not happen
-            if not any(w.changed for w in written):
-                # Its caller is told that nothing was done, and then nothing is done later either.
-                vault.local.done(pending.id)
-            raise
+            whole = True
         finally:
+            # After a fault, or an interrupt, before anything was written: its caller is told that nothing was done, and then
+            # nothing is done later either.
+            if not whole and not any(w.changed for w in written):
+                vault.local.done(pending.id)
             index_written(vault, written)
         # Last: rolled up again after a kill, the same uses make the same ids, of which readers keep one.
         if shared:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.util.deferred import deferred
-from vault_tool.util.text import one_line
+from vault_tool.util.native_errors import translated
 
 if TYPE_CHECKING:
     import numpy as np
@@ -110,11 +110,11 @@ class Local:
 
     def _able(self, work: Callable[[], Any]) -> Any:
         """What one of the two libraries does; both raise bare exceptions when a file is not what it should be."""
-        try:
+        where = f"the local model in {self.folder}"
+        with translated(
+            lambda said: EmbeddingUnavailable(f"{where} cannot be used: {said}", f"remove that folder; {GET_IT}"), 80
+        ):
             return work()
-        except Exception as fault:  # onnxruntime and tokenizers raise nothing narrower
-            said = f"the local model in {self.folder} cannot be used: {one_line(str(fault), 80)}"
-            raise EmbeddingUnavailable(said, f"remove that folder; {GET_IT}") from fault
 
 
 def folder_in(models: Path) -> Path:

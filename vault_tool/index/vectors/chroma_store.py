@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
-from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError
+from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.seals import lock
 from vault_tool.index.vectors.chroma_client import PROBE_SECONDS, Home, load
@@ -19,8 +19,7 @@ from vault_tool.index.vectors.vector_ledger import Note, Partition, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.clock import parse_time
-from vault_tool.util.native_errors import NoPanics
-from vault_tool.util.text import one_line
+from vault_tool.util.native_errors import translated
 
 T = TypeVar("T")
 
@@ -277,15 +276,12 @@ class ChromaStore:
     def _call(self, seconds: float, call: Callable[[], T]) -> T:
         """What Chroma says within so many seconds; whatever goes wrong in it is one StoreUnavailable."""
         try:
-            with NoPanics():
+            with translated(lambda said: StoreUnavailable(f"Chroma ({self.name}) failed: {said}")):
                 return self._patience.call(seconds, call, f"Chroma ({self.name})", waiting=seconds <= QUERY_SECONDS)
-        except EmbeddingUnavailable as fault:
+        except VaultError as fault:
+            # Search goes on without it, and the next writer looks at all of it.
             self._doubt()
             raise StoreUnavailable(fault.message) from fault
-        except Exception as fault:  # Chroma raises errors of SQLite, Rust and its own; search goes on without it
-            self._doubt()
-            said = one_line(str(fault), 120) or type(fault).__name__
-            raise StoreUnavailable(f"Chroma ({self.name}) failed: {said}") from fault
 
     def _doubt(self) -> None:
         """See to it that the next writer looks whether everything is there still."""
