@@ -5,17 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from vault_tool.util.deferred import deferred
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import tomllib
     from collections.abc import Sequence
-
-    import platformdirs
-else:
-    platformdirs = deferred("platformdirs")  # 5 ms
-    tomllib = deferred("tomllib")  # 5 ms
 
 # The commands that look into the whole memory; what they note of it (use, what was seen) may be noted twice.
 ANSWERED = frozenset({"bring-to-mind", "get", "read", "recall", "related", "search", "search-observations", "show"})
@@ -76,7 +68,9 @@ def _shared() -> str | None:
     """The person's global vault, where no folder above is one."""
     shared = os.path.expanduser(os.environ.get("VAULT_GLOBAL", ""))
     if not shared:
-        shared = platformdirs.user_data_dir("vault", appauthor=False)
+        from platformdirs import user_data_dir  # 15 ms, and only where nothing else says which vault
+
+        shared = user_data_dir("vault", appauthor=False)
     return os.path.realpath(shared) if os.path.isfile(os.path.join(shared, _SETTINGS)) else None
 
 
@@ -104,6 +98,8 @@ def _is_for_the_owner(arguments: Sequence[str]) -> bool:
 
 
 def _serves_its_folder(home: str) -> bool:
+    import tomllib  # 5 ms, and only for a vault that lies in the folder that it serves
+
     try:
         with open(os.path.join(home, _SETTINGS), "rb") as file:
             return bool(tomllib.load(file).get("notes"))
