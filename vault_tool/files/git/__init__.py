@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
 
 # What writes, or reads the history, which most commands that only read do without: 5 ms of each.
-_LATER = {"FileChange": "committing", "Commit": "committing", "commit": "committing", "settle": "committing"} | dict.fromkeys(
+_LATER = {
+    "FileChange": "committing",
+    "Commit": "committing",
+    "commit": "committing",
+    "resolve_conflicts": "committing",
+} | dict.fromkeys(
     ("blobs", "committed_at", "committed_blobs", "brought", "own_address", "unreachable", "work_tree_blobs"), "authors"
 )
 

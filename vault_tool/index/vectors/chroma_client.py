@@ -31,6 +31,10 @@ PROBE_SECONDS = 120.0
 _SAVED = "index_metadata.pickle"
 
 
+class DoesNotOpen(StoreUnavailable):
+    """A folder that was not open after as long as somebody waits for it; it was left as it is."""
+
+
 class Home(Protocol):
     """Where a Chroma is: in a folder, or at an address."""
 

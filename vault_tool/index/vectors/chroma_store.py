@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.seals import lock
-from vault_tool.index.vectors.chroma_client import PROBE_SECONDS, Home, load
+from vault_tool.index.vectors.chroma_client import PROBE_SECONDS, DoesNotOpen, Home, load
 from vault_tool.index.vectors.exact_search import ExactStore
 from vault_tool.index.vectors.vector_ledger import Note, Partition, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
@@ -159,13 +159,12 @@ class ChromaStore:
         stamp = self._home.stamp()
         if stamp is not None and stamp == self._slow:
             raise StoreUnavailable("the Chroma collection does not open; `vt embed` looks at it for longer")
-        self._slow = stamp
         try:
             self._home.check(OPENING_SECONDS)
-        except StoreUnavailable:
+        except DoesNotOpen:
+            self._slow = stamp
             self._doubt()
             raise
-        self._slow = None
 
     def _let_write(self) -> None:
         """Not opened while somebody writes to it: half of a batch looks broken from outside."""
