@@ -126,7 +126,8 @@ class Watched(Heard):
             self.process.terminate()
         self.process.wait(timeout=PATIENCE)
         self._reading.join(timeout=PATIENCE)
-        assert fault is not None or self.errors.read_text() == ""
+        said = self.errors.read_text()
+        assert fault is not None or said == "", said
 
     def quiet(self, seconds: float = 1.0) -> list[dict[str, Any]]:
         """What it says in the next seconds."""

@@ -91,9 +91,7 @@ class InFolder:
             return
         opened = _opens(self.folder, seconds)
         if opened is None and seconds < PROBE_SECONDS:
-            raise StoreUnavailable(
-                f"the Chroma collection did not open within {seconds:.0f} s; `vt embed` looks at it for longer"
-            )
+            raise DoesNotOpen(f"the Chroma collection did not open within {seconds:.0f} s; `vt embed` looks at it for longer")
         if not opened:
             self.set_aside()
             raise StoreUnavailable("the Chroma collection was broken and is set aside; `vt embed` makes it anew")
