@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from tests.bounds import PATIENCE
+from tests.fakes.loopback import Mode
+from tests.fakes.ollama_server import FakeOllama
 from tests.git_repos import write
 from tests.watch.watched import (
     CAMPAIGN,
@@ -29,6 +31,7 @@ from tests.watch.watched import (
     vault,
 )
 from vault_tool.config import Config
+from vault_tool.files import watcher_presence
 from vault_tool.index.rebuild import Index
 from vault_tool.util.clock import Clock
 from vault_tool.vault.context import Context
@@ -137,6 +140,35 @@ def test_after_a_kill_another_one_starts_and_status_was_not_deceived(tmp_path: P
 def test_it_ends_after_a_signal(tmp_path: Path, number: int, code: int) -> None:
     with Watched(vault(tmp_path)) as watched:
         assert watched.end(number) == code
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_question_under_way_is_answered_before_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
+) -> None:
+    root = vault(tmp_path)
+    (root / "vault.toml").write_text("embedding_wait = 60.0\n")
+    with FakeOllama(mode=Mode.SLOW, poison="slowly", delay=4.0) as ollama:
+        monkeypatch.setenv("OLLAMA_HOST", ollama.url)
+        with Watched(root) as watched:
+            eventually(lambda: _answers_warm(root))
+            asking = subprocess.Popen(
+                [*VT, "search", "slowly", "--vault", str(root)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            )
+            eventually(lambda: _asked_slowly(ollama))
+            assert watched.end(number) == code
+            said, errors = asking.communicate(timeout=PATIENCE)
+            assert (asking.returncode, errors) == (0, b""), said
+            assert _asked_slowly(ollama) == 1  # not asked again by the command itself
+
+
+def _answers_warm(root: Path) -> bool:
+    owner = watcher_presence.owner(root)
+    return owner is not None and any("vectors" in part for part in owner.warm)
+
+
+def _asked_slowly(ollama: FakeOllama) -> int:
+    return sum("slowly" in str(request.body) for request in ollama.asked("/api/embed"))
 
 
 def test_polling(tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
         wait = _HANDOVER if holder is not None and holder.background and make_way(vault.root) else owner_lock.WAIT
         with owner_lock.own(vault.root, vault.clock, wait) as me, _until_stopped() as stop, _answering(vault, me, watcher, stop):
             watcher.run(stop)
+            stop.finish()
         if stop.reason:
             output.say(stop.reason)
         return Exit.INTERRUPTED if stop.signal == signal.SIGINT else Exit.DONE
@@ -111,6 +112,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
                 with answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave) as server:
                     _Guard(vault.root, stop, lambda: server.idle >= idle).start()
                     watcher.run(stop)
+                    stop.finish()
             except OSError as fault:
                 raise StorageError(
                     f"no socket can be made: {fault.strerror or fault}", "commands work without an owner"
@@ -191,34 +193,44 @@ class _StopSignal(threading.Event):
     signal = 0
     reason = ""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._impatience = threading.Timer(_PATIENCE, _thread.interrupt_main)
+        self._impatience.daemon = True
+
     def leave(self, reason: str) -> None:
         """End as soon as what is under way is done."""
         self.reason = reason
         self.set()
+
+    def heed(self, number: int, frame: FrameType | None) -> None:
+        """A signal came; raises KeyboardInterrupt where it is not the first, or work went on for too long after that."""
+        if self.is_set():
+            raise KeyboardInterrupt
+        self.signal = number
+        self.set()
+        self._impatience.start()
+
+    def finish(self) -> None:
+        """The work is done: others' questions that are under way get their time, unless a second signal comes."""
+        self._impatience.cancel()
 
 
 @contextmanager
 def _until_stopped() -> Iterator[_StopSignal]:
     """An event that a signal sets; a second one, or work that goes on for too long after it, is interrupted.
 
-    Work can be interrupted anywhere, as by a kill: what is half done is healed by the next command.
+    Work can be interrupted anywhere, as by a kill: what is half done is healed by the next command. To end was what
+    somebody wished for, so that nobody is told of an interruption.
     """
     stop = _StopSignal()
-    impatience = threading.Timer(_PATIENCE, _thread.interrupt_main)
-    impatience.daemon = True
-
-    def heed(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.signal = number
-        stop.set()
-        impatience.start()
-
-    before: dict[int, Any] = {number: signal.signal(number, heed) for number in (signal.SIGINT, signal.SIGTERM)}
+    before: dict[int, Any] = {number: signal.signal(number, stop.heed) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
+    except KeyboardInterrupt:
+        pass
     finally:
-        impatience.cancel()
+        stop.finish()
         for number, handler in before.items():
             signal.signal(number, handler)
 
