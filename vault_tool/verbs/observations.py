@@ -22,7 +22,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs import repeats
 from vault_tool.verbs.get import body_of
-from vault_tool.verbs.remember import draft_of, remarks_on, tag
+from vault_tool.verbs.remember import NewObservation, draft_of, remarks_on, tag
 
 # The type of a deletion's entry in the day's log: with its hyphen no memory can have it.
 DELETED = "vault-delete"
@@ -31,7 +31,7 @@ DELETED = "vault-delete"
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
 
 # What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be.
-KINDS = {**kinds_of(draft_of), "subject_names": TEXTS, "ask": ("bool",)}
+KINDS = {**kinds_of(NewObservation), "subject_names": TEXTS, "ask": ("bool",)}
 FIELDS = frozenset(KINDS)
 
 
@@ -145,7 +145,7 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
             raise UsageError(f"{where}: `{key}` is {wanted}, not `{one_line(str(value), 40)}`", "change it")
     values = {key: value for key, value in given.items() if key not in ("subject_names", "ask") and value is not None}
     try:
-        return draft_of(vault, **{"content": "", **values})
+        return draft_of(vault, NewObservation(**{"content": "", **values}))
     except (UsageError, NotFound) as fault:
         raise type(fault)(f"{where}: {fault.message}", fault.hint) from fault
 

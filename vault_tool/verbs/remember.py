@@ -55,6 +55,45 @@ class RememberedObservation(Saved):
 
 
 @dataclass(frozen=True, slots=True)
+class NewObservation:
+    """What an observation is to say, as its writer gave it: ids may be prefixes, titles or links, and nothing is checked yet.
+
+    `kind` is the observation's type; `importance` and `confidence` are in 0..1; `observed_at` and `expires` are times;
+    `new_type` lets a type be new here although it is nearly called like another.
+    """
+
+    content: str
+    kind: str | None = None
+    title: str = ""
+    tags: Sequence[str] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    related_to: Sequence[str] = ()
+    problem: str = ""
+    failure_mode: str = ""
+    change_targets: Sequence[str] = ()
+    evidence: Sequence[str] = ()
+    rationale: str = ""
+    observed_at: str | None = None
+    expires: str | None = None
+    turn: str = ""
+    steps: Sequence[str] = ()
+    preconditions: Sequence[str] = ()
+    postconditions: Sequence[str] = ()
+    mood: str = ""
+    pinned: bool = False
+    new_type: bool = False
+
+    def require_sound(self) -> None:
+        """Raise UsageError for what no vault would take."""
+        if not self.content.strip():
+            raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
+        if self.kind is not None and not is_type_name(self.kind):
+            raise UsageError(f"`{one_line(self.kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
+        require_units(importance=self.importance, confidence=self.confidence)
+
+
+@dataclass(frozen=True, slots=True)
 class Tagging:
     """The subjects of a new memory: names as their files have them, those minted for it, and near misses of these."""
 
@@ -99,14 +138,15 @@ def remember(
     text, title and steps of the same type, problem, project and user are stored once: a repeat adds the subjects, tags and
     links that it brings.
     """
-    _check(content, kind, importance, confidence)  # before the vault is locked, and before anything is healed
+    new = NewObservation(
+        content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence, related_to=related_to,
+        problem=problem, failure_mode=failure_mode, change_targets=change_targets, evidence=evidence, rationale=rationale,
+        observed_at=observed_at, expires=expires, turn=turn, steps=steps, preconditions=preconditions,
+        postconditions=postconditions, mood=mood, pinned=pinned, new_type=new_type,
+    )  # fmt: skip
+    new.require_sound()  # before the vault is locked, and before anything is healed
     with writing(vault, "remember", appends=True) as op:
-        draft = draft_of(
-            vault, content, kind=kind, title=title, tags=tags, importance=importance, confidence=confidence,
-            related_to=related_to, problem=problem, failure_mode=failure_mode, change_targets=change_targets,
-            evidence=evidence, rationale=rationale, observed_at=observed_at, expires=expires, turn=turn, steps=steps,
-            preconditions=preconditions, postconditions=postconditions, mood=mood, pinned=pinned, new_type=new_type,
-        )  # fmt: skip
+        draft = draft_of(vault, new)
         twin = repeats.twin_of(vault, draft)
         tagging = tag(op, subject_names)
         if twin is not None:
@@ -116,43 +156,19 @@ def remember(
         return _save(vault, op, draft, tagging)
 
 
-def draft_of(
-    vault: Context,
-    content: str,
-    *,
-    kind: str | None = None,
-    title: str = "",
-    tags: Sequence[str] = (),
-    importance: float | None = None,
-    confidence: float | None = None,
-    related_to: Sequence[str] = (),
-    problem: str = "",
-    failure_mode: str = "",
-    change_targets: Sequence[str] = (),
-    evidence: Sequence[str] = (),
-    rationale: str = "",
-    observed_at: str | None = None,
-    expires: str | None = None,
-    turn: str = "",
-    steps: Sequence[str] = (),
-    preconditions: Sequence[str] = (),
-    postconditions: Sequence[str] = (),
-    mood: str = "",
-    pinned: bool = False,
-    new_type: bool = False,
-) -> Observation:
+def draft_of(vault: Context, new: NewObservation) -> Observation:
     """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
-    _check(content, kind, importance, confidence)
+    new.require_sound()
     return Observation(
-        id=new_id(), type=_observation_type(vault, GENERAL if kind is None else kind, new_type), body=body_text(content),
-        title=one_line(title) or first_sentence(content),
-        tags=_clean(tags), importance=importance, confidence=confidence, generation=vault.index.catalog.generation(),
-        created=vault.now(), observed=_moment("observed_at", observed_at), expires=_moment("expires", expires),
-        related_to=_ids(vault, related_to, (RecordClass.UNDERSTANDING,)),
-        problem=resolve.problem(vault, problem), failure_mode=failure_mode, change_targets=_ids(vault, change_targets, None),
-        evidence=pinned_to_head(vault, evidence), rationale=one_line(rationale),
-        steps=tuple(steps), preconditions=tuple(preconditions),
-        postconditions=tuple(postconditions), mood=require_mood(mood), pinned=pinned, turn=turn, **provenance(vault),
+        id=new_id(), type=_observation_type(vault, GENERAL if new.kind is None else new.kind, new.new_type),
+        body=body_text(new.content), title=one_line(new.title) or first_sentence(new.content), tags=_clean(new.tags),
+        importance=new.importance, confidence=new.confidence, generation=vault.index.catalog.generation(), created=vault.now(),
+        observed=_moment("observed_at", new.observed_at), expires=_moment("expires", new.expires),
+        related_to=_ids(vault, new.related_to, (RecordClass.UNDERSTANDING,)), problem=resolve.problem(vault, new.problem),
+        failure_mode=new.failure_mode, change_targets=_ids(vault, new.change_targets, None),
+        evidence=pinned_to_head(vault, new.evidence), rationale=one_line(new.rationale), steps=tuple(new.steps),
+        preconditions=tuple(new.preconditions), postconditions=tuple(new.postconditions), mood=require_mood(new.mood),
+        pinned=new.pinned, turn=new.turn, **provenance(vault),
     )  # fmt: skip
 
 
@@ -203,14 +219,6 @@ def subject_named(vault: Context, name: str) -> Subject:
     identity = derived_id(resolve.workspace_id(vault), f"subject/{normal_name(name)}")
     taken = bool(vault.index.catalog.get(identity))
     return Subject(id=new_id() if taken else identity, type="subject", name=name)
-
-
-def _check(content: str, kind: str | None, importance: float | None, confidence: float | None) -> None:
-    if not content.strip():
-        raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
-    if kind is not None and not is_type_name(kind):
-        raise UsageError(f"`{one_line(kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
-    require_units(importance=importance, confidence=confidence)
 
 
 def _observation_type(vault: Context, kind: str, new: bool) -> str:

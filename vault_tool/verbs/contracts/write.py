@@ -18,7 +18,7 @@ from vault_tool.verbs import repeats
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal
-from vault_tool.verbs.remember import draft_of, provenance, remarks_on, tag
+from vault_tool.verbs.remember import NewObservation, draft_of, provenance, remarks_on, tag
 from vault_tool.verbs.similar import Similar, near
 
 # Below this confidence a memory waits for a person's review.
@@ -27,6 +27,11 @@ SURE_ENOUGH = 0.5
 UNSURE = f"its writer's confidence is below {SURE_ENOUGH}"
 RELATED = "RELATED_TO"
 STRENGTHENED = "said again: marked as useful"
+
+# What a request says of a memory that an observation has as it is, by the observation's name for it.
+_FIELDS = {name: name for name in ("kind", "title", "tags", "importance", "rationale", "failure_mode", "mood")} | {
+    "evidence": "evidence_refs"
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +140,12 @@ def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
 
 def _draft(home: Context, memory: Mapping[str, Any]) -> Observation:
     links = memory.get("links") or {}
-    return draft_of(
-        home, memory["text"], kind=memory["kind"], title=memory.get("title", ""), tags=memory.get("tags", ()),
-        importance=memory.get("importance"), confidence=float(memory["confidence"]), rationale=memory.get("rationale", ""),
-        problem=links.get("problem_id", "").strip(), change_targets=links.get("change_targets", ()),
-        failure_mode=memory.get("failure_mode", ""), evidence=memory.get("evidence_refs", ()), mood=memory.get("mood", ""),
+    given = {field: memory[name] for field, name in _FIELDS.items() if name in memory}
+    new = NewObservation(
+        memory["text"], confidence=float(memory["confidence"]), problem=links.get("problem_id", "").strip(),
+        change_targets=links.get("change_targets", ()), **given,
     )  # fmt: skip
+    return draft_of(home, new)
 
 
 def _outcome(op: Operation, draft: Observation, memory: Mapping[str, Any], dry_run: bool) -> WriteAnswer:
