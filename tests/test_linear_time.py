@@ -46,6 +46,8 @@ takes eight times; one with a quadratic part that would exceed `MOST` at forty t
 SHORT, LONG = 20_000, 40_000
 MOST = 2.6
 """Times as long as for half of the text: a linear function takes twice, a quadratic one four times."""
+TURNS = 25
+"""How often a text and one of twice its length are tried where the doubt stays."""
 NOISE = 0.03
 """CPU seconds below which nothing is told of a pattern: what is quadratic takes longer over forty thousand characters."""
 NOISE_OF_VERBS = 0.1
@@ -231,8 +233,10 @@ def _is_slow(cost: Cost, short: str, long: str, noise: float = NOISE) -> str:
     """What is wrong with how the time grows; empty where it grows as the text."""
     if cost(short, 1) * 8 < noise:
         return ""
-    for runs in (1, 3, 5):
-        once, twice = cost(short, runs), cost(long, runs)
+    once = twice = inf
+    for _ in range(TURNS):
+        # By turns, for the machine's pace changes: the least of each was taken when it was quickest.
+        once, twice = min(once, cost(short, 1)), min(twice, cost(long, 1))
         if twice < noise or twice <= MOST * once:
             return ""
         if once > 1:
