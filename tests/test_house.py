@@ -49,6 +49,39 @@ def test_below_the_doors_a_name_leads_to_one_module() -> None:
     assert {name: paths for name, paths in named.items() if len(paths) > 1} == {}
 
 
+MADE_OF_VERBS = {
+    "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
+    "verbs/consents.py": {"core", "reflection"},  # pages that hold what was withdrawn are made anew, each an operation
+    "verbs/forgetting.py": {"core", "reflection"},  # as above
+    "verbs/consolidation/consolidating.py": {"core"},  # the end of a pass renews the page, as an operation of its own
+    "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
+    "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
+    "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
+}
+"""The verbs that are operations one after the other. All else that two verbs do they share below them."""
+
+
+def test_a_verb_is_made_of_verbs_only_where_it_is_several_operations() -> None:
+    verbs = {name: value.__module__ for name, value in vars(vault_tool.Vault).items() if callable(value)}
+    found = defaultdict(set)
+    for path in _modules():
+        if path.parts[0] == "verbs" and path.name != "vault.py":
+            for module, name in _used(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
+                if verbs.get(name) == module:
+                    found[path.as_posix()].add(name)
+    assert found == MADE_OF_VERBS
+
+
+def _used(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """What a module takes from others: names, and attributes of modules, each with the module that has it."""
+    taken = [(node.module or "", name) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for name in node.names]
+    yield from ((module, name.name) for module, name in taken)
+    modules = {name.asname or name.name: f"{module}.{name.name}" for module, name in taken}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield modules[node.value.id], node.attr
+
+
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/glossary.md", "docs/code-map.md"])
 def test_a_page_for_newcomers_names_files_that_are_there(page: str) -> None:
     named = re.findall(r"`((?!_)(?:\w+/)+(?:\w+\.py)?)`", (PACKAGE.parent / page).read_text(encoding="utf-8"))
