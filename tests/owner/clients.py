@@ -123,10 +123,21 @@ def at_work_on(root: Path) -> dict[int, str]:
 
 
 def owners_of(root: Path) -> list[int]:
-    """Who holds the vault's owner lock now, as the kernel has it."""
+    """Who holds the vault's owner lock now, as the kernel has it.
+
+    The kernel gives its list a page at a time, and it changes between two pages: a row may be there twice or not at all.
+    So it is read until it says the same twice.
+    """
     inode = (root / "_local" / "owner.lock").stat().st_ino
+    before, now = None, _holders(inode)
+    while now != before:
+        before, now = now, _holders(inode)
+    return sorted(now)
+
+
+def _holders(inode: int) -> set[int]:
     rows = (line.split() for line in Path("/proc/locks").read_text().splitlines())
-    return [int(row[4]) for row in rows if row[1] == "FLOCK" and row[5].endswith(f":{inode}")]
+    return {int(row[4]) for row in rows if row[1] == "FLOCK" and row[5].endswith(f":{inode}")}
 
 
 def memory_of(pid: int) -> int:

@@ -23,7 +23,7 @@ from vault_tool.files import watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.watcher_presence import LOCK_FILE, Owner
-from vault_tool.owner.spawning import IDLE, answers, make_way, started
+from vault_tool.owner.spawning import IDLE, OWNER_WAIT, answers, make_way, started
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
@@ -133,7 +133,7 @@ def _presence(now: Presence, short: Short) -> Iterator[str]:
 
 
 def _in_the_background(root: Path, idle: float) -> Presence:
-    if answers(root):
+    if answers(root, OWNER_WAIT):
         return Presence(answers=True, said="an owner answers already")
     if not started(root, idle):
         raise StorageError("no owner came up", "`vt owner` says why")

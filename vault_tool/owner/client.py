@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
 
 from vault_tool import __version__
 from vault_tool.owner import address
@@ -19,17 +18,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def reach(root: str) -> tuple[Lines, dict[str, Any]] | None:
+def reach(root: str, grace: float = GRACE) -> tuple[Lines, dict[str, Any]] | None:
     """A connection to the owner of the vault at `root` (resolved) and what it says of itself; None without one that answers.
 
-    It may be of another version: see `fits`.
+    It may be of another version: see `fits`. `grace` is how many seconds it may be silent, here and on the connection.
     """
-    line = address.connect(root, GRACE)
+    line = address.connect(root, grace)
     if line is None:
         return None
     lines = Lines(line)
     try:
-        said = lines.receive(time.monotonic() + GRACE)
+        said = lines.receive(time.monotonic() + grace)
     except ProtocolError:
         line.close()
         return None
@@ -74,16 +73,16 @@ def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
     return None if "declined" in answer else answer
 
 
-def drain(root: str) -> bool:
-    """Ask the owner to finish what it is at and leave; whether there was one to hear it."""
-    found = reach(root)
+def drain(root: str, grace: float = GRACE) -> bool:
+    """Ask the owner to finish what it is at and leave, with so many seconds to answer; whether there was one to hear it."""
+    found = reach(root, grace)
     if found is None:
         return False
     lines, _ = found
     try:
-        with suppress(ProtocolError):
-            lines.send({"do": "drain", "version": __version__})
-            return bool(lines.receive().get("leaving"))
+        lines.send({"do": "drain", "version": __version__})
+        return bool(lines.receive().get("leaving"))
+    except ProtocolError:
         return False
     finally:
         lines.socket.close()

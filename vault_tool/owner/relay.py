@@ -106,11 +106,13 @@ class Relay:
     def _hear(self) -> None:
         """Pass on what the client says."""
         for line in _lines_of(0):
-            self._note(line)
-            # What cannot be sent now is sent again by whoever notices that the line is dead.
-            with self._sending, suppress(OSError):
-                if self._line is not None:
-                    self._line.sendall(line)
+            # Noted and sent at once: what is noted while another line is opened is sent there with what waits.
+            with self._sending:
+                self._note(line)
+                # What cannot be sent now is sent again by whoever notices that the line is dead.
+                with suppress(OSError):
+                    if self._line is not None:
+                        self._line.sendall(line)
         self._ended = True
         with self._sending, suppress(OSError):
             if self._line is not None:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from vault_tool import __version__
 from vault_tool.owner import address
 from vault_tool.owner.client import drain, fits, is_older, reach
-from vault_tool.owner.protocol import OF_A_CALL, ProtocolError
+from vault_tool.owner.protocol import GRACE, OF_A_CALL, ProtocolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 # Seconds without anybody connected after which an owner in the background leaves.
 IDLE = 600.0
 
-_PATIENCE = 10.0
+# Seconds that what cannot go on without an owner waits for one.
+OWNER_WAIT = 10.0
 _LOOK = 0.02
 # The exit codes of one that has left already, or came second.
 _ENDED_FOR_ANOTHER = (0, 3)
@@ -117,7 +118,7 @@ def reached(root: str, take: Callable[[Lines], bool]) -> Lines | None:
 
     None where none may be, or comes up in time, or where the one that there is is newer or of another environment.
     """
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + OWNER_WAIT
     with Turn(root) as turn:
         while time.monotonic() < until:
             found = reach(root)
@@ -147,13 +148,16 @@ def _sent_away(lines: Lines, hello: Mapping[str, Any]) -> bool:
 
 
 def make_way(root: str | Path) -> bool:
-    """Ask the owner of the vault to leave, and wait until it listens no more; whether one left."""
-    return drain(str(root)) and _until(lambda: not answers(root))
+    """Ask the owner of the vault to leave, and wait until it listens no more; whether one left.
+
+    Nothing can be done instead, so one that is slow to answer is waited for.
+    """
+    return drain(str(root), OWNER_WAIT) and _until(lambda: not answers(root, OWNER_WAIT))
 
 
-def answers(root: str | Path) -> bool:
-    """Whether an owner of the vault answers now, of whatever version."""
-    found = reach(str(root))
+def answers(root: str | Path, grace: float = GRACE) -> bool:
+    """Whether an owner of the vault answers now, of whatever version, within so many seconds."""
+    found = reach(str(root), grace)
     if found is not None:
         found[0].socket.close()
     return found is not None
@@ -166,7 +170,7 @@ def started(root: str | Path, idle: float = IDLE) -> bool:
 
 
 def _until(holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + OWNER_WAIT
     while not holds():
         if time.monotonic() > until:
             return False

@@ -37,6 +37,10 @@ _HEARD: list[type[FileSystemEvent]] = [
 _TELLS_CLOSING = sys.platform == "linux"
 
 
+_UNHEARD = logging.NullHandler()
+"""Takes what its threads still say while they end: without any handler it would be written to standard error."""
+
+
 class CannotHear(Exception):
     """The system does not notify of changes here; the sentence says why."""
 
@@ -57,6 +61,7 @@ class FileObserver:
             raise CannotHear("this system does not notify of changes")
         log = logging.getLogger("watchdog")
         log.addHandler(self._alarm)
+        log.addHandler(_UNHEARD)
         log.propagate = False
         # It warns of every folder that it comes to know twice: harmless, and hundreds of lines where a tree is copied in.
         warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
