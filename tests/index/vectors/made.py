@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy
@@ -60,12 +61,18 @@ class Words:
         return Embedded(rows.astype(numpy.float32), refused)
 
     def _of(self, text: str) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
-        total = sum((self._word(word) for word in _WORD.findall(text.lower())), numpy.full(self.size, 1e-3))
+        words = _WORD.findall(text.lower())
+        total = sum((_vector(f"{self.name} {word}", self.size) for word in words), numpy.full(self.size, 1e-3))
         return numpy.asarray(total / numpy.linalg.norm(total))
 
-    def _word(self, word: str) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
-        seed = int.from_bytes(hashlib.blake2b(f"{self.name} {word}".encode(), digest_size=8).digest())
-        return numpy.random.default_rng(seed).standard_normal(self.size)
+
+@cache
+def _vector(word: str, size: int) -> numpy.ndarray[tuple[int], numpy.dtype[numpy.float64]]:
+    """A word's own: a generator is costly, and the few words come in each of hundreds of passages."""
+    seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest())
+    made = numpy.random.default_rng(seed).standard_normal(size)
+    made.flags.writeable = False
+    return made
 
 
 def vectors_of(
