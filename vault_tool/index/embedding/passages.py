@@ -22,7 +22,7 @@ _LETTER, _DIGIT, _MARK, _FOREIGN_LETTER, _IDEOGRAPH = 1, 2, 3, 3, 4
 
 _DIGITS = bytes(range(0x30, 0x3A))
 _CHEAP = bytes(code for code in range(128) if chr(code).isalpha() or chr(code).isspace())
-_ASCII = [_DIGIT if code in _DIGITS else _LETTER if code in _CHEAP else _MARK for code in range(128)]
+_ASCII = bytes(_DIGIT if code in _DIGITS else _LETTER if code in _CHEAP else _MARK for code in range(256))
 
 
 def passages(
@@ -104,7 +104,8 @@ def _reach_back(ends: list[int], stop: int, room: int) -> int:
 
 def _costs(text: str) -> list[int]:
     """The cost of each beginning of the text, from nothing to the whole."""
-    return list(accumulate(map(_cost_of, text), initial=0))
+    each = text.encode("ascii").translate(_ASCII) if text.isascii() else map(_cost_of, text)
+    return list(accumulate(each, initial=0))
 
 
 def _cost(text: str) -> int:
