@@ -21,6 +21,7 @@ from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import OwnerServer
+from vault_tool.util.heap import share_one_heap
 from vault_tool.vault.context import Context, Who, find, global_root
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
@@ -120,6 +121,7 @@ class Answers:
 @contextmanager
 def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[OwnerServer]:
     """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
+    share_one_heap()
     answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
