@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,8 @@ def test_the_conformance_suite_finds_no_fault(server: Serving, tmp_path: Path, r
 
 
 def inspected(root: Path, *arguments: str) -> Any:
-    command = ["mcp-inspector", "--cli", "vt", "mcp", "--preset", "full", *arguments]
+    vt = str(Path(sys.executable).with_name("vt"))
+    command = ["mcp-inspector", "--cli", vt, "mcp", "--preset", "full", *arguments]
     found = subprocess.run(command, cwd=root, check=True, capture_output=True, timeout=120)
     return json.loads(found.stdout)
 
