@@ -77,7 +77,7 @@ class Config:
     write_policy: str = _option("auto", "Whether agents' observations wait for a person's review.", "auto", "review")
     understanding_policy: str = _option("auto", "Whether agents' understandings wait for a person's review.", "auto", "review")
     turn_writes: str = _option(
-        "child", "Who writes what turns accept: a process of its own, or the next write.", "child", "later"
+        "child", "Who writes what turns accept: the owner or a process of its own, or the next write.", "child", "later"
     )
     skipped_turns_days: int = _option(14, "Days that a turn which wrote nothing is kept on this machine, for a second look.")
     turn_log: bool = _option(True, "Whether this machine keeps a log of turns: what was said, judged and recalled in each.")

@@ -9,6 +9,7 @@ import pytest
 from tests.bounds import eventually
 from tests.cli.typed import vt
 from tests.git_repos import git
+from tests.owner.owned import Owned
 from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound
 from vault_tool.files.turns import Turns
@@ -48,6 +49,13 @@ def test_the_machine_may_say_that_nothing_runs_in_the_background(root: Path) -> 
     vt("config", "--owner", "on", cwd=root)
     assert json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)["writer"] == "child"
     eventually(lambda: not Turns(root).count())
+
+
+def test_an_owner_writes_where_one_is_at_work(root: Path) -> None:
+    with Owned(root):
+        assert json.loads(vt(*TURN, *FOUND, "--json", cwd=root).stdout)["writer"] == "owner"
+        eventually(lambda: not Turns(root).count())
+        assert git(root, "log", "-1", "--format=%s") == "turn: The player has a sister, Mara"
 
 
 @pytest.mark.parametrize(

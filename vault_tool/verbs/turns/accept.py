@@ -13,7 +13,7 @@ from datetime import UTC, timedelta
 from typing import Any, Literal
 
 from vault_tool.errors import UsageError
-from vault_tool.files import writer
+from vault_tool.files import watcher_presence, writer
 from vault_tool.files.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
@@ -41,7 +41,8 @@ class Turned:
     """What a turn recalls and what becomes of it.
 
     `prompt` is the recalled beats as text. `accepted` candidates are safe in the local queue, where `waiting` turns wait
-    to be written: by the `writer`, a process of its own (`child`), or by whatever writes next (`later`).
+    to be written: by the `writer`, which is the owner of the vault, a process of its own (`child`), or whatever writes next
+    (`later`).
     """
 
     turn_id: str
@@ -50,7 +51,7 @@ class Turned:
     gate: Gate
     accepted: int
     waiting: int
-    writer: Literal["child", "later", ""]
+    writer: Literal["owner", "child", "later", ""]
     freshness: Freshness
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -187,9 +188,16 @@ def _identity(session: str, user: str, world: str, turn: str, text: str, taken: 
     return str(uuid.uuid5(_SPACE, json.dumps([session, user, world, turn, text, taken], sort_keys=True)))
 
 
-def _sent(vault: Context, write: Writes | None) -> Literal["child", "later"]:
-    """Start the process that writes, unless another write shall do it or none may run; one that cannot start is no fault."""
-    if (write or vault.settings.turn_writes) != "child" or vault.machine.owner == "off":
+def _sent(vault: Context, write: Writes | None) -> Literal["owner", "child", "later"]:
+    """Who writes what was accepted: the owner where one is at work, else a process that is started here.
+
+    The next write does it where that is wished, where no process may run, and where none can be started.
+    """
+    if (write or vault.settings.turn_writes) != "child":
+        return "later"
+    if watcher_presence.owner(vault.root) is not None:
+        return "owner"
+    if vault.machine.owner == "off":
         return "later"
     # Asking a child how it is takes an ended one off the system's list.
     _CHILDREN[:] = [child for child in _CHILDREN if child.poll() is None]
