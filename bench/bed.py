@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.floors import truth
-from bench.machine import Failed, git
+from bench.machine import Failed, git, run, vt
 from bench.vault_maker import VaultMaker
 from vault_tool.files.layout import VAULT
 from vault_tool.files.parse import parse
@@ -27,6 +28,10 @@ class Bed:
     path: str
     identity: str
     query: str
+
+    def vt(self, *arguments: str, accept: tuple[int, ...] = (0,), env: Mapping[str, str] | None = None) -> str:
+        """What a command about this vault prints, typed as people type it."""
+        return run([*vt(), "--vault", str(self.root), *arguments], accept=accept, env=env)
 
     @property
     def rebuilds(self) -> int:

@@ -6,10 +6,12 @@ import gc
 import json
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
 import orjson
+import tantivy
 import yaml
 
 from bench.machine import git
@@ -32,6 +34,38 @@ def read_and_parse(root: Path) -> int:
             yaml.load(data.split(b"---\n", 2)[1], Loader=yaml.CSafeLoader)
             heads += 1
     return heads
+
+
+class StockSearch:
+    """The least that a question by words and meaning could cost: stock full text, one product, ten files read.
+
+    `texts` are the notes' by their files; the vectors, one of `width` numbers a note, are random, which costs no less.
+    """
+
+    def __init__(self, texts: Mapping[Path, str], width: int) -> None:
+        schema = tantivy.SchemaBuilder().add_text_field("body").add_integer_field("number", stored=True).build()
+        self._index = tantivy.Index(schema)
+        writer = self._index.writer()
+        for number, text in enumerate(texts.values()):
+            writer.add_document(tantivy.Document(body=text, number=number))
+        writer.commit()
+        writer.wait_merging_threads()
+        self._index.reload()
+        self._files = [*texts]
+        chance = np.random.default_rng(1)
+        self._vectors = chance.random((len(texts), width), np.float32)
+        self._asked = chance.random(width, np.float32)
+
+    def ask(self, question: str) -> int:
+        """One query of these words, one product with every vector, and the ten answers read; how many bytes they have."""
+        searcher = self._index.searcher()
+        query, _ = self._index.parse_query_lenient(question, ["body"])
+        hits = searcher.search(query, 10).hits
+        by_words = [searcher.doc(at)["number"][0] for _, at in hits]
+        scores = self._vectors @ self._asked
+        by_meaning = np.argpartition(scores, -10)[-10:] if len(scores) > 10 else range(len(scores))
+        best = [*dict.fromkeys([*by_words, *map(int, by_meaning)])][:10]
+        return sum(len(self._files[number].read_bytes()) for number in best)
 
 
 def git_status(root: Path) -> str:

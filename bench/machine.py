@@ -37,10 +37,18 @@ def environment() -> dict[str, str]:
     return kept | people | ours
 
 
-def run(arguments: Sequence[str], folder: Path = PROJECT, accept: tuple[int, ...] = (0,)) -> str:
+def run(
+    arguments: Sequence[str], folder: Path = PROJECT, accept: tuple[int, ...] = (0,), env: Mapping[str, str] | None = None
+) -> str:
     """What a command prints; Failed where its exit code is none of `accept`."""
     done = subprocess.run(
-        arguments, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT, check=False
+        arguments,
+        cwd=folder,
+        env=environment() | dict(env or {}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LIMIT,
+        check=False,
     )
     if done.returncode not in accept:
         said = done.stderr.decode("utf-8", "replace").strip() or done.stdout.decode("utf-8", "replace").strip()

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bench import meaning
+from bench import doors, meaning
 from bench.bed import Bed
 from bench.figure import Figure, slow_one
 from bench.machine import child, in_turn, run, vt
@@ -62,12 +62,10 @@ def look(bed: Bed) -> Iterator[Figure]:
 
 
 def recall(bed: Bed) -> Iterator[Figure]:
-    """Questions in a process that stays, and one as people type it."""
+    """Questions in a process that stays."""
     taken = child("recall", bed.root, max(bed.runs, 40))["seconds"]
     yield _figure(bed, "recall", "recall of a question, warm process, freshness vouched for", taken)
     yield _figure(bed, "recall-p95", "the same, of twenty the slowest but one", [slow_one(taken)])
-    (asked,) = in_turn(bed.runs, lambda: _vt(bed, "recall", bed.query), warm=True)
-    yield _figure(bed, "recall-cold", "vt recall QUESTION", asked)
 
 
 def watch(bed: Bed) -> Iterator[Figure]:
@@ -79,18 +77,20 @@ def watch(bed: Bed) -> Iterator[Figure]:
 
 def cold(bed: Bed) -> Iterator[Figure]:
     """Commands as people type them, by turns with an idle Python."""
-    floor, helped, got, found, remembered = in_turn(
+    floor, helped, got, found, asked, remembered = in_turn(
         bed.runs,
         lambda: run([sys.executable, "-c", "pass"]),
         lambda: run([*vt(), "--help"]),
-        lambda: _vt(bed, "get", bed.identity),
-        lambda: _vt(bed, "search", bed.query),
-        lambda: _vt(bed, "remember", f"Typed {uuid.uuid4()}.", "--kind", "fact"),
+        lambda: bed.vt("get", bed.identity),
+        lambda: bed.vt("search", bed.query),
+        lambda: bed.vt("recall", bed.query),
+        lambda: bed.vt("remember", f"Typed {uuid.uuid4()}.", "--kind", "fact"),
         warm=True,
     )
     yield _figure(bed, "help", "vt --help", helped, floor_is=PYTHON, floor=tuple(floor))
     yield _figure(bed, "get", "vt get ID", got, floor_is=PYTHON, floor=tuple(floor))
     yield _figure(bed, "search", "vt search WORDS", found, floor_is=PYTHON, floor=tuple(floor))
+    yield _figure(bed, "recall-cold", "vt recall QUESTION", asked, floor_is=PYTHON, floor=tuple(floor))
     yield _figure(bed, "remember-cold", "vt remember TEXT", remembered, floor_is=PYTHON, floor=tuple(floor))
 
 
@@ -98,9 +98,9 @@ def pages(bed: Bed) -> Iterator[Figure]:
     """Commands that look at the whole vault."""
     checked, made, examined = in_turn(
         bed.rebuilds,
-        lambda: _vt(bed, "status"),
-        lambda: _vt(bed, "core", "--print"),
-        lambda: _vt(bed, "doctor", accept=(0, 1)),
+        lambda: bed.vt("status"),
+        lambda: bed.vt("core", "--print"),
+        lambda: bed.vt("doctor", accept=(0, 1)),
     )
     yield _figure(bed, "status", "vt status", checked)
     yield _figure(bed, "core", "vt core --print", made)
@@ -136,23 +136,32 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
         rebuild: ("rebuild", "rebuild-peak", "derived-size"),
         check: ("check",),
         remember: ("remember", "commit-only"),
-        cold: ("help", "get", "search", "remember-cold"),
+        cold: ("help", "get", "search", "recall-cold", "remember-cold"),
         look: ("get-warm", "search-warm", "edit-search"),
-        recall: ("recall", "recall-p95", "recall-cold"),
+        recall: ("recall", "recall-p95"),
         watch: ("watch-edit", "watch-edit-slowest"),
         pages: ("status", "core", "doctor"),
         write: ("write",),
         embedding: ("embed-local",),
         lookup: ("lookup", "lookup-json"),
         meaning.turns: ("turn", "turn-adds"),
-        meaning.by_vectors: ("memory-warm", "memory-warm-peak", "recall-vectors", "recall-vectors-p95", "embed-cached"),
+        meaning.by_vectors: (
+            "memory-warm",
+            "memory-warm-peak",
+            "recall-vectors",
+            "recall-vectors-p95",
+            "recall-second",
+            "embed-cached",
+        ),
         meaning.cold_by_meaning: ("recall-cold-local",),
+        **doors.MEASURES,
     }
 )
 """Each measure with the names of its figures; the rebuild comes first, for it makes what the others read."""
 
 NAMES = tuple(name for names in MEASURES.values() for name in names)
-WITH_MODEL = MEASURES[embedding] + MEASURES[meaning.cold_by_meaning]
+DOORS = tuple(name for names in doors.MEASURES.values() for name in names)
+WITH_MODEL = MEASURES[embedding] + MEASURES[meaning.cold_by_meaning] + MEASURES[doors.by_owner_local]
 """The figures that take the files of the local model."""
 
 
@@ -169,10 +178,6 @@ def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) ->
 
 def _paired(found: dict[str, Any], floor_is: str) -> dict[str, Any]:
     return {"values": found["seconds"], "floor_is": floor_is, "floor": tuple(found["floor"])}
-
-
-def _vt(bed: Bed, *arguments: str, accept: tuple[int, ...] = (0,)) -> str:
-    return run([*vt(), "--vault", str(bed.root), *arguments], accept=accept)
 
 
 def _megabytes(path: Path) -> float:

@@ -10,12 +10,15 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from vault_tool.model.snapshot import Entry
+
 from bench import floors, meaning_tasks
 from bench.machine import Failed, in_turn, timed
+from bench.prose import Prose
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
 from vault_tool.index.vectors.vector_store import Vector
@@ -109,12 +112,32 @@ def recall(root: Path, runs: int) -> dict[str, Any]:
             return found
 
         vault.vectors.query = query  # type: ignore[method-assign,assignment]
-        taken = []
+        stock = _stock(root, vault, entries) if by_meaning else None
+        taken, floor = [], []
         for question in questions:
             spent = 0.0
             seconds = timed(lambda one=question: gather(vault, Query(query=one, include_global=False)))  # type: ignore[misc]
             taken.append(seconds - spent)
-    return {"seconds": taken[_WARMING:], "by_meaning": by_meaning}
+            if stock is not None:
+                floor.append(timed(lambda one=question: stock.ask(one)))  # type: ignore[misc]
+    return {"seconds": taken[_WARMING:], "floor": floor[_WARMING:], "first": taken[:_WARMING], "by_meaning": by_meaning}
+
+
+def _stock(root: Path, vault: Vault, entries: Sequence[Entry]) -> floors.StockSearch:
+    """The floor of a question, over the same notes and vectors as wide."""
+    texts = {root / one.path: (root / one.path).read_text(encoding="utf-8").split("---\n", 2)[-1] for one in entries}
+    return floors.StockSearch(texts, len(next(iter(vault.vectors.query("width").values()))))
+
+
+def second(root: Path, runs: int) -> dict[str, Any]:
+    """A fresh process's second question by words and meaning, beside those that come later."""
+    with Vault.open(root) as vault:
+        vault.fresh()
+        vault.is_current = lambda: True
+        prose = Prose(11)
+        asked = [" ".join(prose.words(5)) for _ in range(runs + 2)]
+        taken = [timed(lambda one=one: gather(vault, Query(query=one, include_global=False))) for one in asked]  # type: ignore[misc]
+        return {"second": taken[1], "later": taken[2:]}
 
 
 def edit(root: Path, path: str, runs: int) -> dict[str, Any]:
@@ -234,6 +257,7 @@ _TASKS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Callable[[str], Any
     "remember": (remember, (Path, Path, int)),
     "look": (look, (Path, str, str, int)),
     "recall": (recall, (Path, int)),
+    "second": (second, (Path, int)),
     "edit": (edit, (Path, str, int)),
     "watch-edit": (watch_edit, (Path, str, int)),
     "write": (write, (Path, int)),

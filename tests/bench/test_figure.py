@@ -21,8 +21,8 @@ def test_a_ratio_is_of_medians_and_decides_a_target() -> None:
 
 
 def test_an_absolute_target_ignores_the_floor() -> None:
-    assert _figure("help", (0.14, 0.15, 0.2), (0.001,)).ok is True
-    assert _figure("help", (0.16, 0.16), (1.0,)).ok is False
+    assert _figure("memory-warm-peak", (536.0,), (1.0,)).ok is True
+    assert _figure("memory-warm-peak", (538.0, 539.0), (1000.0,)).ok is False
 
 
 def test_a_target_holds_up_to_its_size() -> None:
@@ -31,12 +31,10 @@ def test_a_target_holds_up_to_its_size() -> None:
     assert _figure("remember", (3.0,), (1.0,), notes=100_000).ok is False
 
 
-def test_a_larger_vault_may_have_another_target_and_a_time_counts_as_it_is_printed() -> None:
-    assert _figure("recall-p95", (0.0154,), notes=10_000).ok is True
-    assert _figure("recall-p95", (0.0156,), notes=10_000).ok is False
-    assert _figure("recall-p95", (0.0156,), notes=100_000).ok is True
-    assert _figure("recall-p95", (0.041,), notes=100_000).ok is False
-    assert _figure("turn-adds", (0.00504,)).ok is False
+def test_a_larger_vault_may_have_another_target_and_a_ratio_counts_as_it_is_printed() -> None:
+    assert _figure("recall-vectors-p95", (6.004,), (1.0,), notes=10_000).ok is True
+    assert _figure("recall-vectors-p95", (6.006,), (1.0,), notes=10_000).ok is False
+    assert _figure("recall-vectors-p95", (3.1,), (1.0,), notes=100_000).ok is False
     assert _figure("embed-cached", (0.0, 0.0)).ok is True
     assert _figure("embed-cached", (1.0, 1.0)).ok is False
 

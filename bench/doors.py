@@ -1,0 +1,170 @@
+"""What an owner is worth: commands that it answers, an agent's client by it and alone, and what a death of it costs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from bench import meaning
+from bench.bed import Bed
+from bench.figure import Figure
+from bench.machine import LIMIT, Failed, environment, in_turn, run, timed, vt
+from vault_tool.files import watcher_presence
+
+PYTHON = "start of Python"
+SDK = "import of the protocol's library"
+
+# What a server has to import before it can say a word.
+_SDK_IMPORT = "import mcp.server.lowlevel.server, mcp.server.stdio"
+_ALONE = {"VAULT_OWNER": "off"}
+_OPENING = (
+    {"id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"},
+    }},
+    {"method": "notifications/initialized"},
+    {"id": 2, "method": "tools/list"},
+)  # fmt: skip
+_LOOK = 0.005
+
+
+def by_owner(bed: Bed) -> Iterator[Figure]:
+    """Commands as people and hooks type them where an owner is warm, and an agent's client that comes, by turns."""
+    with owner_of(bed.root):
+        floor, got, found, asked, listed = in_turn(
+            bed.runs,
+            _python,
+            lambda: bed.vt("get", bed.identity),
+            lambda: bed.vt("search", bed.query),
+            lambda: bed.vt("recall", bed.query),
+            lambda: _first_list(bed.root),
+            warm=True,
+        )
+    more: Mapping[str, Any] = {"floor_is": PYTHON, "floor": tuple(floor)}
+    yield _figure(bed, "owner-get", "vt get ID, answered by the owner", got, **more)
+    yield _figure(bed, "owner-search", "vt search WORDS, answered by the owner", found, **more)
+    yield _figure(bed, "owner-recall", "vt recall QUESTION, answered by the owner", asked, **more)
+    yield _figure(bed, "mcp-owner", "a client's first answer and list of tools, by the owner", listed, **more)
+
+
+def by_owner_local(bed: Bed) -> Iterator[Figure]:
+    """A question that the owner answers by words and meaning, its model warm."""
+    models = meaning.models_here()
+    if models is None:
+        return
+    with meaning.by_local_model(bed, models), owner_of(bed.root):
+        floor, asked = in_turn(bed.runs, _python, lambda: meaning.ask(bed), warm=True)
+    what = "vt recall QUESTION by the local model, answered by the owner"
+    yield _figure(bed, "owner-recall-local", what, asked, floor_is=PYTHON, floor=tuple(floor))
+
+
+def without(bed: Bed) -> Iterator[Figure]:
+    """An agent's client that finds no owner: where none may be, and where the first one is started for it."""
+    _stop(bed.root)
+    floor, alone, first = in_turn(
+        bed.rebuilds,
+        lambda: run([sys.executable, "-c", _SDK_IMPORT]),
+        lambda: _first_list(bed.root, _ALONE),
+        lambda: _first_list(bed.root),
+        lambda: _stop(bed.root),
+        warm=True,
+    )[:3]
+    more: Mapping[str, Any] = {"floor_is": SDK, "floor": tuple(floor)}
+    yield _figure(bed, "mcp-alone", "a client's first answer and list of tools, where no owner may be", alone, **more)
+    yield _figure(bed, "mcp-first", "the same, an owner being started for it", first, **more)
+
+
+def death(bed: Bed) -> Iterator[Figure]:
+    """An owner killed: the next command, beside one on a vault that has none, and the next owner."""
+    after, without_one, stands = [], [], []
+    for _ in range(bed.rebuilds):
+        with owner_of(bed.root) as pid, _client(bed.root) as client:
+            _exchange(client, _OPENING)
+            os.kill(pid, signal.SIGKILL)
+            begun = time.monotonic()
+            after.append(timed(lambda: bed.vt("get", bed.identity)))
+            while (now := watcher_presence.owner(bed.root)) is None or now.pid == pid or not now.protocol:
+                _give_up_after(begun)
+                time.sleep(_LOOK)
+            stands.append(time.monotonic() - begun)
+        without_one.append(timed(lambda: bed.vt("get", bed.identity, env=_ALONE)))
+    alike = {"floor_is": "the same where there is none", "floor": tuple(without_one)}
+    yield _figure(bed, "death-get", "vt get ID right after its owner was killed", after, **alike)
+    yield _figure(bed, "death-owner", "until another owner stands, where a client is connected", stands)
+
+
+@contextmanager
+def owner_of(root: Path) -> Iterator[int]:
+    """An owner in the background, warm, for as long as it is needed: its process."""
+    run([*vt(), "--vault", str(root), "owner", "--background"])
+    begun = time.monotonic()
+    while (found := watcher_presence.owner(root)) is None or not found.warm:
+        _give_up_after(begun)
+        time.sleep(_LOOK)
+    try:
+        yield found.pid
+    finally:
+        _stop(root)
+
+
+def _stop(root: Path) -> None:
+    run([*vt(), "--vault", str(root), "owner", "--stop"])
+
+
+def _first_list(root: Path, env: Mapping[str, str] | None = None) -> None:
+    """From the start of `vt mcp` until it has listed its tools."""
+    with _client(root, env) as process:
+        _exchange(process, _OPENING)
+
+
+@contextmanager
+def _client(root: Path, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    command = [*vt(), "mcp", "--vault", str(root)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, env=environment() | dict(env or {}), **pipes) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def _exchange(process: subprocess.Popen[bytes], messages: tuple[Mapping[str, Any], ...]) -> None:
+    """Say what opens a conversation, and read until the last question is answered."""
+    assert process.stdin is not None and process.stdout is not None
+    for message in messages:
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        process.stdin.flush()
+        while "id" in message and (line := process.stdout.readline()):
+            if json.loads(line).get("id") == message["id"]:
+                break
+        else:
+            if "id" in message:
+                raise Failed(f"`vt mcp` ended before it answered {message['method']}")
+
+
+def _python() -> None:
+    run([sys.executable, "-c", "pass"])
+
+
+def _give_up_after(begun: float) -> None:
+    if time.monotonic() - begun > LIMIT:
+        raise Failed("no owner came up")
+
+
+def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) -> Figure:
+    return Figure(name=name, what=what, notes=bed.notes, values=tuple(values), **more)
+
+
+MEASURES: Mapping[Callable[[Bed], Iterator[Figure]], tuple[str, ...]] = {
+    by_owner: ("owner-get", "owner-search", "owner-recall", "mcp-owner"),
+    by_owner_local: ("owner-recall-local",),
+    without: ("mcp-alone", "mcp-first"),
+    death: ("death-get", "death-owner"),
+}
