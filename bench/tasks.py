@@ -14,14 +14,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from vault_tool.model.snapshot import Entry
-
 from bench import floors, meaning_tasks
 from bench.machine import Failed, in_turn, timed
 from bench.prose import Prose
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
 from vault_tool.index.vectors.vector_store import Vector
+from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
 from vault_tool.verbs.recall.engine import Query, gather
