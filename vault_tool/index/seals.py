@@ -111,6 +111,22 @@ class SealedFile:
         yield
         self.renew_seal(nonce, synced=synced)
 
+    def replace(self, data: bytes, nonce: str, *, synced: bool = True) -> None:
+        """Write a file whole and vouch for it; the caller holds its lock. Raises StorageError. `synced` as for `renew_seal`."""
+        make_way(self.path)
+        clear_temporaries(self.path)
+        atomic.write(self.path, data, durable=False)
+        self.renew_seal(nonce, synced=synced)
+
+    def json(self, nonce: str | None = None) -> Any:
+        """What a file of JSON holds; None where it is not as we left it, or of another build than `nonce`."""
+        if self.state(nonce) is not IndexState.INTACT:
+            return None
+        try:
+            return orjson.loads(self.path.read_bytes())
+        except (OSError, ValueError):
+            return None
+
     def _write_seal(self, seal: dict[str, Any]) -> None:
         """Write the seal in place: renaming over a file waits for the disk on some systems, and a torn seal seals nothing."""
         with atomic.storage(self.seal.name):

@@ -215,9 +215,7 @@ class Store:
         except sqlite3.DatabaseError:
             return False
         try:
-            return bool(catalog.rows("PRAGMA quick_check") == [("ok",)] and catalog.meta("nonce"))
-        except StorageError:
-            return False
+            return catalog.sound() and bool(catalog.meta("nonce"))
         finally:
             catalog.close()
 

@@ -13,7 +13,7 @@ from tests.git_repos import write
 from tests.index.vaults import make, note
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.index.vectors import maintenance, vector_set
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors.service import Vectors
 
 DAY = 86400.0
 

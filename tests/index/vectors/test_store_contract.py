@@ -17,10 +17,10 @@ from tests.git_repos import write
 from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, nearly_agrees, vectors_of
 from vault_tool.config import PERSPECTIVES
-from vault_tool.index.vectors.chroma_store import ChromaStore
+from vault_tool.index.vectors.chroma import ChromaStore
 from vault_tool.index.vectors.exact_search import ExactStore
+from vault_tool.index.vectors.service import Vectors
 from vault_tool.index.vectors.vector_store import VectorStore, Where
-from vault_tool.index.vectors.vectors import Vectors
 
 KINDS = ("exact", "chroma", "server")
 STORES: tuple[type[VectorStore], ...] = (ExactStore, ChromaStore)

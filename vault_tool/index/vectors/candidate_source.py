@@ -12,11 +12,11 @@ from vault_tool.machine import EXACT
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors import chroma_client, chroma_store
-    from vault_tool.index.vectors.chroma_store import ChromaStore
+    from vault_tool.index.vectors import chroma, chroma_client
+    from vault_tool.index.vectors.chroma import ChromaStore
 else:
     chroma_client = deferred("vault_tool.index.vectors.chroma_client")  # 10 ms, for those who chose Chroma
-    chroma_store = deferred("vault_tool.index.vectors.chroma_store")  # as above
+    chroma = deferred("vault_tool.index.vectors.chroma")  # as above
 
 
 class CandidateSource:
@@ -69,13 +69,13 @@ class CandidateSource:
 
         return propose
 
-    def _asked(self) -> chroma_store.ChromaStore | None:
+    def _asked(self) -> chroma.ChromaStore | None:
         found = self._sets.found()
         if not self.approximate or found is None:
             return None
         if self._chroma is None or self._chroma.vectors is not found[0]:
             self.close()
-            self._chroma = chroma_store.ChromaStore(
+            self._chroma = chroma.ChromaStore(
                 chroma_client.home(self.store, self._root, self._cache), found[0], self._instructions
             )
         return self._chroma

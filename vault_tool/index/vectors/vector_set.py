@@ -16,10 +16,9 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.index.seals import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import first_passages, rows
 from vault_tool.index.vectors.first_passages import Copies
-from vault_tool.index.vectors.ledger_file import FORMAT
 from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header, Mapped, Rows
-from vault_tool.index.vectors.vector_ledger import Partition, VectorLedger
+from vault_tool.index.vectors.vector_ledger import FORMAT, TABLES, Partition, VectorLedger
 from vault_tool.index.vectors.vector_store import Matrix
 from vault_tool.util.text import slug
 
@@ -269,7 +268,7 @@ class VectorSet:
         nonce = secrets.token_hex(8)
         made = self.folder / f"ledger.{nonce}.tmp"
         try:
-            ledger = VectorLedger.open(made, new=True)
+            ledger = VectorLedger.open(made, tables=TABLES)
         except sqlite3.DatabaseError as fault:
             raise StorageError(f"the vectors' ledger cannot be made: {fault}", "look at the free space of `_cache`") from fault
         try:

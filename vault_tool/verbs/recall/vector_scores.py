@@ -19,8 +19,8 @@ from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.exact_search import PerspectiveScores, Similarities
+    from vault_tool.index.vectors.service import Vectors
     from vault_tool.index.vectors.vector_store import Background, Vector
-    from vault_tool.index.vectors.vectors import Vectors
 
 T = TypeVar("T")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sqlite3
 import threading
@@ -17,13 +16,14 @@ from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
 from vault_tool.files.disk_changes import trusted_stat
 from vault_tool.files.reader import Listing, Reader, Scan
-from vault_tool.index.authorship import Beliefs, HistoryDelta
-from vault_tool.index.catalog import failure
-from vault_tool.index.lexical_documents import Builder
-from vault_tool.index.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
+from vault_tool.index.authorship import HistoryDelta
+from vault_tool.index.database import failure
+from vault_tool.index.fulltext.index_format import Builder
+from vault_tool.index.refresh.attribution import Attribution
+from vault_tool.index.refresh.diff import digest_of_faults
+from vault_tool.index.refresh.ingest import Bulk
+from vault_tool.index.refresh.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard
-from vault_tool.index.storing import Bulk
-from vault_tool.model.problems import Problem
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.gc_paused import no_collection
 
@@ -91,8 +91,8 @@ def _fill(
         vanished = 0
         with no_collection():
             head = facts.get("head", "")
-            beliefs = Beliefs(repo, head, now, history.came)
-            for one in _all(root, scan, config, repo, head, beliefs, progress):
+            attribution = Attribution(repo, head, now, history.came)
+            for one in _all(root, scan, config, repo, head, attribution, progress):
                 if one is None:
                     vanished += 1
                     continue
@@ -101,7 +101,7 @@ def _fill(
                 bulk.add(one)
                 if one.text is not None:
                     builder.add(one.text)
-        own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": faults_digest(scan.faults)}
+        own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": digest_of_faults(scan.faults)}
         # Both write without holding Python's lock, so that neither waits for the other.
         with _concurrently(builder.finish):
             bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own}, history)
@@ -110,18 +110,13 @@ def _fill(
     return vanished
 
 
-def faults_digest(faults: tuple[Problem, ...]) -> str:
-    """What tells one walk's findings from another's."""
-    return hashlib.blake2b(repr(faults).encode("utf-8", "replace"), digest_size=8).hexdigest() if faults else ""
-
-
 def _all(
     root: Path,
     scan: Scan,
     config: Config,
     repo: git.Repo | None,
     commit: str,
-    beliefs: Beliefs,
+    attribution: Attribution,
     progress: Progress | None,
 ) -> Iterator[Seen | None]:
     """Every file in the order of its path, those that need HEAD's text last; None for one that vanished meanwhile."""
@@ -144,9 +139,9 @@ def _all(
             if one is not None and one.kind == UNREADABLE:
                 broken.append(one)
             elif one is not None:
-                yield from beliefs.of(without([one], forgotten))
+                yield from attribution.of(without([one], forgotten))
     # Together, because git is asked once for all of them.
-    yield from beliefs.of(without(with_head(broken, repo, commit, config.types), forgotten))
+    yield from attribution.of(without(with_head(broken, repo, commit, config.types), forgotten))
     if progress is not None:
         progress(total, total)
 

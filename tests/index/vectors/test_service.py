@@ -17,10 +17,10 @@ from tests.index.vaults import WORDS, change, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.vectors import rows, texts
+from vault_tool.index.vectors import passages, rows
 from vault_tool.index.vectors.rows import Header
+from vault_tool.index.vectors.service import Vectors
 from vault_tool.index.vectors.vector_store import StoreUnavailable, Where
-from vault_tool.index.vectors.vectors import Vectors
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
@@ -50,7 +50,7 @@ def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_text_may_be_the_first_passage_of_one_note_and_a_later_one_of_another(tmp_path: Path) -> None:
-    one, other = texts.keys_of(["Kelp dries.", "Walls stand."]), texts.keys_of(["Walls stand.", "Kelp dries."])
+    one, other = passages.keys_of(["Kelp dries.", "Walls stand."]), passages.keys_of(["Walls stand.", "Kelp dries."])
     assert len({*one, *other}) == 4
     file = tmp_path / "rows.vec"
     rows.create(file, Header("made up", 4))
@@ -65,7 +65,7 @@ def test_first_passages_are_gathered_for_who_asks_again_and_added_to_as_rows_com
     file = tmp_path / "rows.vec"
     rows.create(file, Header("made up", 8))
     vectors = numpy.random.default_rng(1).standard_normal((9000, 8)).astype(numpy.float32)
-    keys = [key for n in range(3000) for key in texts.keys_of([f"{n} a", f"{n} b", f"{n} c"])]
+    keys = [key for n in range(3000) for key in passages.keys_of([f"{n} a", f"{n} b", f"{n} c"])]
     rows.append(file, 8, 0, keys[:3000], vectors[:3000])
     before = rows.opened(file, 8, 3000)
     assert before is not None and before.heads() is None
@@ -86,7 +86,7 @@ def test_a_mapped_file_is_read_as_before_once_its_first_passages_are_gathered(tm
     file, count, size = tmp_path / "rows.vec", 11_000, 384
     rows.create(file, Header("made up", size))
     vectors = numpy.random.default_rng(2).standard_normal((count, size)).astype(numpy.float32)
-    rows.append(file, size, 0, [key for n in range(count // 2) for key in texts.keys_of([f"{n} a", f"{n} b"])], vectors)
+    rows.append(file, size, 0, [key for n in range(count // 2) for key in passages.keys_of([f"{n} a", f"{n} b"])], vectors)
     assert file.stat().st_size > rows._SMALL_BYTES
     opened = rows.opened(file, size, count)
     assert opened is not None and opened.heads() is None

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
-from vault_tool.index.lexical_text import SearchDocument
+from vault_tool.index.fulltext.documents import SearchDocument
+from vault_tool.index.fulltext.inverted_index import NOT_CALLED, Called, InvertedIndex, TextHit
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.store import Replaced, Store
-from vault_tool.index.storing import transaction
 from vault_tool.util.native_errors import NoPanics
 
 # Up to so many waiting changes are cheaper to answer for from beside the index than to write.
@@ -55,13 +54,13 @@ class Spoilt(Exception):
     """The full-text index cannot be trusted: it must be built anew."""
 
 
-class Search:
+class TextSearch:
     """The full-text index that belongs to a catalogue's build."""
 
     def __init__(self, shelf: Store, config: Config) -> None:
         self._store = shelf
         self._config = config
-        self._open: tuple[SealedFile, list[list[Any]], Lexical] | None = None
+        self._open: tuple[SealedFile, list[list[Any]], InvertedIndex] | None = None
         self._typical: tuple[str, float] | None = None
         self._held = False
         self._looked_at: Catalog | None = None
@@ -93,7 +92,7 @@ class Search:
         types: Collection[str] | None,
         near: bool = False,
         waiting: bool = False,
-    ) -> list[LexicalHit]:
+    ) -> list[TextHit]:
         """The best files for a person's text as of the last refresh. Raises Spoilt when the index must be built anew."""
         # In this order: what another process commits between the two is in the index by the time it is opened.
         pending = catalog.pending() if waiting else {}
@@ -163,7 +162,7 @@ class Search:
             index.apply(catalog.pending())
         self._open = part, part.fingerprint(), index
         # Only now: a crash before this writes the same documents once more, which changes nothing.
-        with self._store.writing(catalog), transaction(catalog.connection):
+        with self._store.writing(catalog), catalog.transaction():
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
 
     @contextmanager
@@ -177,7 +176,7 @@ class Search:
             discard(self.part(catalog.nonce).seal)
             raise Spoilt from fault
 
-    def _index(self, catalog: Catalog, locked: bool = False) -> Lexical:
+    def _index(self, catalog: Catalog, locked: bool = False) -> InvertedIndex:
         """The open index, as it was last committed by whatever process."""
         if self._open is not None and self._looked_at is catalog:
             return self._open[2]
@@ -192,7 +191,7 @@ class Search:
             state = self._looked_again(part, nonce)
         self._open = None
         try:
-            index = Lexical(part.path, self._config.language)
+            index = InvertedIndex(part.path, self._config.language)
         except (OSError, ValueError) as fault:
             raise Spoilt from fault
         if state is IndexState.SPOILT or (state is IndexState.INTERRUPTED and not self._adds_up(catalog, index)):
@@ -206,7 +205,7 @@ class Search:
             return part.state(nonce)
         return part.state(nonce)
 
-    def _adds_up(self, catalog: Catalog, index: Lexical) -> bool:
+    def _adds_up(self, catalog: Catalog, index: InvertedIndex) -> bool:
         """Whether an index that a crash interrupted holds all documents but those that still wait."""
         counts = catalog.counts()
         return abs(index.count - counts.documents) <= len(catalog.pending())

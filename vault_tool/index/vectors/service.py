@@ -14,14 +14,14 @@ from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultErr
 from vault_tool.files import git, secrets
 from vault_tool.files.layout import CACHE
 from vault_tool.index.embedding.embedder import Embedder, Role
-from vault_tool.index.rebuild import Index
 from vault_tool.index.seals import lock
+from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors import calibration, vector_set
 from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged
 from vault_tool.index.vectors.candidate_source import CandidateSource
 from vault_tool.index.vectors.exact_search import ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.maintenance import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
-from vault_tool.index.vectors.passage_notes import Notes
+from vault_tool.index.vectors.passages import Notes
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.status import SetStatus, VectorStatus
 from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
