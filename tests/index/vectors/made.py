@@ -18,8 +18,8 @@ from vault_tool.files import git
 from vault_tool.index.embedding.embedder import Embedded, Embedder, Role
 from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors import passages
+from vault_tool.index.vectors.hits import GENERAL, Matrix, VectorHit
 from vault_tool.index.vectors.service import Vectors
-from vault_tool.index.vectors.vector_store import GENERAL, Matrix, VectorHit
 from vault_tool.util.clock import Clock
 
 _WORD = re.compile(r"\w+")

@@ -21,8 +21,8 @@ from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.errors import Busy
 from vault_tool.index.seals import lock
 from vault_tool.index.vectors import chroma, chroma_client
+from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.index.vectors.service import Vectors
-from vault_tool.index.vectors.vector_store import StoreUnavailable
 
 
 def _segment_files(root: Path) -> list[Path]:

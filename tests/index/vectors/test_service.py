@@ -18,9 +18,9 @@ from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.vectors import passages, rows
+from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.index.vectors.rows import Header
 from vault_tool.index.vectors.service import Vectors
-from vault_tool.index.vectors.vector_store import StoreUnavailable, Where
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
@@ -136,22 +136,6 @@ def test_what_is_behind_is_counted_and_caught_up_in_parts(tmp_path: Path) -> Non
     assert vectors.catch_up(progress=lambda done, total: seen.append((done, total))).whole
     assert seen == [(24, 24)]
     assert vectors.missing_count() == 0
-
-
-def test_filters(tmp_path: Path) -> None:
-    root = make(tmp_path / "v")
-    write(root, "vault/late.md", note(77, observed="2026-12-01T00:00:00+02:00", project="forge", subjects="[Iron]"))
-    vectors = vectors_of(root, Words())
-    vectors.catch_up()
-
-    def paths(**asked: object) -> set[str]:
-        return {hit.path for hit in vectors.search(vectors.query("amber"), 100, Where(**asked))}  # type: ignore[arg-type]
-
-    assert paths(subjects=("iron",)) == paths(project="forge") == paths(since="2026-11-30T22:00:00+00:00") == {"vault/late.md"}
-    assert paths(classes=("subject",)) == {"vault/subjects/stone.md", "vault/subjects/wood.md"}
-    assert paths(subjects=("rock",)) == {"vault/subjects/stone.md"}
-    assert paths(types=("fact",)) == {path_of(n) for n in (0, 4, 8)}
-    assert len(paths(until="2026-11-20T10:00:00+00:00")) == 12
 
 
 def test_each_perspective_has_its_vectors(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import orjson
 
 from vault_tool.errors import StorageError
 from vault_tool.index.seals import discard, make_way
-from vault_tool.index.vectors.vector_store import StoreUnavailable
+from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
 

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
 from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet, VectorView
-from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.background import Future
 from vault_tool.util.deferred import deferred
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 else:
     np = deferred("numpy")  # 0.2 s
 
+# The least deviation that cosines are measured by.
+_LEAST = 0.02
 _FIRST_LOOK = 40
 _MORE = 4
 _AT_ONCE = 16
@@ -200,6 +202,10 @@ class Similarities:
             head[headless] = whole[headless]
             yield PerspectiveScores(angle.perspective, there, head, np.maximum.reduceat(cosines, begins), whole)
 
+    def windows(self, sentences: Matrix, known: Background, small: float) -> Windows:
+        """How near each note is to the sentences of a conversation; see `Windows`."""
+        return Windows(self, sentences, known, small)
+
     def first_passages(self) -> tuple[Numbers, Matrix]:
         """The rows of all first passages, ascending, with their vectors, as the first perspective has them."""
         return self._angles[0].first_passages
@@ -234,20 +240,43 @@ class Similarities:
         return found
 
 
+class Windows:
+    """How near each note is to the sentences of a conversation, and to each two of them that follow each other.
+
+    Of each first passage the deviations above what the sentence, or the pair, that it is nearest to has in common
+    with any note. A small vault's own mean stands beside what is known of unrelated texts, worth `small` texts.
+    """
+
+    def __init__(self, found: Similarities, sentences: Matrix, known: Background, small: float) -> None:
+        self._found = found
+        self._numbers, vectors = found.first_passages()
+        cosines = vectors @ sentences.T
+        # A pair's vector is the mean of its two, so that its cosines follow from theirs.
+        lengths = np.maximum(np.linalg.norm(sentences[:-1] + sentences[1:], axis=1), _LEAST)
+        cosines = np.hstack([cosines, (cosines[:, :-1] + cosines[:, 1:]) / lengths])
+        share = len(cosines) / (len(cosines) + small)
+        mean = share * cosines.mean(axis=0) + (1 - share) * known.mean
+        # What is foreign to a vault is far from all of it alike: by so narrow a spread something would always stand out.
+        deviation = np.maximum(cosines.std(axis=0), max(known.sd, _LEAST))
+        self._deviations: Vector = ((cosines - mean) / deviation).max(axis=1)
+
+    def leading(self, limit: int) -> list[str]:
+        """The paths of the nearest notes, best first."""
+        return [hit.path for hit in self._found.best_of(self._numbers, self._deviations, limit)]
+
+    def of(self, paths: Collection[str]) -> dict[str, float]:
+        """The deviations of each of these notes whose first passage has a vector."""
+        rows = self._found.head_rows(paths)
+        at = np.searchsorted(self._numbers, list(rows.values()))
+        return dict(zip(rows, self._deviations[at].tolist(), strict=True))
+
+
 class ExactStore:
     """Search over every row of one set. Raises StoreUnavailable where the set cannot be read now."""
-
-    name = "exact"
-    approximate = False
 
     def __init__(self, vectors: VectorSet, instructions: Mapping[str, str]) -> None:
         self._set = vectors
         self._instructions = instructions
-
-    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
-        """See `VectorStore`."""
-        found = self.similarities(queries)
-        return found.top(limit, self._ledger().matching(within) if within else None)
 
     def similarities(self, queries: Mapping[str, Vector], candidates: Candidates | None = None) -> Similarities:
         """The cosine of each question (by perspective) with every text embedded for that perspective."""

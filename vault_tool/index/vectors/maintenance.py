@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
 from vault_tool.index.export import ExportedFile
 from vault_tool.index.seals import IndexState, SealedFile, discard
-from vault_tool.index.vectors import calibration, vector_set
+from vault_tool.index.vectors import sets
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 
@@ -27,7 +26,6 @@ KEEP = 30 * 86400.0
 # Seconds after its last use when another model's set is removed.
 OLD_SET = 30 * 86400.0
 
-_BACKGROUND_SHARE = 0.1
 _DEAD_SHARE = 0.3
 _FEW_DEAD = 1000
 
@@ -76,7 +74,7 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
         "updated": updated,
         "calibration": {name: partition.background for name, partition in partitions.items()},
         "files": {
-            name: f"{CACHE}/{vector_set.FOLDER}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()
+            name: f"{CACHE}/{sets.FOLDER}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()
         },
         "count": len(entries),
         "entries": entries,
@@ -95,29 +93,9 @@ def compact_if_due(vectors: VectorSet, now: float) -> None:
         ledger.forget_keys(dropped)
 
 
-def calibrate(vectors: VectorSet) -> None:
-    """Measure the background of each partition that has grown enough since it was measured last."""
-    for instruction, partition in vectors.ledger().partitions().items():
-        known = vectors.ledger().meta(f"measured {partition.number}")
-        if known and abs(partition.rows - int(known)) <= _BACKGROUND_SHARE * int(known):
-            continue
-        view = vectors.view(instruction)
-        if view is None or partition.rows < calibration.ENOUGH:
-            continue
-        sample = [
-            (key, row) for key, row in vectors.ledger().sample(partition.number, calibration.SAMPLE) if row < len(view.rows)
-        ]
-        owners = vectors.ledger().owners([key for key, _ in sample])
-        whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
-        found = calibration.measured(view.rows.vectors[[row for _, row in sample]], whose)
-        with vectors.writing() as ledger, ledger.transaction():
-            ledger.put_partition(replace(ledger.partition(instruction), background=found))
-            ledger.say(**{f"measured {partition.number}": str(partition.rows)})
-
-
 def discard_old(cache: Path, serving: Path, now: float) -> None:
     """Remove the sets of other models that were not written to for long."""
-    for folder, _, _ in vector_set.folders(cache):
+    for folder, _, _ in sets.folders(cache):
         with suppress(OSError):
             if folder != serving and now - max(file.stat().st_mtime for file in folder.iterdir()) > OLD_SET:
                 discard(folder)
@@ -136,7 +114,7 @@ def erase(cache: Path, paths: Collection[str], wait: float) -> None:
 
     Chroma's copy below `cache` is removed whole: it is made again from the sets. Raises Busy and StorageError.
     """
-    for folder, model, dimensions in vector_set.folders(cache):
+    for folder, model, dimensions in sets.folders(cache):
         vectors = VectorSet(folder, model, dimensions, wait)
         try:
             with vectors.writing() as ledger, ledger.transaction():

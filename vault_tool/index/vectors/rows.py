@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import orjson
 
 from vault_tool.errors import StorageError
-from vault_tool.index.vectors.vector_store import Matrix
+from vault_tool.index.vectors.hits import Matrix
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all

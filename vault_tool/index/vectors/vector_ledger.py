@@ -14,8 +14,8 @@ import orjson
 
 from vault_tool.errors import StorageError
 from vault_tool.index.database import Database, marks
+from vault_tool.index.vectors.hits import Background
 from vault_tool.index.vectors.rows import KEY_BYTES, Print
-from vault_tool.index.vectors.vector_store import Background, Where
 
 _MOST_TOUCHED = 10_000
 # Seconds after which a text that was refused is tried again: the first time, and at most.
@@ -55,7 +55,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is embedded of one file: the keys of its texts in order, and what a filter may ask of it."""
+    """What is embedded of one file: the keys of its texts in order, and what Chroma's filters may ask of it."""
 
     path: str
     id: str
@@ -142,7 +142,7 @@ class VectorLedger(Database):
         )
 
     def refuse(self, partition: int, reasons: Mapping[bytes, str], at: float) -> None:
-        """Keep that these texts got no vector, and do not want them for a while: a minute, then as `forgive` says."""
+        """Keep that these texts got no vector, and do not want them for a while: a minute, then as `retry_refused` says."""
         query = "SELECT key FROM refused WHERE lane = ? AND key IN ({})"
         if reasons.keys() - {row[0] for row in self.rows_in(query, reasons, partition)}:
             self.say(doubted="1", pause=str(_FIRST_PAUSE), again=str(at + _FIRST_PAUSE))
@@ -154,7 +154,7 @@ class VectorLedger(Database):
         """Whether texts were refused that were not tried again since: it may have been the model's fault and not theirs."""
         return self.meta("doubted") == "1"
 
-    def forgive(self, now: float, *, at_once: bool = False) -> None:
+    def retry_refused(self, now: float, *, at_once: bool = False) -> None:
         """Want again what was refused, if the pause is over or `at_once`; the next pause is twice as long, at most a day."""
         pause = float(self.meta("pause") or _FIRST_PAUSE)
         again = float(self.meta("again") or 0)
@@ -296,24 +296,6 @@ class VectorLedger(Database):
             query = f"SELECT count(DISTINCT o.path) FROM wanted w JOIN owners o ON o.key = w.key WHERE w.lane IN ({marks(asked)})"
             self._behind[1][asked] = int(self.rows(query, asked)[0][0])
         return self._behind[1][asked]
-
-    def matching(self, within: Where) -> set[str]:
-        """The paths of the notes that are as asked."""
-        parts: list[str] = []
-        values: list[str] = []
-        for column, wanted in (("class", within.classes), ("type", within.types)):
-            if wanted:
-                parts.append(f"{column} IN ({marks(wanted)})")
-                values.extend(wanted)
-        if within.subjects:
-            parts.append("(" + " OR ".join(["instr(subjects, ?)"] * len(within.subjects)) + ")")
-            values.extend(f"\n{name}\n" for name in within.subjects)
-        for test, asked in (("project = ?", within.project), ("at >= ?", within.since), ("at <> '' AND at <= ?", within.until)):
-            if asked:
-                parts.append(test)
-                values.append(asked)
-        where = " AND ".join(parts) or "1"
-        return {row[0] for row in self.rows(f"SELECT path FROM notes WHERE {where}", values)}
 
     def to_mirror(self, store: str, partition: int, limit: int) -> list[tuple[str, int]]:
         """Notes, whole in a partition, that a store does not have as they are now, each with how many passages it has there."""

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,13 +15,10 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.index.seals import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import first_passages, rows
 from vault_tool.index.vectors.first_passages import Copies
+from vault_tool.index.vectors.hits import Matrix
 from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header, Mapped, Rows
 from vault_tool.index.vectors.vector_ledger import FORMAT, TABLES, Partition, VectorLedger
-from vault_tool.index.vectors.vector_store import Matrix
-from vault_tool.util.text import slug
-
-FOLDER = "vectors"
 
 # Seconds to wait for another process's batch before reading beside it.
 _QUICK_WAIT = 0.2
@@ -106,7 +102,7 @@ class VectorSet:
             if not self._as_left(partition):
                 self._looked_again(instruction, partition)
 
-    def want(self, instructions: Sequence[str]) -> None:
+    def want(self, instructions: Collection[str]) -> None:
         """Have a partition for each instruction; every text is wanted in a new one."""
         if not set(instructions) - self.ledger().partitions().keys():
             return
@@ -302,7 +298,7 @@ class VectorSet:
         What a later version of this tool wrote is neither read nor touched.
         """
         found: dict[str, Path] = {}
-        for file in sorted(self.folder.glob(f"rows-{rows.VERSION}-*.vec"), key=_size):
+        for file in sorted(self.folder.glob(f"rows-{rows.VERSION}-*.vec"), key=size_of):
             said = rows.header(file) if file.is_file() else None
             if said is not None and said.version > rows.VERSION:
                 continue
@@ -400,65 +396,14 @@ class VectorSet:
         return file
 
 
-def folder_of(cache: Path, model: str, dimensions: int) -> Path:
-    """Where the vectors of one model are kept."""
-    return cache / FOLDER / f"{_stem(model)}-{dimensions}"
-
-
-def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]]:
-    """The sets that there are, of all models or of one: folder, model and dimensions, the last written first."""
-    found: list[tuple[float, Path, str, int]] = []
-    for folder in (cache / FOLDER).glob("*-*" if model is None else f"{_stem(model)}-*"):
-        headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
-        said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
-        if said is not None and folder == folder_of(cache, said.model, said.dimensions):
-            found.append((_last_written(folder), folder, said.model, said.dimensions))
-    return [one[1:] for one in sorted(found, key=lambda one: (-one[0], str(one[1])))]
-
-
-def _last_written(folder: Path) -> float:
-    """When a file of the folder was written last; files that another process removes meanwhile do not count."""
-    newest = 0.0
-    for file in folder.glob("*"):
-        with suppress(OSError):
-            newest = max(newest, file.stat().st_mtime)
-    return newest
-
-
-def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
-    """What changes when anybody makes, fills or removes a set."""
-    return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / FOLDER).glob("*-*")))
-
-
-def size_of(folder: Path) -> int:
-    """The bytes that a set takes."""
-    return sum(_size(file) for file in folder.glob("*"))
-
-
-def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
-    """The set in a folder, which is made if need be; raises StorageError."""
-    try:
-        for level in (folder.parent.parent, folder.parent, folder):
-            make_way(level, folder=True)
-            level.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        reason = os.strerror(fault.errno or 0).lower()
-        raise StorageError(f"cannot make {folder.name}: {reason}", "look at the permissions of `_cache`") from fault
-    return VectorSet(folder, model, dimensions, wait)
-
-
-def _stem(model: str) -> str:
-    # Models whose names differ in signs alone share a slug.
-    return f"{slug(model, 'model')[:40]}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"
-
-
 def _discard(file: Path) -> None:
     """Remove a file of rows and the copies of it."""
     discard(file)
     first_passages.remove(file.parent, file.name)
 
 
-def _size(file: Path) -> int:
+def size_of(file: Path) -> int:
+    """The bytes of a file; -1 for one that is not there."""
     try:
         return file.stat().st_size
     except OSError:
