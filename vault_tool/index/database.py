@@ -97,6 +97,15 @@ class Database:
                     self.connection.execute("ROLLBACK")
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file is there: of another one that is renamed into its place an open database knows nothing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def marks(items: Collection[Any]) -> str:
     """The question marks for several values."""
     return ",".join("?" * len(items))

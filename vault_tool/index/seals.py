@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.files.reader import fingerprint
 from vault_tool.util import atomic
 
 _SEAL_BYTES = 512
@@ -81,10 +82,10 @@ class SealedFile:
         try:
             own = self.path.stat()
             if not stat.S_ISDIR(own.st_mode):
-                return [["", *_stat(own)]]
+                return [["", *fingerprint(own)]]
             # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
             with os.scandir(self.path) as found:
-                return sorted([item.name, *_stat(item.stat())] for item in found if not item.name.endswith(".lock"))
+                return sorted([item.name, *fingerprint(item.stat())] for item in found if not item.name.endswith(".lock"))
         except OSError:
             return []
 
@@ -217,7 +218,3 @@ def _boot() -> str:
     except OSError:
         # Coarse: clocks are set by seconds now and then, and that must not look like another boot.
         return str(round((time.time() - time.monotonic()) / 600))
-
-
-def _stat(found: os.stat_result) -> tuple[int, int, int, int]:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1)

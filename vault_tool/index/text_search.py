@@ -45,7 +45,7 @@ class Wording(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _part(cache: Path, nonce: str) -> SealedFile:
+def _sealed(cache: Path, nonce: str) -> SealedFile:
     folder = cache / "lexical"
     return SealedFile(folder / nonce, folder / f"{nonce}.seal")
 
@@ -57,8 +57,8 @@ class Spoilt(Exception):
 class TextSearch:
     """The full-text index that belongs to a catalogue's build."""
 
-    def __init__(self, shelf: Store, config: Config) -> None:
-        self._store = shelf
+    def __init__(self, store: Store, config: Config) -> None:
+        self._store = store
         self._config = config
         self._open: tuple[SealedFile, list[list[Any]], InvertedIndex] | None = None
         self._typical: tuple[str, float] | None = None
@@ -79,9 +79,9 @@ class TextSearch:
         """Let go of the files."""
         self._open = None
 
-    def part(self, nonce: str) -> SealedFile:
+    def sealed(self, nonce: str) -> SealedFile:
         """The folder of one build's index, and its seal."""
-        return _part(self._store.cache, nonce)
+        return _sealed(self._store.cache, nonce)
 
     def search(
         self,
@@ -157,10 +157,10 @@ class TextSearch:
 
     def _commit(self, catalog: Catalog) -> None:
         nonce, seq = catalog.nonce, catalog.seq()
-        part, index = self.part(nonce), self._index(catalog, locked=True)
-        with self._distrusting(catalog), part.writing(nonce):
+        sealed, index = self.sealed(nonce), self._index(catalog, locked=True)
+        with self._distrusting(catalog), sealed.writing(nonce):
             index.apply(catalog.pending())
-        self._open = part, part.fingerprint(), index
+        self._open = sealed, sealed.fingerprint(), index
         # Only now: a crash before this writes the same documents once more, which changes nothing.
         with self._store.writing(catalog), catalog.transaction():
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
@@ -173,7 +173,7 @@ class TextSearch:
                 yield
         except (OSError, ValueError) as fault:
             self._open = None
-            discard(self.part(catalog.nonce).seal)
+            discard(self.sealed(catalog.nonce).seal)
             raise Spoilt from fault
 
     def _index(self, catalog: Catalog, locked: bool = False) -> InvertedIndex:
@@ -182,28 +182,28 @@ class TextSearch:
             return self._open[2]
         self._looked_at = catalog if self._held else None
         nonce = catalog.nonce
-        part = self.part(nonce)
-        now = part.fingerprint()
-        state = part.state(nonce, now)
-        if self._open is not None and self._open[0] == part and self._open[1] == now and state is IndexState.INTACT:
+        sealed = self.sealed(nonce)
+        now = sealed.fingerprint()
+        state = sealed.state(nonce, now)
+        if self._open is not None and self._open[0] == sealed and self._open[1] == now and state is IndexState.INTACT:
             return self._open[2]
         if state is IndexState.SPOILT and not locked:
-            state = self._looked_again(part, nonce)
+            state = self._looked_again(sealed, nonce)
         self._open = None
         try:
-            index = InvertedIndex(part.path, self._config.language)
+            index = InvertedIndex(sealed.path, self._config.language)
         except (OSError, ValueError) as fault:
             raise Spoilt from fault
         if state is IndexState.SPOILT or (state is IndexState.INTERRUPTED and not self._adds_up(catalog, index)):
             raise Spoilt
-        self._open = part, now, index
+        self._open = sealed, now, index
         return index
 
-    def _looked_again(self, part: SealedFile, nonce: str) -> IndexState:
+    def _looked_again(self, sealed: SealedFile, nonce: str) -> IndexState:
         """The state once nobody is writing: what looks spoilt may be another process between its write and its seal."""
         with suppress(Busy, StorageError), self._store.building(_QUICK_WAIT):
-            return part.state(nonce)
-        return part.state(nonce)
+            return sealed.state(nonce)
+        return sealed.state(nonce)
 
     def _adds_up(self, catalog: Catalog, index: InvertedIndex) -> bool:
         """Whether an index that a crash interrupted holds all documents but those that still wait."""

@@ -43,107 +43,90 @@ class Built:
     vanished: int
 
 
-def build(
-    root: Path,
-    cache: Path,
-    scan: Scan,
-    config: Config,
-    repo: git.Repo | None,
-    facts: Mapping[str, str],
-    history: HistoryDelta,
-    now: datetime,
-    progress: Progress | None = None,
-) -> Built:
-    """Fill new indexes from the files of `scan`; what was made is removed again when something fails."""
-    nonce = os.urandom(16).hex()
-    catalog, lexical = cache / f"catalog.{nonce}.tmp", cache / "lexical" / nonce
-    with ExitStack() as undo:
-        undo.callback(discard, catalog)
-        undo.callback(discard, lexical)
-        try:
-            vanished = _fill(root, catalog, lexical, nonce, scan, config, repo, facts, history, now, progress)
-        except sqlite3.Error as fault:
-            raise failure(fault) from fault
-        except OSError as fault:
-            raise storage_error(cache.name, fault) from fault
-        undo.pop_all()
-    return Built(catalog, lexical, nonce, vanished)
+@dataclass(frozen=True, slots=True)
+class Build:
+    """What a full build is made of: the files of `scan`, what git says of them, and what to remember (`facts`)."""
 
+    root: Path
+    cache: Path
+    scan: Scan
+    config: Config
+    repo: git.Repo | None
+    facts: Mapping[str, str]
+    history: HistoryDelta
+    now: datetime
+    progress: Progress | None = None
 
-def _fill(
-    root: Path,
-    catalog: Path,
-    lexical: Path,
-    nonce: str,
-    scan: Scan,
-    config: Config,
-    repo: git.Repo | None,
-    facts: Mapping[str, str],
-    history: HistoryDelta,
-    now: datetime,
-    progress: Progress | None,
-) -> int:
-    """Fill both; returns how many files left meanwhile."""
-    bulk = Bulk(catalog)
-    try:
-        builder = Builder(lexical, config.language)
-        listings: dict[str, Listing] = {folder: {} for folder in scan.folders}
-        vanished = 0
-        with no_collection():
-            head = facts.get("head", "")
-            attribution = Attribution(repo, head, now, history.came)
-            for one in _all(root, scan, config, repo, head, attribution, progress):
-                if one is None:
-                    vanished += 1
-                    continue
-                folder, _, name = one.path.rpartition("/")
-                listings[folder][name] = trusted_stat(one.stat, scan.started_ns)
-                bulk.add(one)
-                if one.text is not None:
-                    builder.add(one.text)
-        own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": digest_of_faults(scan.faults)}
-        # Both write without holding Python's lock, so that neither waits for the other.
-        with _concurrently(builder.finish):
-            bulk.finish({folder: names for folder, names in listings.items() if names}, scan.faults, {**facts, **own}, history)
-    finally:
-        bulk.close()
-    return vanished
-
-
-def _all(
-    root: Path,
-    scan: Scan,
-    config: Config,
-    repo: git.Repo | None,
-    commit: str,
-    attribution: Attribution,
-    progress: Progress | None,
-) -> Iterator[Seen | None]:
-    """Every file in the order of its path, those that need HEAD's text last; None for one that vanished meanwhile."""
-    broken: list[Seen] = []
-    total = scan.count
-    forgotten = tombstones.forgotten(root)
-    left_out = ignored_around(root, scan.files)
-    with Reader(root) as reader:
-        for number, (path, stat) in enumerate(scan.files.items()):
-            if progress is not None and number % _STEP == 0:
-                progress(number, total)
-            if path in left_out:
-                yield passed_over(path, stat)
-                continue
+    def made(self) -> Built:
+        """Fill new indexes; what was made is removed again when something fails."""
+        nonce = os.urandom(16).hex()
+        catalog, lexical = self.cache / f"catalog.{nonce}.tmp", self.cache / "lexical" / nonce
+        with ExitStack() as undo:
+            undo.callback(discard, catalog)
+            undo.callback(discard, lexical)
             try:
-                one = see(reader, path, stat, config.types)
-            except Vanished:
-                yield None
-                continue
-            if one is not None and one.kind == UNREADABLE:
-                broken.append(one)
-            elif one is not None:
-                yield from attribution.of(without([one], forgotten))
-    # Together, because git is asked once for all of them.
-    yield from attribution.of(without(with_head(broken, repo, commit, config.types), forgotten))
-    if progress is not None:
-        progress(total, total)
+                vanished = self._fill(catalog, lexical, nonce)
+            except sqlite3.Error as fault:
+                raise failure(fault) from fault
+            except OSError as fault:
+                raise storage_error(self.cache.name, fault) from fault
+            undo.pop_all()
+        return Built(catalog, lexical, nonce, vanished)
+
+    def _fill(self, catalog: Path, lexical: Path, nonce: str) -> int:
+        """Fill both; returns how many files left meanwhile."""
+        scan = self.scan
+        bulk = Bulk(catalog)
+        try:
+            builder = Builder(lexical, self.config.language)
+            listings: dict[str, Listing] = {folder: {} for folder in scan.folders}
+            vanished = 0
+            with no_collection():
+                for one in self._seen():
+                    if one is None:
+                        vanished += 1
+                        continue
+                    folder, _, name = one.path.rpartition("/")
+                    listings[folder][name] = trusted_stat(one.stat, scan.started_ns)
+                    bulk.add(one)
+                    if one.text is not None:
+                        builder.add(one.text)
+            own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": digest_of_faults(scan.faults)}
+            there = {folder: names for folder, names in listings.items() if names}
+            # Both write without holding Python's lock, so that neither waits for the other.
+            with _concurrently(builder.finish):
+                bulk.finish(there, scan.faults, {**self.facts, **own}, self.history)
+        finally:
+            bulk.close()
+        return vanished
+
+    def _seen(self) -> Iterator[Seen | None]:
+        """Every file in the order of its path, those that need HEAD's text last; None for one that vanished meanwhile."""
+        broken: list[Seen] = []
+        commit, types, total = self.facts.get("head", ""), self.config.types, self.scan.count
+        attribution = Attribution(self.repo, commit, self.now, self.history.came)
+        forgotten = tombstones.forgotten(self.root)
+        left_out = ignored_around(self.root, self.scan.files)
+        with Reader(self.root) as reader:
+            for number, (path, stat) in enumerate(self.scan.files.items()):
+                if self.progress is not None and number % _STEP == 0:
+                    self.progress(number, total)
+                if path in left_out:
+                    yield passed_over(path, stat)
+                    continue
+                try:
+                    one = see(reader, path, stat, types)
+                except Vanished:
+                    yield None
+                    continue
+                if one is not None and one.kind == UNREADABLE:
+                    broken.append(one)
+                elif one is not None:
+                    yield from attribution.of(without([one], forgotten))
+        # Together, because git is asked once for all of them.
+        yield from attribution.of(without(with_head(broken, self.repo, commit, types), forgotten))
+        if self.progress is not None:
+            self.progress(total, total)
 
 
 @contextmanager

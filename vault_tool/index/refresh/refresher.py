@@ -20,7 +20,7 @@ from vault_tool.index.authorship import HistoryDelta, Owners
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh import diff
 from vault_tool.index.refresh.attribution import attribution
-from vault_tool.index.refresh.build import Progress, build
+from vault_tool.index.refresh.build import Build, Progress
 from vault_tool.index.refresh.diff import GitHead, Tally
 from vault_tool.index.refresh.ingest import IndexDifference, apply
 from vault_tool.index.refresh.reading import Seen, with_head, without
@@ -273,11 +273,10 @@ class Refresher:
                 raise Replaced
             # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
             self._store.sweep()
-            built = build(
-                self._root, self._store.cache, scan, self._config, self._repo, facts, history, self._clock.now(), progress
-            )
+            now, cache = self._clock.now(), self._store.cache
+            built = Build(self._root, cache, scan, self._config, self._repo, facts, history, now, progress).made()
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
-            self._search.part(built.nonce).renew_seal(built.nonce)
+            self._search.sealed(built.nonce).renew_seal(built.nonce)
             with self._store.locked():
                 # What others took in while it was built must not be missing from it: they looked, and will not look again.
                 self._catch_up(built.catalog, head)

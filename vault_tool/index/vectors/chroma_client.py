@@ -87,7 +87,7 @@ class InFolder:
         """See Home."""
         if not self.folder.is_dir():
             raise StoreUnavailable("the Chroma collection is not made yet; `vt embed` makes it")
-        if self.noted_stamp() == self._print():
+        if self.noted_stamp() == self._fingerprint():
             return
         opened = _opens(self.folder, seconds)
         if opened is None and seconds < PROBE_SECONDS:
@@ -105,11 +105,11 @@ class InFolder:
     def note_stamp(self) -> None:
         """See Home."""
         with suppress(StorageError):
-            atomic.write(self._seal, orjson.dumps(self._print()), durable=False)
+            atomic.write(self._seal, orjson.dumps(self._fingerprint()), durable=False)
 
     def stamp(self) -> object:
         """See Home."""
-        return self._print()
+        return self._fingerprint()
 
     def set_aside(self) -> None:
         """Put it out of the way unopened; what was put there before goes."""
@@ -130,7 +130,7 @@ class InFolder:
         except (OSError, ValueError):
             return None
 
-    def _print(self) -> list[list[Any]]:
+    def _fingerprint(self) -> list[list[Any]]:
         """The stats of its files. Opening it touches the times of the database, so that one is known by its size alone."""
         found: list[list[Any]] = []
         for file in sorted(self.folder.rglob("*")):

@@ -15,7 +15,7 @@ import orjson
 from vault_tool.errors import StorageError
 from vault_tool.index.database import Database, marks
 from vault_tool.index.vectors.hits import Background
-from vault_tool.index.vectors.rows import KEY_BYTES, Print
+from vault_tool.index.vectors.rows import KEY_BYTES, Fingerprint
 
 _MOST_TOUCHED = 10_000
 # Seconds after which a text that was refused is tried again: the first time, and at most.
@@ -49,7 +49,7 @@ class Partition:
     instruction: str
     file: str
     rows: int
-    print: Print
+    fingerprint: Fingerprint
     background: Background | None = None
 
 
@@ -118,7 +118,16 @@ class VectorLedger(Database):
         kept = orjson.dumps(partition.background) if partition.background else None
         self.many(
             "INSERT OR REPLACE INTO lanes VALUES (?,?,?,?,?,?)",
-            [(partition.number, partition.instruction, partition.file, partition.rows, orjson.dumps(partition.print), kept)],
+            [
+                (
+                    partition.number,
+                    partition.instruction,
+                    partition.file,
+                    partition.rows,
+                    orjson.dumps(partition.fingerprint),
+                    kept,
+                )
+            ],
         )
 
     def put_vectors(self, partition: int, first: int, keys: Sequence[bytes]) -> None:
