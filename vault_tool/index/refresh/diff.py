@@ -22,7 +22,7 @@ _FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
-class GitHead:
+class HeadMove:
     """Where HEAD was when the catalogue was last brought up to date, and where it is; `facts` is what to remember."""
 
     before: str = ""
@@ -64,18 +64,18 @@ class Tally:
     removed: int = 0
 
 
-def git_head(repo: git.Repo | None, catalog: Catalog) -> GitHead:
+def head_move(repo: git.Repo | None, catalog: Catalog) -> HeadMove:
     """Where HEAD is; git is asked only when its own files moved since it was asked last."""
     before = catalog.meta("head")
     if repo is None:
-        return GitHead(before, before)
+        return HeadMove(before, before)
     # Two stats cost microseconds, asking git costs a process, and this stands before every answer.
     signature = head_signature(repo)
     if signature and signature == catalog.meta("head_signature"):
-        return GitHead(before, before)
+        return HeadMove(before, before)
     now = head_now(repo)
     facts = {"head": now, "head_signature": signature}
-    return GitHead(before, now, facts if signature or now != before else {})
+    return HeadMove(before, now, facts if signature or now != before else {})
 
 
 def head_now(repo: git.Repo | None) -> str:
@@ -162,7 +162,7 @@ def stat_of(catalog: Catalog, path: str) -> Stat | None:
     return catalog.known().get(folder, {}).get(name)
 
 
-def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: GitHead) -> str:
+def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: HeadMove) -> str:
     """Why vanished files must not be forgotten before a person says so; empty when they may be.
 
     Notes that stand elsewhere now have not vanished, nor have those whose absence is git's doing.
@@ -187,7 +187,7 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
     return f"{len(lost):,} of {total:,} notes are gone and nothing was forgotten; if that is meant: vt reindex --confirm"
 
 
-def unexplained(lost: Collection[str], repo: git.Repo | None, where: GitHead) -> set[str]:
+def unexplained(lost: Collection[str], repo: git.Repo | None, where: HeadMove) -> set[str]:
     """Those of the files that are not absent because HEAD moved: no commit that it was at lately has them, or it has them now.
 
     Lately is where it was known to be, and its own log: a commit and a checkout back may have passed between two looks.

@@ -21,7 +21,7 @@ from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh import diff
 from vault_tool.index.refresh.attribution import attribution
 from vault_tool.index.refresh.build import Build, Progress
-from vault_tool.index.refresh.diff import GitHead, Tally
+from vault_tool.index.refresh.diff import HeadMove, Tally
 from vault_tool.index.refresh.ingest import IndexDifference, apply
 from vault_tool.index.refresh.reading import Seen, with_head, without
 from vault_tool.index.store import Replaced, Store
@@ -107,7 +107,7 @@ class Refresher:
         known = catalog.files(paths)
         gone = tuple(path for path in sorted(set(paths)) if path not in there and path in known)
         with suppress(Replaced):
-            return self._update(catalog, Scan({}, started_ns=started), Changes(there, gone), known, GitHead(head, head))
+            return self._update(catalog, Scan({}, started_ns=started), Changes(there, gone), known, HeadMove(head, head))
         return None
 
     def mend(self) -> None:
@@ -126,7 +126,7 @@ class Refresher:
         if catalog is None:
             return self._rebuild(scan, progress)
         changes = compare(catalog.known(), scan)
-        head = diff.git_head(self._repo, catalog)
+        head = diff.head_move(self._repo, catalog)
         # With more than half of the files in doubt, filling new tables in bulk beats changing the old ones row by row.
         if not full and len(changes.suspects) <= max(_SMALL, scan.count // 2):
             known = catalog.files([*changes.suspects, *changes.gone]) if changes else {}
@@ -149,7 +149,7 @@ class Refresher:
         return reader.Trusted(self._looks, catalog.known(), frozenset(row[0].rpartition("/")[0] for row in subjects))
 
     def _walked(
-        self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], head: GitHead, confirm: bool
+        self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], head: HeadMove, confirm: bool
     ) -> Refresh:
         forgotten = diff.tombstone_digest(tombstones.forgotten(self._root))
         digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": forgotten}
@@ -165,7 +165,7 @@ class Refresher:
         scan: Scan,
         changes: Changes,
         known: Mapping[str, Known],
-        head: GitHead,
+        head: HeadMove,
         facts: Mapping[str, str] | None = None,
         *,
         walked: bool = False,
@@ -211,13 +211,13 @@ class Refresher:
             apply(catalog, IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
         return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
 
-    def _to_follow(self, catalog: Catalog, head: GitHead, facts: Mapping[str, str], forgotten: Collection[str]) -> set[str]:
+    def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Collection[str]) -> set[str]:
         """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
         # What is served as HEAD had it must follow HEAD.
         found = set(diff.unreadable(catalog)) if head.moved else set()
         return found.union(diff.resurrected(catalog, forgotten)) if "forgotten" in facts else found
 
-    def _history(self, catalog: Catalog, head: GitHead) -> tuple[HistoryDelta, GitHead, bool]:
+    def _history(self, catalog: Catalog, head: HeadMove) -> tuple[HistoryDelta, HeadMove, bool]:
         """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
         if self._repo is None or not head.facts:
             return HistoryDelta(), head, False
@@ -300,7 +300,7 @@ class Refresher:
             known = catalog.files([*changes.suspects, *changes.gone])
             found = diff.read(self._root, self._config, changes.suspects, known, ())
             seen = self._served(catalog, HistoryDelta(), found.seen, head, tombstones.forgotten(self._root))
-            lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, GitHead(head, head))
+            lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone
             stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
             if seen or gone or stats or times:
