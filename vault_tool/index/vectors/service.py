@@ -184,11 +184,11 @@ class Vectors:
         texts = [text, *others]
         embedder = self._asking(texts)
         found: dict[str, Vector] = {}
-        angles = self._instructions(embedder)
-        told = [instruction for instruction in angles.values() for _ in texts]
+        instructions = self._instructions(embedder)
+        each = [instruction for instruction in instructions.values() for _ in texts]
         wait = self._settings.embedding_wait if seconds is None else seconds
-        done = embedder.embed(texts * len(angles), Role.QUERY, told, wait)
-        for n, perspective in enumerate(angles):
+        done = embedder.embed(texts * len(instructions), Role.QUERY, each, wait)
+        for n, perspective in enumerate(instructions):
             own = range(n * len(texts), (n + 1) * len(texts))
             made = [done.vectors[at] for at in own if at not in done.refused]
             if made:
