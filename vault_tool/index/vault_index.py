@@ -16,9 +16,8 @@ from vault_tool.files.layout import INDEX_FILE
 from vault_tool.index.authorship import Owners
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.export import ExportedFile, index_json
-from vault_tool.index.fulltext.inverted_index import TextHit
-from vault_tool.index.refresh.build import Progress
-from vault_tool.index.refresh.diff import stat_of
+from vault_tool.index.fulltext.documents import TextHit
+from vault_tool.index.refresh.diff import Progress, stat_of
 from vault_tool.index.refresh.refresher import Refresh, Refresher, report
 from vault_tool.index.seals import SealedFile
 from vault_tool.index.store import Store

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.entry_cache import EntryCache
-from vault_tool.index.fulltext.inverted_index import TextHit
+from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.schema import JUDGED_FOR, USER
 from vault_tool.index.text_search import Wording
 from vault_tool.index.vault_index import Index, Progress, Refresh

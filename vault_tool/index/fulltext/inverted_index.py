@@ -7,12 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import tantivy
 from tantivy import Occur, Query
 
-from vault_tool.index.fulltext.documents import Clause, SearchDocument, read_query, searchable
+from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, searchable
 from vault_tool.index.fulltext.index_format import (
     FIELD,
     NAMELESS,
@@ -47,26 +46,6 @@ _FEW = 50
 _CHANCE = 0.25
 # Bytes: the least that tantivy takes for a thread.
 _ONE_WRITER = 15_000_000
-
-
-class TextHit(NamedTuple):
-    """One file that a query found; `score` is BM25, comparable within one answer only."""
-
-    path: str
-    score: float
-
-
-class Called(NamedTuple):
-    """How nearly a question is what a file may be called: a title, file name or alias (0..1), a heading (0..1); and whether it
-    names one of its tags.
-    """
-
-    handle: float = 0.0
-    heading: float = 0.0
-    tag: bool = False
-
-
-NOT_CALLED = Called()
 
 
 class InvertedIndex:

@@ -20,15 +20,12 @@ from vault_tool.index.authorship import HistoryDelta
 from vault_tool.index.database import failure
 from vault_tool.index.fulltext.index_format import Builder
 from vault_tool.index.refresh.attribution import Attribution
-from vault_tool.index.refresh.diff import digest_of_faults
+from vault_tool.index.refresh.diff import Progress, digest_of_faults
 from vault_tool.index.refresh.ingest import Bulk
 from vault_tool.index.refresh.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.gc_paused import no_collection
-
-# Called with how many files are done and how many there are; a few times a second at most.
-Progress = Callable[[int, int], None]
 
 _STEP = 500
 

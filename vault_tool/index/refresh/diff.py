@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +17,9 @@ from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, ignored_around, passed_over, see
 from vault_tool.model.problems import Problem
+
+# Called with how many files are done and how many there are; a few times a second at most.
+Progress = Callable[[int, int], None]
 
 _FEW = 5
 

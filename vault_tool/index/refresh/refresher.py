@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, GitError
@@ -20,14 +21,19 @@ from vault_tool.index.authorship import HistoryDelta, Owners
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh import diff
 from vault_tool.index.refresh.attribution import attribution
-from vault_tool.index.refresh.build import Build, Progress
-from vault_tool.index.refresh.diff import HeadMove, Tally
+from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
 from vault_tool.index.refresh.ingest import IndexDifference, apply
 from vault_tool.index.refresh.reading import Seen, with_head, without
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index.refresh import build
+else:
+    build = deferred("vault_tool.index.refresh.build")  # 10 ms, with the full-text library
 
 _ATTEMPTS = 5
 _SMALL = 2000
@@ -274,7 +280,7 @@ class Refresher:
             # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
             self._store.sweep()
             now, cache = self._clock.now(), self._store.cache
-            built = Build(self._root, cache, scan, self._config, self._repo, facts, history, now, progress).made()
+            built = build.Build(self._root, cache, scan, self._config, self._repo, facts, history, now, progress).made()
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
             self._search.sealed(built.nonce).renew_seal(built.nonce)
             with self._store.locked():

@@ -279,11 +279,6 @@ class Vectors:
                     return partition.background
         return calibration.shipped(self.model)
 
-    @property
-    def calibration(self) -> dict[str, Background]:
-        """The background of each active perspective."""
-        return {perspective: self.background(perspective) for perspective in self.perspectives}
-
     def refusals(self) -> list[Refusal]:
         """What is not embedded because the model refused it, and why."""
         found = self._sets.found()

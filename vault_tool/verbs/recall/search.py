@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import Catalog, Page
-from vault_tool.index.fulltext.inverted_index import TextHit
+from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.refresh.reading import UNREADABLE
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
