@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from vault_tool import Vault
 from vault_tool.index.embedding.embedder import Embedded, Embedder, Role
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors.service import Vectors
 
 
 class Told:

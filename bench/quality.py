@@ -13,8 +13,8 @@ from bench.questions import JudgedQuery, QuestionSet, Row, identity, make_vault,
 from bench.ranking import Bm25, Quality, fused, measure
 from vault_tool import Vault
 from vault_tool.files.layout import SETTINGS_FILE
-from vault_tool.index.lexical_documents import Analyzer
-from vault_tool.index.vectors.vector_store import Vector
+from vault_tool.index.fulltext.index_format import Analyzer
+from vault_tool.index.vectors.hits import Vector
 from vault_tool.recall.weights import TARGETED, Weights
 from vault_tool.verbs.recall.engine import Query, gather
 

@@ -19,7 +19,7 @@ from bench.machine import Failed, in_turn, timed
 from bench.prose import Prose
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
-from vault_tool.index.vectors.vector_store import Vector
+from vault_tool.index.vectors.hits import Vector
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic

@@ -27,9 +27,10 @@ from vault_tool.files.frontmatter import AddItems, Set, edit, head_writer, simpl
 from vault_tool.files.frontmatter.complaints import conflict
 from vault_tool.generate import budget, escape, templates
 from vault_tool.importing import cognitive, copy_paths, dates, notes, tags, titles, toml_head
-from vault_tool.index import lexical_text, session_order
-from vault_tool.index.embedding.passages import passages
-from vault_tool.index.reading import understand
+from vault_tool.index import timeline
+from vault_tool.index.embedding.chunking import passages
+from vault_tool.index.fulltext import documents
+from vault_tool.index.refresh.reading import understand
 from vault_tool.model import evidence, ids
 from vault_tool.model.types import Registry
 from vault_tool.recall import question
@@ -102,7 +103,7 @@ def _as_title(said: str) -> bytes:
 def _parsed(data: bytes) -> None:
     found = understand("vault/a.md", data, (0, 0, 0, 0), REGISTRY)
     if found.entry is not None:
-        lexical_text.document(found.entry, data.decode("utf-8", "replace"))
+        documents.document(found.entry, data.decode("utf-8", "replace"))
 
 
 def _event(said: str) -> attempts.Event:
@@ -156,8 +157,8 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "secrets beside hints": lambda said: secrets.scan(f"{HINTS} {_part(said)}"),
     "secret in a field": lambda said: secrets.scan(f"password: {said}"),
     "masked": secrets.masked,
-    "searchable": lexical_text.searchable,
-    "query": lambda said: lexical_text.read_query(said, str.split),
+    "searchable": documents.searchable,
+    "query": lambda said: documents.read_query(said, str.split),
     "passages": lambda said: passages("A title", said),
     "passages of a title": lambda said: passages(said, "A body.", said, [said]),
     "question": question.read,
@@ -188,7 +189,7 @@ FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "ledger lines": passes.lines,
     "similar names": lambda said: similar_names.similar_names(f"{said} a", ["harbor", f"{said} b"]),
     "printed": lambda said: (blocks.visible(said), blocks.width(said)),
-    "natural order": session_order._natural,
+    "natural order": timeline._natural,
     "read_date": dates.read_date,
     "toml head": toml_head.toml_head,
     "toml head begun": lambda said: toml_head.toml_head(f"+++\n{said}"),

@@ -14,7 +14,7 @@ from types import CodeType, FrameType
 
 from vault_tool import Vault
 from vault_tool.files.git import committing, run
-from vault_tool.index.rebuild import Index
+from vault_tool.index.vault_index import Index
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.folder import Folder
 

@@ -13,8 +13,8 @@ import pytest
 from tests.git_repos import write
 from tests.index.vaults import identity, make, note, opened, path_of, subject
 from vault_tool.errors import StorageError
-from vault_tool.index.rebuild import Index
 from vault_tool.index.schema import listing_of, listing_row
+from vault_tool.index.vault_index import Index
 from vault_tool.model.ids import shortest_unambiguous
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.types import RecordClass

@@ -11,7 +11,7 @@ from tests.git_repos import write
 from tests.index.vaults import SESSIONS, change, identity, make, note, opened
 from vault_tool.index import entry_cache
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.session_order import SessionOrder
+from vault_tool.index.timeline import SessionOrder
 
 
 def _ask_often(catalog: Catalog) -> None:
@@ -67,7 +67,7 @@ def test_a_session_longer_than_may_be_looked_up_at_once_hides_no_other(tmp_path:
     root = make(tmp_path / "v", 2)
     for number in range(100, 112):
         write(root, f"vault/new/note-{number}.md", note(number, session="long" if number < 110 else "short", turn=str(number)))
-    monkeypatch.setattr("vault_tool.index.session_order._MOST", 5)
+    monkeypatch.setattr("vault_tool.index.timeline._MOST", 5)
     index = opened(root)
     index.refresh()
     found = SessionOrder().look_up(index.catalog, ["long", "short"])

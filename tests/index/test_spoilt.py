@@ -159,16 +159,16 @@ def test_a_killed_process_leaves_what_can_be_used(tmp_path: Path) -> None:
 
 
 def test_what_is_not_on_disk_is_not_trusted_after_the_machine_stopped(tmp_path: Path) -> None:
-    part = SealedFile(tmp_path / "file", tmp_path / "file.seal")
-    part.path.write_bytes(b"x")
-    part.renew_seal("n", synced=False)
-    assert part.state() is IndexState.INTACT
-    part.seal.write_bytes(orjson.dumps({**orjson.loads(part.seal.read_bytes()), "boot": "an earlier one"}))
-    assert part.state() is IndexState.SPOILT
-    part.renew_seal("n", synced=False)
-    part.sync()
-    assert orjson.loads(part.seal.read_bytes())["boot"] is None
-    assert part.state() is IndexState.INTACT
+    sealed = SealedFile(tmp_path / "file", tmp_path / "file.seal")
+    sealed.path.write_bytes(b"x")
+    sealed.renew_seal("n", synced=False)
+    assert sealed.state() is IndexState.INTACT
+    sealed.seal.write_bytes(orjson.dumps({**orjson.loads(sealed.seal.read_bytes()), "boot": "an earlier one"}))
+    assert sealed.state() is IndexState.SPOILT
+    sealed.renew_seal("n", synced=False)
+    sealed.sync()
+    assert orjson.loads(sealed.seal.read_bytes())["boot"] is None
+    assert sealed.state() is IndexState.INTACT
 
 
 def _interrupt(root: Path) -> Path:
@@ -350,13 +350,13 @@ def test_a_part_of_the_full_text_that_turns_out_to_be_none_when_it_is_asked(tmp_
     index = opened(root)
     index.refresh()
     before = said(index)
-    part = index._search.part(index.catalog.meta("nonce"))
+    sealed = index._search.sealed(index.catalog.meta("nonce"))
     index.close()
-    for path in part.path.glob(f"*.{end}"):
+    for path in sealed.path.glob(f"*.{end}"):
         data = path.read_bytes()
         path.write_bytes(bytes(max(0, len(data) - kept)) + data[-kept:])
     # As if it had been written so by us: what is wrong shows when it is read, not before.
-    part.renew_seal(part.path.name)
+    sealed.renew_seal(sealed.path.name)
     index = opened(root)
     asked = index.wording("basalt quartz stone", 20, ["observation"])
     assert asked and asked.keys() == {path_of(number) for number in range(12)} & asked.keys()

@@ -12,7 +12,7 @@ from typing import Any
 from tests.git_repos import write
 from vault_tool.config import Config
 from vault_tool.files import git
-from vault_tool.index.rebuild import Index
+from vault_tool.index.vault_index import Index
 from vault_tool.util.clock import FixedClock
 
 WORDS = ("amber", "basalt", "cedar", "delta", "ember", "fjord", "garnet", "harbor", "iris", "juniper", "kelp", "lichen")
@@ -86,7 +86,7 @@ def change(root: Path, chance: random.Random) -> None:
 
 def opened(root: Path, **settings: Any) -> Index:
     """The index of a vault, with git where it is in a repository."""
-    return Index.open(root, Config(**settings), git.find(root), FixedClock(NOW))
+    return Index(root, Config(**settings), git.find(root), FixedClock(NOW))
 
 
 def said(index: Index) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from vault_tool.cli.output import to_json
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
 from vault_tool.files.turns import Turns
-from vault_tool.index.rebuild import Refresh
+from vault_tool.index.vault_index import Refresh
 from vault_tool.vault.operation import Operation
 
 

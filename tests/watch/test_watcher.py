@@ -32,7 +32,7 @@ from tests.watch.watched import (
 )
 from vault_tool.config import Config
 from vault_tool.files import watcher_presence
-from vault_tool.index.rebuild import Index
+from vault_tool.index.vault_index import Index
 from vault_tool.util.clock import Clock
 from vault_tool.vault.context import Context
 from vault_tool.verbs import setup
@@ -52,7 +52,7 @@ def test_a_hand_edit_is_searchable_by_the_index_alone(tmp_path: Path) -> None:
     with Watched(root) as watched:
         write(root, path_of(3), note(3, "A zebra by hand."))
         # Asked of the index alone: the watcher has put it there, no comparison of this process has.
-        index = Index.open(root, Config(), None, Clock())
+        index = Index(root, Config(), None, Clock())
         eventually(lambda: path_of(3) in found(index, "zebra"))
         assert watched.change(path_of(3))["change"] == "modified"
         assert not catalogued(root).rows("SELECT 1 FROM lexical_pending")

@@ -42,6 +42,11 @@ _BY_DESCRIPTOR = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 _TICK = 20_000_000  # nanoseconds within which a clock may give two changes of a folder the same time
 
 
+def fingerprint(found: os.stat_result) -> Stat:
+    """What changes when a file is written to, cut, copied or replaced."""
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE
+
+
 @dataclass(frozen=True, slots=True)
 class FolderScan:
     """One folder as it was looked into: its own mtime, ctime and inode, the folders below it, and what was odd in it."""
@@ -236,7 +241,7 @@ class Reader:
         found = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)
         if not kinds.S_ISREG(found.st_mode):
             raise Refused(f"{path} is a link, a pipe or a device, not a file", "put the file itself there")
-        return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & _INODE
+        return fingerprint(found)
 
     def read(self, path: str, size: int = 0) -> bytes:
         """The bytes of a regular file (`size`: how many are expected); raises OSError, Refused, and TooLarge."""

@@ -7,11 +7,10 @@ none. A text is told by its content at its path: an owner who merges or moves it
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -21,10 +20,8 @@ from vault_tool.files import git, reader
 from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind, is_around
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.reading import Seen
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import Entry, pulled
-from vault_tool.util.clock import parse_time, stamp
+from vault_tool.model.snapshot import pulled
 from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -39,9 +36,7 @@ DOUBT = "unknown"
 
 _NOBODY = pulled("git could not say by whom")
 
-_TIMES = ("created", "observed", "updated")
 _NAME_LENGTH = 80
-_ASKED_ONE_BY_ONE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +99,11 @@ ADD = "INSERT OR REPLACE INTO foreign_texts VALUES (?,?,?,?,?)"
 _TEXTS = "SELECT path, text, author, at, by_commit FROM foreign_texts WHERE"
 
 
+def known_texts(catalog: Catalog, path: str) -> list[Foreign]:
+    """Others' texts that are known of one path."""
+    return [Foreign(*row) for row in catalog.rows(f"{_TEXTS} path = ?", (path,))]
+
+
 def row_of(one: Foreign) -> tuple[Any, ...]:
     """A text as a row of `foreign_texts`."""
     return one.path, one.text, one.author, one.at, one.commit
@@ -152,7 +152,7 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
 def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> HistoryDelta:
     """What git would have to tell of these files and cannot now: every text of theirs that is committed and not known yet."""
     paths = [path for path in paths if not is_around(path)]
-    blobs = _blobs(repo, paths)
+    blobs = work_tree_blobs(repo, paths)
     committed: list[dict[str, str]] | None = None
     with suppress(GitError):
         committed = [git.committed_blobs(repo, one, paths) for one in _known_tips(repo, head)]
@@ -206,12 +206,12 @@ def bringer(repo: git.Repo | None, catalog: Catalog, path: str) -> str:
     known = catalog.by_path(path)
     if known is not None:
         return known.origin if known.pulled else ""
-    texts = {row[1]: Foreign(*row) for row in catalog.rows(f"{_TEXTS} path = ?", (path,))}
-    theirs = _of(texts, _blobs(repo, [path]).get(path, ""))
+    texts = {one.text: one for one in known_texts(catalog, path)}
+    theirs = others_text(texts, work_tree_blobs(repo, [path]).get(path, ""))
     return theirs.author if theirs is not None else ""
 
 
-def _of(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
+def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
     """The text of a file among others' texts at its path.
 
     Where git cannot say what it is nobody vouches for it: it counts as theirs who brought a text there last.
@@ -331,8 +331,8 @@ class _Fold:
         return next((Foreign(*one) for one in rows if one[4] not in self._lost), None)
 
     def _of_path(self, path: str) -> list[Foreign]:
-        rows = self._catalog.rows(f"{_TEXTS} path = ?", (path,)) if self._catalog is not None else []
-        return [*(one for key, one in self._found.items() if key[0] == path), *(Foreign(*one) for one in rows)]
+        known = known_texts(self._catalog, path) if self._catalog is not None else []
+        return [*(one for key, one in self._found.items() if key[0] == path), *known]
 
     def _lines(self, repo: git.Repo) -> None:
         """The lines of journals that others brought: of a run of theirs on one file, what its end has and its start had not."""
@@ -355,100 +355,7 @@ def digest(signal: Signal) -> str:
     return "line:" + hashlib.blake2b(orjson.dumps(signal), digest_size=16).hexdigest()
 
 
-class Beliefs:
-    """What is believed of files that are being taken in: whose each text is, and the latest that its times may be."""
-
-    def __init__(self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign]) -> None:
-        self._repo = repo
-        self._head = head
-        self._now = now
-        self._late = stamp(now)
-        self._lately = stamp(now - timedelta(days=1))[:10]
-        self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
-        for one in texts:
-            self._texts[one.path][one.text] = one
-        self._blobs = _blobs(repo, self._texts)
-        self._committed: dict[str, int] | None = None
-        self._asked = 0
-
-    def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
-        """The same, where others' texts say who brought them, and no time is later than it can be."""
-        for one in found:
-            if one.signals:
-                yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
-            elif one.entry is not None and (one.path in self._texts or _is_late(one.entry, self._lately)):
-                entry = self._entry(one.entry)
-                yield one if entry is one.entry else replace(one, entry=entry)
-            else:
-                yield one
-
-    def _entry(self, entry: Entry) -> Entry:
-        theirs = self._bringer(entry)
-        late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
-        if theirs is None and not late:
-            return entry
-        head = dict(entry.head)
-        if theirs is not None:
-            head["origin"] = theirs.author
-            # Only its owner keeps a memory from fading.
-            head.pop("pinned", None)
-        if late:
-            limit = theirs.at if theirs is not None else self._committed_at(entry.path)
-            head |= dict.fromkeys(late, self._earlier(limit))
-        return replace(entry, head=head)
-
-    def _bringer(self, entry: Entry) -> Foreign | None:
-        texts = self._texts.get(entry.path)
-        if not texts:
-            return None
-        blob = self._blobs.get(entry.path, "")
-        if entry.stale and self._repo is not None:
-            committed = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
-            # Its head is of one and its text may be of the other.
-            return _of(texts, committed) or _of(texts, blob)
-        return _of(texts, blob)
-
-    def _signal(self, path: str, signal: Signal) -> Signal:
-        theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None
-        if theirs is not None:
-            signal = replace(signal, origin=theirs.author)
-        if signal.at > self._late:
-            signal = replace(signal, at=self._earlier(theirs.at if theirs is not None else self._committed_at(path)))
-        return signal
-
-    def _earlier(self, at: int | None) -> str:
-        """A commit's time, or now where there is none; its author may have set it into the future as well."""
-        if at is None or at >= self._now.timestamp():
-            return self._late
-        return stamp(datetime.fromtimestamp(at, UTC))
-
-    def _committed_at(self, path: str) -> int | None:
-        if self._repo is None or not self._head or is_around(path):
-            return None
-        with suppress(GitError):
-            self._asked += 1
-            if self._committed is None and self._asked <= _ASKED_ONE_BY_ONE:
-                return git.committed_at(self._repo, [path]).get(path)
-            if self._committed is None:
-                self._committed = git.committed_at(self._repo, ())
-            return self._committed.get(path)
-        return None
-
-
-def beliefs(
-    repo: git.Repo | None, catalog: Catalog, history: HistoryDelta, paths: Collection[str], now: datetime, head: str
-) -> Beliefs:
-    """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
-    known: list[Foreign] = []
-    if not history.whole and catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
-        for path in paths:
-            known.extend(Foreign(*one) for one in catalog.rows(f"{_TEXTS} path = ?", (path,)))
-    wanted = set(paths)
-    texts = [one for one in known if one.commit not in history.lost] + [one for one in history.came if one.path in wanted]
-    return Beliefs(repo, head, now, texts)
-
-
-def _blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, str]:
+def work_tree_blobs(repo: git.Repo | None, paths: Collection[str]) -> dict[str, str]:
     notes = [path for path in paths if file_kind(path) is FileKind.NOTE and not is_around(path)]
     if repo is None or not notes:
         return {}
@@ -468,16 +375,3 @@ def _author(commit: Brought) -> str:
 
 
 _BRACKETS = str.maketrans(dict.fromkeys("()<>[]`|\"'", " "))
-
-
-def _is_late(entry: Entry, lately: str) -> bool:
-    """Whether a time may lie in the future: by its first letters, which spares reading most."""
-    for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
-        said = entry.head.get(name)
-        if isinstance(said, str) and said.lstrip() >= lately:
-            return True
-    return False
-
-
-def _time(value: object) -> datetime | None:
-    return parse_time(value) if isinstance(value, str) else None

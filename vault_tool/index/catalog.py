@@ -9,16 +9,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import Listing
 from vault_tool.files.signal_lines import merge
 from vault_tool.index import schema
+from vault_tool.index.database import Database, marks
 from vault_tool.index.entry_cache import EntryCache
-from vault_tool.index.lexical_text import SearchDocument
-from vault_tool.index.schema import ENTRY, entry_of, problem_of, signal_of, text_of
-from vault_tool.index.seals import is_busy
+from vault_tool.index.fulltext.documents import SearchDocument
+from vault_tool.index.schema import ENTRY, ENTRY_OF_E, entry_of, problem_of, signal_of, text_of
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -32,10 +31,7 @@ if TYPE_CHECKING:
 else:
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
-_E = ", ".join(f"e.{column.strip()}" for column in ENTRY.split(","))
-_BUSY_SECONDS = 5.0
 T = TypeVar("T")
-_MANY = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,47 +68,13 @@ class Counts:
     """What the full-text index holds: records, pages, and notes of which only the head cannot be read."""
 
 
-class Catalog:
+class Catalog(Database):
     """One open catalogue. Every answer is of the last refresh; lookups cost O(log n)."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
-        self.connection = connection
-        self.path = path
+        super().__init__(connection, path)
         self._once: dict[Hashable, tuple[str, Any]] = {}
         self._held_seq: str | None = None
-        self._kept = EntryCache()
-
-    @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open an existing catalogue; raises sqlite3.DatabaseError for what is none."""
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        try:
-            # The seal says until when unsynced pages may be trusted; a process that dies leaves the journal to roll back.
-            connection.execute("PRAGMA synchronous = OFF")
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
-            # A file that another program cuts under a memory map kills the process that reads it.
-            connection.execute("PRAGMA mmap_size = 0")
-            connection.execute("SELECT count(*) FROM meta").fetchone()
-        except sqlite3.DatabaseError:
-            connection.close()
-            raise
-        return cls(connection, path)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self.connection.close()
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a query; raises Busy or StorageError, never an error of SQLite's."""
-        try:
-            return self.connection.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as fault:
-            raise failure(fault) from fault
-
-    def meta(self, key: str) -> str:
-        """One of the catalogue's own facts, or the empty string."""
-        found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(found[0][0]) if found else ""
 
     @cached_property
     def nonce(self) -> str:
@@ -152,21 +114,22 @@ class Catalog:
 
     def by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files."""
-        found: dict[str, Entry] = {}
-        for some in _batches(paths):
-            found.update((entry.path, entry) for entry in self._entries(f"path IN ({_marks(some)})", some))
-        return found
+        return schema.entries_at(self, paths)
+
+    @cached_property
+    def _cache(self) -> EntryCache:
+        return EntryCache()
 
     def cached_by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, from memory where they were asked for before.
 
         Not for the middle of a write.
         """
-        return self._kept.of(self, paths)
+        return self._cache.of(self, self.seq(), paths)
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
-        return self._kept.of_sessions(self, names)
+        return self._cache.of_sessions(self, self.seq(), names)
 
     def mean_size(self) -> float:
         """How many bytes the newest memories have on average, heads included; a thousand are looked at."""
@@ -196,7 +159,7 @@ class Catalog:
         """The entries of one class, of any type or of these, in the order of their paths."""
         if not types:
             return self._entries("class = ? ORDER BY path", (record_class.value,))
-        return self._entries(f"class = ? AND type IN ({_marks(types)}) ORDER BY path", (record_class.value, *types))
+        return self._entries(f"class = ? AND type IN ({marks(types)}) ORDER BY path", (record_class.value, *types))
 
     def heads_with(self, field: str, beginning: str, also: str) -> list[tuple[str, str, str]]:
         """The id of each record whose `field` begins so, with that field and another one of its head, by path."""
@@ -214,14 +177,13 @@ class Catalog:
 
     def linking(self, names: Collection[str]) -> tuple[Entry, ...]:
         """The records whose weak links name one of these normalised names."""
-        return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({_marks(names)}) ORDER BY e.path", list(names))
+        return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(names)}) ORDER BY e.path", list(names))
 
     def link_counts(self, names: Collection[str]) -> dict[str, int]:
         """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
         if not self.until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1"))):
             return {}
-        query = "SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal"
-        return dict(row for some in _batches(names) for row in self.rows(query.format(_marks(some)), some))
+        return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
 
     def subject_names(self) -> dict[str, tuple[str, ...]]:
         """Every normalised name and alias with the ids of the subjects that answer to it."""
@@ -232,20 +194,15 @@ class Catalog:
 
     def known_names(self, names: Collection[str]) -> set[str]:
         """Which of these normalised names a subject answers to, or some record is tagged with."""
-        found: set[str] = set()
-        for some in _batches(names):
-            for table in ("names", "memberships"):
-                found.update(
-                    row[0] for row in self.rows(f"SELECT DISTINCT normal FROM {table} WHERE normal IN ({_marks(some)})", some)
-                )
-        return found
+        queries = (f"SELECT DISTINCT normal FROM {table} WHERE normal IN ({{}})" for table in ("names", "memberships"))
+        return {row[0] for query in queries for row in self.rows_in(query, names)}
 
     def newest_tagged(self, names: Collection[str], limit: int, type: str = "") -> list[str]:
         """The paths of the newest that are tagged with any of these normalised names, of one type where it is given."""
         # Numbers grow as files are taken in: the highest are the newest, without sorting all that is tagged.
         only = "AND e.type = ? " if type else ""
         query = (
-            f"SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n WHERE m.normal IN ({_marks(names)}) {only}"
+            f"SELECT e.path FROM memberships m JOIN entries e ON e.n = m.n WHERE m.normal IN ({marks(names)}) {only}"
             "ORDER BY m.n DESC LIMIT ?"
         )
         return [row[0] for row in self.rows(query, [*sorted(names), *([type] if type else ()), limit])]
@@ -253,7 +210,7 @@ class Catalog:
     def oldest_tagged(self, names: Collection[str]) -> Entry | None:
         """The record that was written first of those tagged with any of these normalised names."""
         # An aggregate's row is that of its least value; to sort whole rows takes twice as long.
-        within = f"memberships j JOIN entries e ON e.n = j.n WHERE j.normal IN ({_marks(names)})"
+        within = f"memberships j JOIN entries e ON e.n = j.n WHERE j.normal IN ({marks(names)})"
         first = self.rows(f"SELECT e.path, min({schema.CREATED} || e.path) FROM {within}", list(names))[0][0]
         return self.by_path(first) if first else None
 
@@ -265,7 +222,7 @@ class Catalog:
         groups = [[one] if isinstance(one, str) else list(dict.fromkeys(one)) for one in subjects]
         if not groups or not all(groups):
             return ()
-        within = " AND ".join(f"e.n IN (SELECT n FROM memberships WHERE normal IN ({_marks(names)}))" for names in groups)
+        within = " AND ".join(f"e.n IN (SELECT n FROM memberships WHERE normal IN ({marks(names)}))" for names in groups)
         return self._joined(f"(SELECT 1) j ON {within} ORDER BY e.path", [name for names in groups for name in names])
 
     def pointing_at(self, record_id: str, fields: Collection[str] | None = None) -> tuple[tuple[str, Entry], ...]:
@@ -274,10 +231,10 @@ class Catalog:
 
     def pointing_at_each(self, ids: Collection[str], fields: Collection[str] | None = None) -> dict[str, list[tuple[str, Entry]]]:
         """The same for several ids at once; those that nothing points at are left out."""
-        limited = f" AND j.field IN ({_marks(fields)})" if fields is not None else ""
+        limited = f" AND j.field IN ({marks(fields)})" if fields is not None else ""
         query = (
-            f"SELECT j.target, j.field, {_E} FROM relations j JOIN entries e ON e.n = j.n"
-            f" WHERE j.target IN ({_marks(ids)}){limited} ORDER BY e.path, 2"
+            f"SELECT j.target, j.field, {ENTRY_OF_E} FROM relations j JOIN entries e ON e.n = j.n"
+            f" WHERE j.target IN ({marks(ids)}){limited} ORDER BY e.path, 2"
         )
         found: dict[str, list[tuple[str, Entry]]] = {}
         for target, field, *row in self.rows(query, (*ids, *(fields or ()))):
@@ -291,10 +248,7 @@ class Catalog:
 
     def signals_of(self, targets: Collection[str]) -> Iterator[Signal]:
         """The signals of several targets, in no order."""
-        for some in _batches(targets):
-            yield from (
-                signal_of(row[0]) for row in self.rows(f"SELECT data FROM signals WHERE target IN ({_marks(some)})", some)
-            )
+        return (signal_of(row[0]) for row in self.rows_in("SELECT data FROM signals WHERE target IN ({})", targets))
 
     def signals(self, target: str | None = None) -> list[Signal]:
         """All signals, or those of one memory, in their order, each id once."""
@@ -423,11 +377,8 @@ class Catalog:
 
     def files(self, paths: Iterable[str]) -> dict[str, Known]:
         """The kind, size and content hash under which files are known."""
-        found: dict[str, Known] = {}
-        for some in _batches(list(paths)):
-            query = f"SELECT path, kind, size, hash FROM files WHERE path IN ({_marks(some)})"
-            found.update((path, Known(kind, size, hash_)) for path, kind, size, hash_ in self.rows(query, some))
-        return found
+        query = "SELECT path, kind, size, hash FROM files WHERE path IN ({})"
+        return {row[0]: Known(*row[1:]) for row in self.rows_in(query, paths)}
 
     def all_files(self) -> dict[str, Known]:
         """Every file with what is known of its content."""
@@ -441,20 +392,4 @@ class Catalog:
         return tuple(map(entry_of, self.rows(f"SELECT {ENTRY} FROM entries WHERE {where}", values)))
 
     def _joined(self, join: str, values: Sequence[Any]) -> tuple[Entry, ...]:
-        return tuple(map(entry_of, self.rows(f"SELECT DISTINCT {_E} FROM entries e JOIN {join}", values)))
-
-
-def failure(fault: sqlite3.Error) -> Busy | StorageError:
-    """What an error of SQLite's means to a person."""
-    if is_busy(fault):
-        return Busy("another process is writing the index", "try again in a moment")
-    return StorageError(f"the index cannot be used: {fault}", "it is derived: `vt reindex --full` makes it again")
-
-
-def _batches(items: Collection[str]) -> Iterable[list[str]]:
-    listed = list(items)
-    return (listed[start : start + _MANY] for start in range(0, len(listed), _MANY))
-
-
-def _marks(items: Collection[str]) -> str:
-    return ",".join("?" * len(items))
+        return tuple(map(entry_of, self.rows(f"SELECT DISTINCT {ENTRY_OF_E} FROM entries e JOIN {join}", values)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
 
-from vault_tool.index.schema import DROPPED, ENTRY, entry_of
+from vault_tool.index.database import Database
+from vault_tool.index.schema import DROPPED, ENTRY, entries_at, entry_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.gc_paused import no_collection
 
@@ -20,33 +20,6 @@ _MANY = 500
 _OFTEN = 6
 
 
-class Counted(Protocol):
-    """How much a catalogue holds."""
-
-    @property
-    def entries(self) -> int:
-        """The number of its entries."""
-
-
-class EntrySource(Protocol):
-    """What entries are read from: a catalogue, which has one of these in it."""
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
-        """All rows of a query."""
-
-    def meta(self, key: str) -> str:
-        """One of the catalogue's own facts, or the empty string."""
-
-    def seq(self) -> str:
-        """What changes with every write to it."""
-
-    def counts(self) -> Counted:
-        """How much it holds."""
-
-    def by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
-        """The entries of several files."""
-
-
 class EntryCache:
     """Entries by path. Of a small vault all of them, as soon as it is worth it; of a large one those that were asked for."""
 
@@ -58,24 +31,24 @@ class EntryCache:
         self._asked = 0
         self._whole = False
 
-    def of(self, catalog: EntrySource, paths: Collection[str]) -> dict[str, Entry]:
-        """The entries of several files, in the order of these, as the catalogue has them now."""
-        self._catch_up(catalog)
+    def of(self, catalog: Database, seq: str, paths: Collection[str]) -> dict[str, Entry]:
+        """The entries of several files, in the order of these, as the catalogue has them now, at its state `seq`."""
+        self._catch_up(catalog, seq)
         kept = self._entries
         missing = [] if self._whole else [path for path in paths if path not in kept]
         if missing:
             self._asked += 1
-            if self._asked >= _OFTEN and catalog.counts().entries <= _MOST:
+            if self._asked >= _OFTEN and _is_small(catalog):
                 self._whole = True
                 with no_collection():
                     self._take(_since(catalog, 0))
             else:
-                kept.update(catalog.by_paths(missing))
+                kept.update(entries_at(catalog, missing))
         return {path: kept[path] for path in paths if path in kept}
 
-    def of_sessions(self, catalog: EntrySource, names: Collection[str]) -> dict[str, list[Entry]] | None:
+    def of_sessions(self, catalog: Database, seq: str, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, each in the order of their paths; None where not all entries are in memory."""
-        self._catch_up(catalog)
+        self._catch_up(catalog, seq)
         if not self._whole:
             return None
         paths = {name: sorted(self._of_session.get(name, ())) for name in names}
@@ -83,9 +56,8 @@ class EntryCache:
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
-    def _catch_up(self, catalog: EntrySource) -> None:
+    def _catch_up(self, catalog: Database, seq: str) -> None:
         """Take in what changed since the last question, by whatever process."""
-        seq = catalog.seq()
         if seq == self._seq:
             return
         before, self._newest = self._newest, int(catalog.rows("SELECT coalesce(max(n), 0) FROM entries")[0][0])
@@ -117,5 +89,11 @@ class EntryCache:
                     self._of_session.setdefault(session, set()).add(path)
 
 
-def _since(catalog: EntrySource, number: int) -> dict[str, Entry]:
+def _is_small(catalog: Database) -> bool:
+    """Whether there are at most so many entries; no more of them are counted."""
+    counted = "SELECT count(*) FROM (SELECT 1 FROM entries LIMIT ?)"
+    return bool(catalog.rows(counted, (_MOST + 1,))[0][0] <= _MOST)
+
+
+def _since(catalog: Database, number: int) -> dict[str, Entry]:
     return {row[0]: entry_of(row) for row in catalog.rows(f"SELECT {ENTRY} FROM entries WHERE n > ?", (number,))}

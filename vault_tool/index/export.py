@@ -1,22 +1,55 @@
-"""`_index.json`: every head with its relations in both directions, for readers that are not this tool."""
+"""What is written for programs that are not this tool, and when; `_index.json`: every head with its relations both ways."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.seals import IndexState, SealedFile, lock
 from vault_tool.model.types import RecordClass
-from vault_tool.util import atomic
 
 VERSION = 2
 _STEP = 4000
+# A larger file is written when so large a part of it has changed.
+_SMALL = 2000
+_SHARE = 0.05
 
 _Relations = dict[str, dict[str, list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedFile:
+    """A derived file for other programs, written whole: of a large vault, therefore, only when enough has changed.
+
+    `lock` is held while it is written, for which others wait `wait` seconds.
+    """
+
+    file: SealedFile
+    lock: Path
+    wait: float
+
+    def is_due(self, build: str, changes: int, size: int) -> bool:
+        """Whether to write it: it is not as we left it, is of another `build`, or lacks enough changes to be worth its size."""
+        lacks = self.lacks(build, changes)
+        return lacks is None or (lacks != 0 and not (size > _SMALL and lacks <= _SHARE * size))
+
+    def lacks(self, build: str, changes: int) -> int | None:
+        """How many of the `changes` of a build it lacks; None where it is not as we left it, or of another build."""
+        build_then, _, changes_then = self.file.nonce().rpartition(" ")
+        if build_then != build or self.file.state() is not IndexState.INTACT:
+            return None
+        return changes - int(changes_then or 0)
+
+    def write(self, made: Callable[[], bytes], build: str, changes: int, *, synced: bool = True) -> None:
+        """Write what is `made` then, as of so many changes of a build. Raises Busy and StorageError."""
+        with lock(self.lock, self.wait, self.file.path.name):
+            self.file.replace(made(), f"{build} {changes}", synced=synced)
 
 
 def index_json(catalog: Catalog, updated: str) -> bytes:
@@ -54,11 +87,6 @@ def index_json(catalog: Catalog, updated: str) -> bytes:
             edges.append(_member(record_id, _edge(path, type_, orjson.loads(head))))
     facts = orjson.dumps({"version": VERSION, "updated": updated, "count": len(entries)})
     return b"".join((facts[:-1], b',"entries":{', b",".join(entries), b'},"edges":{', b",".join(edges), b"}}\n"))
-
-
-def write_index(file: Path, catalog: Catalog, updated: str) -> None:
-    """Write `_index.json` whole."""
-    atomic.write(file, index_json(catalog, updated), durable=False)
 
 
 def _member(key: str, value: dict[str, Any]) -> bytes:

@@ -10,7 +10,8 @@ from typing import Any
 import orjson
 
 from vault_tool.files.reader import Listing
-from vault_tool.index.lexical_text import SearchDocument, handles
+from vault_tool.index.database import Database
+from vault_tool.index.fulltext.documents import SearchDocument, handles
 from vault_tool.model.fields import SCHEMA, FieldKind
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal, SignalKind
@@ -79,6 +80,8 @@ CREATE INDEX signals_of_users ON signals (target) WHERE {JUDGED_FOR} <> '';
 DROPPED = "dropped"
 
 ENTRY = "path, id, class, type, title, head, preview, body_hash, links, size, mtime_ns, hash, stale"
+ENTRY_OF_E = ", ".join(f"e.{column}" for column in ENTRY.split(", "))
+"""The same columns of a table that is called `e`."""
 
 _POINTING = (FieldKind.ID, FieldKind.IDS)
 
@@ -122,6 +125,11 @@ def entry_of(row: Sequence[Any]) -> Entry:
         hash_,
         bool(stale),
     )
+
+
+def entries_at(database: Database, paths: Iterable[str]) -> dict[str, Entry]:
+    """The entries of several files."""
+    return {row[0]: entry_of(row) for row in database.rows_in(f"SELECT {ENTRY} FROM entries WHERE path IN ({{}})", paths)}
 
 
 def names_of(entry: Entry) -> Iterator[str]:

@@ -11,8 +11,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
-from vault_tool.index.seals import IndexState, SealedFile, lock
-from vault_tool.util import atomic
+from vault_tool.index.seals import SealedFile, lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +23,16 @@ class Screened:
 
     def clean(self) -> frozenset[str]:
         """The hashes of what held nothing; none of them where the list is missing, spoilt or of other rules."""
-        if self._part.state(self.rules) is not IndexState.INTACT:
-            return frozenset()
         try:
-            return frozenset(orjson.loads(self._part.path.read_bytes()))
-        except (OSError, ValueError, TypeError):
+            return frozenset(self._file.json(self.rules) or ())
+        except TypeError:
             return frozenset()
 
     def keep(self, hashes: Iterable[str], wait: float = 1.0) -> None:
         """Replace the list; what cannot be written now is searched again the next time."""
         with suppress(Busy, StorageError), lock(self.root / CACHE / "screened.lock", wait, "screened.json"):
-            atomic.write(self._part.path, orjson.dumps(sorted(hashes)), durable=False)
-            self._part.renew_seal(self.rules, synced=False)
+            self._file.replace(orjson.dumps(sorted(hashes)), self.rules, synced=False)
 
     @property
-    def _part(self) -> SealedFile:
+    def _file(self) -> SealedFile:
         return SealedFile(self.root / CACHE / "screened.json", self.root / CACHE / "screened.seal")

@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.files.reader import fingerprint
 from vault_tool.util import atomic
 
 _SEAL_BYTES = 512
@@ -81,10 +82,10 @@ class SealedFile:
         try:
             own = self.path.stat()
             if not stat.S_ISDIR(own.st_mode):
-                return [["", *_stat(own)]]
+                return [["", *fingerprint(own)]]
             # tantivy's lock files come and go with each writer, and say nothing of what it wrote.
             with os.scandir(self.path) as found:
-                return sorted([item.name, *_stat(item.stat())] for item in found if not item.name.endswith(".lock"))
+                return sorted([item.name, *fingerprint(item.stat())] for item in found if not item.name.endswith(".lock"))
         except OSError:
             return []
 
@@ -110,6 +111,22 @@ class SealedFile:
         # No `finally`: what failed half-way must be found broken.
         yield
         self.renew_seal(nonce, synced=synced)
+
+    def replace(self, data: bytes, nonce: str, *, synced: bool = True) -> None:
+        """Write a file whole and vouch for it; the caller holds its lock. Raises StorageError. `synced` as for `renew_seal`."""
+        make_way(self.path)
+        clear_temporaries(self.path)
+        atomic.write(self.path, data, durable=False)
+        self.renew_seal(nonce, synced=synced)
+
+    def json(self, nonce: str | None = None) -> Any:
+        """What a file of JSON holds; None where it is not as we left it, or of another build than `nonce`."""
+        if self.state(nonce) is not IndexState.INTACT:
+            return None
+        try:
+            return orjson.loads(self.path.read_bytes())
+        except (OSError, ValueError):
+            return None
 
     def _write_seal(self, seal: dict[str, Any]) -> None:
         """Write the seal in place: renaming over a file waits for the disk on some systems, and a torn seal seals nothing."""
@@ -201,7 +218,3 @@ def _boot() -> str:
     except OSError:
         # Coarse: clocks are set by seconds now and then, and that must not look like another boot.
         return str(round((time.time() - time.monotonic()) / 600))
-
-
-def _stat(found: os.stat_result) -> tuple[int, int, int, int]:
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1)

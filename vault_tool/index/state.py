@@ -10,8 +10,7 @@ from pathlib import Path
 import orjson
 
 from vault_tool.files.layout import CACHE, STATE_FILE
-from vault_tool.index.seals import IndexState, SealedFile, clear_temporaries, lock, make_way
-from vault_tool.util import atomic
+from vault_tool.index.seals import IndexState, SealedFile, lock
 
 VERSION = 1
 
@@ -43,31 +42,26 @@ class StateFile:
         """Replace the file and vouch for it as made `of` a state of what is read for it; while `alone`. Raises StorageError."""
         values = {record_id: asdict(standing) for record_id, standing in sorted(entries.items())}
         data = orjson.dumps({"version": VERSION, "updated": updated, "entries": values}) + b"\n"
-        make_way(self._part.path)
-        clear_temporaries(self._part.path)
-        atomic.write(self._part.path, data, durable=False)
-        self._part.renew_seal(of)
+        self._file.replace(data, of)
 
     def of(self) -> str:
         """What it was written of."""
-        return self._part.nonce()
+        return self._file.nonce()
 
     def intact(self) -> bool:
         """Whether the file is as we left it: else its entries must be computed again."""
-        return self._part.state() is IndexState.INTACT
+        return self._file.state() is IndexState.INTACT
 
     def read(self) -> dict[str, StateRow] | None:
         """The entries by id, or None for a file that is missing, torn, foreign or of another version."""
-        if not self.intact():
-            return None
+        said = self._file.json()
         try:
-            said = orjson.loads(self._part.path.read_bytes())
             if said["version"] != VERSION:
                 return None
             return {record_id: StateRow(**values) for record_id, values in said["entries"].items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except (KeyError, TypeError, AttributeError):
             return None
 
     @property
-    def _part(self) -> SealedFile:
+    def _file(self) -> SealedFile:
         return SealedFile(self.root / STATE_FILE, self.root / CACHE / "state.seal")

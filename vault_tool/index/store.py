@@ -16,6 +16,7 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.database import identity
 from vault_tool.index.schema import TABLES
 from vault_tool.index.seals import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.util.deferred import deferred
@@ -31,7 +32,7 @@ class Replaced(Exception):
 
 
 @lru_cache(maxsize=8)
-def _part(cache: Path, name: str) -> SealedFile:
+def _sealed(cache: Path, name: str) -> SealedFile:
     return SealedFile(cache / f"catalog-{FORMAT}-{name}.sqlite3", cache / "catalog.seal")
 
 
@@ -41,7 +42,7 @@ class Store:
     def __init__(self, root: Path, config: Config, *, around: bool = False) -> None:
         self._own = root / CACHE
         self._wait = config.lock_wait
-        self._settings = settings_print(config, root if around else None)
+        self._settings = settings_digest(config, root if around else None)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
         self._held: Catalog | None = None
@@ -53,15 +54,15 @@ class Store:
         return Path(self._borrowed.name) if self._borrowed is not None else self._own
 
     @property
-    def part(self) -> SealedFile:
+    def sealed(self) -> SealedFile:
         """The catalogue's file of the build that is in use, whatever it is found like."""
-        return self._part_of(self._part_of("").nonce())
+        return self._build(self._build("").nonce())
 
-    def _part_of(self, nonce: str) -> SealedFile:
+    def _build(self, nonce: str) -> SealedFile:
         """The catalogue's file of one build. Its name carries the format, so that another version's is never opened, and the
         build: SQLite finds a journal by name, and whoever still reads an older build would take the present one's for its own.
         """
-        return _part(self.cache, nonce if nonce.isalnum() else "none")
+        return _sealed(self.cache, nonce if nonce.isalnum() else "none")
 
     @property
     def settings(self) -> str:
@@ -72,7 +73,7 @@ class Store:
         """Let go of all files, on disk from now on."""
         if self._unsynced and self._catalog is not None:
             with suppress(Busy, StorageError, OSError), self.locked():
-                self.part.sync()
+                self.sealed.sync()
         self._unsynced = False
         if self._catalog is not None:
             self._catalog[1].close()
@@ -91,8 +92,8 @@ class Store:
         """The catalogue, when it is as we or another process left it; None when it must be built."""
         if self._held is not None:
             return self._held
-        part = self.part
-        trusted = part if part.state() is IndexState.INTACT else self._sealed_file()
+        sealed = self.sealed
+        trusted = sealed if sealed.state() is IndexState.INTACT else self._sealed_file()
         if trusted is None:
             self.drop()
             return None
@@ -119,11 +120,11 @@ class Store:
     def writing(self, catalog: Catalog) -> Iterator[None]:
         """Write to the catalogue: other processes wait, and the seal is broken meanwhile. Raises Busy, Replaced."""
         with self.locked():
-            part = self.part
+            sealed = self.sealed
             # While we waited another build may have been put there: we would write into a file that has no name any more.
-            if self._opened(part) is not catalog:
+            if self._opened(sealed) is not catalog:
                 raise Replaced
-            with part.writing(catalog.meta("nonce"), synced=False):
+            with sealed.writing(catalog.meta("nonce"), synced=False):
                 self._unsynced = True
                 yield
 
@@ -141,12 +142,12 @@ class Store:
 
     def publish(self, made: Path, nonce: str) -> None:
         """Have a new catalogue answer from now on; the caller holds the lock (`locked`)."""
-        part = self._part_of(nonce)
+        sealed = self._build(nonce)
         self.drop()
-        made.replace(part.path)
+        made.replace(sealed.path)
         self._unsynced = True
         # From this moment on: until then the old build's seal vouches for the old build's file.
-        part.renew_seal(nonce, synced=False)
+        sealed.renew_seal(nonce, synced=False)
 
     def sweep(self, keep: str = "") -> None:
         """Remove what earlier builds left; the caller holds the build lock. `keep` is the build that is in use."""
@@ -175,21 +176,22 @@ class Store:
             self.drop()
             self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", ignore_cleanup_errors=True)
 
-    def _opened(self, part: SealedFile) -> Catalog | None:
-        identity = _identity(part.path)
-        if self._catalog is not None and self._catalog[0] == identity:
+    def _opened(self, sealed: SealedFile) -> Catalog | None:
+        # Not by name: a new catalogue is renamed into the place of the old one, which stays open and readable.
+        found = identity(sealed.path)
+        if self._catalog is not None and self._catalog[0] == found:
             return self._catalog[1]
         self.drop()
-        if identity is None:
+        if found is None:
             return None
         try:
-            catalog = Catalog.open(part.path)
+            catalog = Catalog.open(sealed.path)
         except sqlite3.DatabaseError:
             return None
         if catalog.meta("settings") != self._settings:
             catalog.close()
             return None
-        self._catalog = identity, catalog
+        self._catalog = found, catalog
         return catalog
 
     def _sealed_file(self) -> SealedFile | None:
@@ -197,15 +199,15 @@ class Store:
         None where it cannot be trusted.
         """
         # Where nothing can be written there is no lock to take, and nobody to wait for.
-        if self.part.read() is None or not os.access(self.cache, os.W_OK):
+        if self.sealed.read() is None or not os.access(self.cache, os.W_OK):
             return None
         with self.locked():
-            part = self.part
-            state = part.state()
-            if state is IndexState.INTERRUPTED and self._is_sound(part.path):
-                part.renew_seal(part.nonce())
-                return part
-            return part if state is IndexState.INTACT else None
+            sealed = self.sealed
+            state = sealed.state()
+            if state is IndexState.INTERRUPTED and self._is_sound(sealed.path):
+                sealed.renew_seal(sealed.nonce())
+                return sealed
+            return sealed if state is IndexState.INTACT else None
 
     def _is_sound(self, path: Path) -> bool:
         """Whether SQLite, having rolled back what was half done, finds nothing wrong."""
@@ -215,14 +217,12 @@ class Store:
         except sqlite3.DatabaseError:
             return False
         try:
-            return bool(catalog.rows("PRAGMA quick_check") == [("ok",)] and catalog.meta("nonce"))
-        except StorageError:
-            return False
+            return catalog.sound() and bool(catalog.meta("nonce"))
         finally:
             catalog.close()
 
 
-def settings_print(config: Config, around: Path | None = None) -> str:
+def settings_digest(config: Config, around: Path | None = None) -> str:
     """A digest of what decides what the indexes hold: types, language, the tables that they are kept in, and where the folder
     around the vault at `around` is served too, what says which files in it are no notes."""
     said = repr((config.language, sorted(config.types.specs.items()), TABLES))
@@ -246,12 +246,3 @@ def _identity_and_time(path: Path) -> tuple[int, int, int] | None:
 def _is_of_a_later_version(name: str) -> bool:
     version = name.removeprefix("catalog-").partition(".")[0].partition("-")[0]
     return version.isdecimal() and int(version) > FORMAT
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    # Not by name: a new catalogue is renamed into the place of the old one, which stays open and readable.
-    return found.st_dev, found.st_ino

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.entry_cache import EntryCache
-from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.rebuild import Index, Progress, Refresh
+from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.schema import JUDGED_FOR, USER
-from vault_tool.index.searching import Wording
+from vault_tool.index.text_search import Wording
+from vault_tool.index.vault_index import Index, Progress, Refresh
 from vault_tool.model.types import RecordClass
 
 T = TypeVar("T")
@@ -122,7 +122,7 @@ class _VisibleCatalog(Catalog):
 
     def _hide(self) -> None:
         """Note anew what is hidden. What was kept in memory is let go of, for it was kept by what was hidden then."""
-        self._kept, self._once = EntryCache(), {}
+        self._cache, self._once = EntryCache(), {}
         ask = super().rows
         ask("DELETE FROM temp.hidden")
         if self.user is not None:
@@ -191,7 +191,7 @@ class UserIndex(Index):
         *,
         near: bool = False,
         waiting: bool = False,
-    ) -> list[LexicalHit]:
+    ) -> list[TextHit]:
         """The best files that this user may see; see `Index.search`."""
         ask = self._whole.search
         hits = self._seen(limit, lambda most: {h.path: h for h in ask(text, most, classes, types, near=near, waiting=waiting)})

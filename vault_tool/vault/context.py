@@ -18,9 +18,9 @@ from vault_tool.errors import ConfigError, GitError, NotFound, Refused, UsageErr
 from vault_tool.files import git, layout
 from vault_tool.files.local import LocalFolder
 from vault_tool.index.authorship import Owners
-from vault_tool.index.graph import supersession
-from vault_tool.index.rebuild import Index, Refresh
-from vault_tool.index.session_order import SessionOrder
+from vault_tool.index.relations import supersession
+from vault_tool.index.timeline import SessionOrder
+from vault_tool.index.vault_index import Index, Refresh
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
-    from vault_tool.index.vectors.vectors import Vectors
+    from vault_tool.index.vectors.service import Vectors
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
@@ -242,7 +242,7 @@ class Context:
     def whole_index(self) -> Index:
         """The derived indexes of everything, opened once; not yet compared with the files."""
         around = self.around is not None
-        return Index.open(self.root, self.settings, self.repo, self.clock, self.owners, around=around)
+        return Index(self.root, self.settings, self.repo, self.clock, self.owners, around=around)
 
     @cached_property
     def around(self) -> Path | None:
@@ -322,7 +322,7 @@ class Context:
     @cached_property
     def vectors(self) -> Vectors:
         """The vectors of the notes' texts; nothing is read before something is asked of them."""
-        from vault_tool.index.vectors.vectors import Vectors  # only what compares meanings needs it
+        from vault_tool.index.vectors.service import Vectors  # only what compares meanings needs it
 
         chosen = self.embedder.embedder
         store = self.machine.vectors

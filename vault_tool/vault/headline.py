@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
-from vault_tool.index.graph import names_of
+from vault_tool.index.relations import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass

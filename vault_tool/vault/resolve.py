@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
 from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
-from vault_tool.index.graph import names_of
+from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
 from vault_tool.model.snapshot import Entry

@@ -14,9 +14,9 @@ from vault_tool.belief.fold import Belief, fold
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.local import LocalFolder
-from vault_tool.index.rebuild import Index
 from vault_tool.index.state import StateFile
 from vault_tool.index.state import StateRow as Row
+from vault_tool.index.vault_index import Index
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass, Registry

@@ -19,7 +19,7 @@ from vault_tool.files.render import body_text
 from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.index.authorship import doubts
-from vault_tool.index.graph import names_of
+from vault_tool.index.relations import names_of
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge

@@ -438,7 +438,7 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
     vault.index.refresh(full=True, confirm=True)
     cache = vault.root / layout.CACHE
     if (cache / VECTORS).is_dir():
-        from vault_tool.index.vectors.erasing import erase  # loads numpy, and few vaults that forget have vectors
+        from vault_tool.index.vectors.maintenance import erase  # loads numpy, and few vaults that forget have vectors
 
         erase(cache, traces.paths, vault.settings.lock_wait)
         discard(vault.root / layout.EMBEDDINGS_FILE)

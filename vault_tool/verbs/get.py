@@ -14,7 +14,7 @@ from vault_tool.belief.posterior import Posterior, truth_posterior, utility_post
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.catalog import Page
-from vault_tool.index.graph import names_of, references
+from vault_tool.index.relations import names_of, references
 from vault_tool.index.schema import link_name
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry

@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.errors import GitError, NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
-from vault_tool.index.graph import lineage
+from vault_tool.index.relations import lineage
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.index.graph import names_of
+from vault_tool.index.relations import names_of
 from vault_tool.model.ids import is_derived
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import EpisodeEntry

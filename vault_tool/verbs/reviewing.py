@@ -12,7 +12,7 @@ from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
 from vault_tool.files.parse import record as record_in
-from vault_tool.index.graph import holding_place
+from vault_tool.index.relations import holding_place
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.ids import as_prefix, canonical, new_id, shortest_unambiguous
 from vault_tool.model.problems import Problem, error

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
-from vault_tool.index.vectors import texts
+from vault_tool.index.vectors.passages import count_embeddable
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
@@ -173,7 +173,7 @@ def _workspace(vault: Context) -> VaultName:
 
 def _coverage(vault: Context) -> EmbeddingCoverage:
     vectors = vault.vectors
-    embeddable, model = texts.count(vault.index.catalog), vectors.model or None
+    embeddable, model = count_embeddable(vault.index.catalog), vectors.model or None
     if not vectors.stored:
         return EmbeddingCoverage(model=model, embedded=0, embeddable=embeddable, share=0.0 if model and embeddable else None)
     embedded = vectors.count

@@ -9,7 +9,7 @@ from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.frontmatter import AddItems, Set
-from vault_tool.index.graph import members, names_of
+from vault_tool.index.relations import members, names_of
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry, Snapshot

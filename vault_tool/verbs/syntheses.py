@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
-from vault_tool.index.graph import members
+from vault_tool.index.relations import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve

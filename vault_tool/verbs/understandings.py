@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
-from vault_tool.index.graph import holding_place
+from vault_tool.index.relations import holding_place
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry

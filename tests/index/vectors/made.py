@@ -16,10 +16,10 @@ from vault_tool.config import Config
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.files import git
 from vault_tool.index.embedding.embedder import Embedded, Embedder, Role
-from vault_tool.index.rebuild import Index
-from vault_tool.index.vectors import texts
-from vault_tool.index.vectors.vector_store import GENERAL, Matrix, VectorHit
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vault_index import Index
+from vault_tool.index.vectors import passages
+from vault_tool.index.vectors.hits import GENERAL, Matrix, VectorHit
+from vault_tool.index.vectors.service import Vectors
 from vault_tool.util.clock import Clock
 
 _WORD = re.compile(r"\w+")
@@ -104,7 +104,7 @@ def brute_force(
 
 def _embedded(root: Path, embedder: Words, instruction: str) -> dict[str, Matrix]:
     paths = [str(file.relative_to(root)) for file in sorted((root / "vault").rglob("*.md"))]
-    read = texts.read(root, Config().types, None, paths, embedder.window)
+    read = passages.read_notes(root, Config().types, None, paths, embedder.window)
     return {note.path: embedder.embed(found, Role.DOCUMENT, instruction).vectors for note, found in read}
 
 

@@ -20,9 +20,9 @@ from tests.index.vaults import make, note
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.errors import Busy
 from vault_tool.index.seals import lock
-from vault_tool.index.vectors import chroma_client, chroma_store
-from vault_tool.index.vectors.vector_store import StoreUnavailable
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors import chroma, chroma_client
+from vault_tool.index.vectors.hits import StoreUnavailable
+from vault_tool.index.vectors.service import Vectors
 
 
 def _segment_files(root: Path) -> list[Path]:
@@ -132,17 +132,17 @@ def test_a_probe_in_a_child_survives_what_is_sound(root: Path, vectors: Vectors,
 def test_a_folder_that_hangs_keeps_one_question_waiting_for_a_while_and_is_made_anew(
     root: Path, vectors: Vectors, truth: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chroma_store, "OPENING_SECONDS", 3.0)
+    monkeypatch.setattr(chroma, "OPENING_SECONDS", 3.0)
     for saved in (root / "_cache/chroma").rglob("index_metadata.pickle"):
         saved.unlink()
         os.mkfifo(saved)  # whoever opens it to read waits for somebody to write
     assert agrees(vectors.search(vectors.query("word3"), 5), truth)
     assert "did not open within 3 s" in vectors.fault
-    monkeypatch.setattr(chroma_store, "OPENING_SECONDS", 10_000.0)  # were it waited for again, this test would meet its limit
+    monkeypatch.setattr(chroma, "OPENING_SECONDS", 10_000.0)  # were it waited for again, this test would meet its limit
     assert agrees(vectors.search(vectors.query("word3"), 5), truth)
     assert "does not open" in vectors.fault
     monkeypatch.undo()
-    monkeypatch.setattr(chroma_store, "PROBE_SECONDS", 3.0)
+    monkeypatch.setattr(chroma, "PROBE_SECONDS", 3.0)
     monkeypatch.setattr(chroma_client, "PROBE_SECONDS", 3.0)
     vectors.mirror()
     assert agrees(vectors.search(vectors.query("word3"), 5), truth)
@@ -169,7 +169,7 @@ def _hold(listening: socket.socket, held: list[socket.socket]) -> None:
 
 
 def test_a_server_that_is_not_there_or_hangs(tmp_path: Path, silent: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chroma_store, "QUERY_SECONDS", 0.5)
+    monkeypatch.setattr(chroma, "QUERY_SECONDS", 0.5)
     root, words = make(tmp_path / "v"), Words()
     for url in ("http://127.0.0.1:9", silent):
         vectors = vectors_of(root, words, store=url)

@@ -16,10 +16,10 @@ from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.index.seals import lock
 from vault_tool.index.vectors import rows
-from vault_tool.index.vectors.erasing import erase
 from vault_tool.index.vectors.first_passages import KEYS, VECTORS
-from vault_tool.index.vectors.vector_store import StoreUnavailable
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors.hits import StoreUnavailable
+from vault_tool.index.vectors.maintenance import erase
+from vault_tool.index.vectors.service import Vectors
 
 QUESTION = "amber and basalt"
 

@@ -12,8 +12,9 @@ import pytest
 from tests.git_repos import write
 from tests.index.vaults import make, note
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
-from vault_tool.index.vectors import maintenance, vector_set
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors import maintenance, sets
+from vault_tool.index.vectors.service import Vectors
+from vault_tool.index.vectors.vector_set import VectorSet
 
 DAY = 86400.0
 
@@ -23,9 +24,9 @@ def _many(root: Path, count: int) -> None:
         write(root, f"vault/many/{number}.md", note(3000 + number, f"word{number} kelp"))
 
 
-def _set(vectors: Vectors, root: Path) -> vector_set.VectorSet:
-    folder, model, size = vector_set.folders(root / "_cache")[0]
-    return vector_set.VectorSet(folder, model, size, 5)
+def _set(vectors: Vectors, root: Path) -> VectorSet:
+    folder, model, size = sets.folders(root / "_cache")[0]
+    return VectorSet(folder, model, size, 5)
 
 
 def test_texts_retired_long_ago_leave_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,12 +74,12 @@ def test_sets_of_other_models_go_after_a_month(tmp_path: Path) -> None:
         vectors = vectors_of(root, Words(name=name))
         vectors.catch_up()
         vectors.close()
-    assert len(vector_set.folders(root / "_cache")) == 2
-    old = next(folder for folder, model, _ in vector_set.folders(root / "_cache") if model == "words:old")
+    assert len(sets.folders(root / "_cache")) == 2
+    old = next(folder for folder, model, _ in sets.folders(root / "_cache") if model == "words:old")
     for file in old.iterdir():
         os.utime(file, (1e9, 1e9))
     vectors_of(root, Words(name="words:new")).catch_up()
-    assert [model for _, model, _ in vector_set.folders(root / "_cache")] == ["words:new"]
+    assert [model for _, model, _ in sets.folders(root / "_cache")] == ["words:new"]
 
 
 _CHILD = """

@@ -20,8 +20,8 @@ from tests.index import spoiling
 from tests.index.vaults import make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.index.vectors import rows
-from vault_tool.index.vectors.vector_store import StoreUnavailable
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors.hits import StoreUnavailable
+from vault_tool.index.vectors.service import Vectors
 
 
 def _newer(file: Path) -> None:

@@ -17,14 +17,9 @@ from tests.git_repos import write
 from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, nearly_agrees, vectors_of
 from vault_tool.config import PERSPECTIVES
-from vault_tool.index.vectors.chroma_store import ChromaStore
-from vault_tool.index.vectors.exact_search import ExactStore
-from vault_tool.index.vectors.vector_store import VectorStore, Where
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors.service import Vectors
 
 KINDS = ("exact", "chroma", "server")
-STORES: tuple[type[VectorStore], ...] = (ExactStore, ChromaStore)
-"""Held to the port by the type checker; what they do is held to it below."""
 
 
 @pytest.fixture(scope="module")
@@ -105,30 +100,6 @@ def test_each_file_once_by_its_best_passage(trial: Trial) -> None:
 def test_limits(trial: Trial) -> None:
     vectors = trial.kept()
     assert [len(vectors.search(vectors.query("amber"), limit)) for limit in (0, 1, 10, 1000)] == [0, 1, 10, 44]
-
-
-@pytest.mark.parametrize(
-    "where",
-    [
-        Where(classes=("subject",)),
-        Where(types=("fact", "insight")),
-        Where(subjects=("iron",)),
-        Where(subjects=("iron", "rock")),
-        Where(project="forge"),
-        Where(since="2026-11-30T22:00:00+00:00"),
-        Where(until="2026-11-20T10:00:00+00:00", types=("decision",)),
-        Where(project="none"),
-    ],
-    ids=str,
-)
-def test_filters_agree_with_the_exact_store(trial: Trial, where: Where) -> None:
-    write(trial.root, "vault/late.md", note(77, observed="2026-12-01T00:00:00+02:00", project="forge", subjects="[Iron]"))
-    vectors = trial.kept()
-    exact = vectors_of(trial.root, trial.words)
-    hits = vectors.search(vectors.query("amber"), 20, where)
-    assert hits == exact.search(exact.query("amber"), 20, where)
-    assert vectors.fault == ""
-    assert (where.project == "none") == (not hits)
 
 
 def test_changes_are_seen_before_and_after_the_store_has_them(trial: Trial) -> None:

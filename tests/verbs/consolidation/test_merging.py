@@ -26,7 +26,7 @@ from tests.verbs.looking import (
 )
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
-from vault_tool.index.intersections import Regions
+from vault_tool.index.relations import Regions
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
 

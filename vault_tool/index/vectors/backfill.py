@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.files import secrets
 from vault_tool.index.embedding.embedder import Embedder, Role
+from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from vault_tool.index.vectors.vector_store import Matrix
+    from vault_tool.index.vectors.hits import Matrix
 else:
     np = deferred("numpy")  # 0.2 s
 
@@ -26,12 +27,8 @@ BATCH = 50
 
 _AHEAD = 5000
 
-# The texts of some notes by their keys, a note at a time.
-Read = Callable[[Sequence[str]], Iterator[Mapping[bytes, str]]]
-
-
-# How many records link to the notes at these paths, as far as any do.
-Links = Callable[[Sequence[str]], Mapping[str, int]]
+# Called with how many texts are done and how many there are.
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +74,10 @@ class DimensionChanged(Exception):
 class Backfill:
     """One go at filling the partitions of a set, within bounds."""
 
-    def __init__(self, vectors: VectorSet, embedder: Embedder, read: Read, links: Links, bounds: Bounds, now: float) -> None:
+    def __init__(self, vectors: VectorSet, embedder: Embedder, notes: Notes, bounds: Bounds, now: float) -> None:
         self._set = vectors
         self._embedder = embedder
-        self._read = read
-        self._links = links
+        self._notes = notes
         self._left = bounds.texts
         self._bounds = bounds
         self._now = now
@@ -89,8 +85,38 @@ class Backfill:
         self.embedded = 0
         self.refused = 0
 
-    def fill(self, instruction: str, done: Callable[[int], None]) -> bool:
-        """Embed what one partition wants; false when it ended before that. Raises EmbeddingUnavailable, DimensionChanged."""
+    def fill(self, instructions: Collection[str], progress: Progress | None, *, again: bool) -> bool:
+        """Embed what the partition of each instruction wants; whether nothing is left. `again`: all refused texts are tried now.
+
+        Raises EmbeddingUnavailable and DimensionChanged.
+        """
+        self._set.want(instructions)
+        most = self._bounds.texts
+        unread = self._notes.noted(self._set, self._embedder.window, None if most is None else max(most, FEW))
+        refused_last = self._set.ledger().doubted
+        self._retry_refused(at_once=again)
+        ledger = self._set.ledger()
+        total = self.embedded + sum(ledger.count_wanted(ledger.partition(one).number) for one in instructions)
+
+        def done(count: int) -> None:
+            if progress is not None:
+                progress(count, max(total, count))
+
+        whole = all(self._fill(instruction, done) for instruction in instructions)
+        if refused_last and not again and self.embedded:
+            # The model does texts again: what it refused last may have been its own fault.
+            self._retry_refused(at_once=True)
+            whole = all(self._fill(instruction, done) for instruction in instructions)
+        return whole and not unread
+
+    def _retry_refused(self, *, at_once: bool) -> None:
+        """Have refused texts tried again, if it is time for it."""
+        if self._set.ledger().refusals():
+            with self._set.writing() as ledger, ledger.transaction():
+                ledger.retry_refused(self._now, at_once=at_once)
+
+    def _fill(self, instruction: str, done: Callable[[int], None]) -> bool:
+        """Embed what one partition wants; false when it ended before that."""
         number = self._set.ledger().partition(instruction).number
         passed: set[bytes] = set()
         while True:
@@ -108,7 +134,7 @@ class Backfill:
             passed.update(key for key, _, _ in wanted)
 
     def _most_linked_first(self, wanted: list[tuple[bytes, str, int]]) -> list[tuple[bytes, str, int]]:
-        links = self._links([path for _, path, _ in wanted])
+        links = self._notes.links([path for _, path, _ in wanted])
         return sorted(wanted, key=lambda row: -links.get(row[1], 0)) if links else wanted
 
     def _may_go_on(self) -> bool:
@@ -117,7 +143,7 @@ class Backfill:
     def _texts(self, wanted: Sequence[tuple[bytes, str, int]]) -> Iterator[tuple[bytes, str]]:
         """The wanted texts; a note whose file says something else by now is left to the next comparison."""
         missing = {key for key, _, _ in wanted}
-        for found in self._read(list(dict.fromkeys(path for _, path, _ in wanted))):
+        for found in self._notes.texts(list(dict.fromkeys(path for _, path, _ in wanted)), self._embedder.window):
             # The lines after the first of a private key look like nothing: what is told by one passage goes for all of a note.
             if any(self._secret(text) for text in found.values()):
                 self._withheld.update(found)

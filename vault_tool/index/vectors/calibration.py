@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vault_tool.index.vectors.vector_store import Background, Matrix
+from vault_tool.index.vectors.hits import Background, Matrix
+from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ else:
 
 # Texts that are compared with each other; 300,000 pairs pin the 99.9th percentile to about 0.003.
 SAMPLE = 800
+
+# A partition is measured again when it has grown or shrunk by so much.
+_GROWN = 0.1
 
 # Texts below which a vault is too small to say what unrelated is.
 ENOUGH = 200
@@ -51,3 +56,21 @@ def measured(vectors: Matrix, owners: Sequence[object]) -> Background | None:
         return None
     q90, q99, q999 = (float(q) for q in np.quantile(pairs, [0.9, 0.99, 0.999]))
     return Background(float(pairs.mean()), float(pairs.std()), q90, q99, q999, len(pairs))
+
+
+def calibrate(vectors: VectorSet) -> None:
+    """Measure the background of each partition that has grown enough since it was measured last."""
+    for instruction, partition in vectors.ledger().partitions().items():
+        known = vectors.ledger().meta(f"measured {partition.number}")
+        if known and abs(partition.rows - int(known)) <= _GROWN * int(known):
+            continue
+        view = vectors.view(instruction)
+        if view is None or partition.rows < ENOUGH:
+            continue
+        sample = [(key, row) for key, row in vectors.ledger().sample(partition.number, SAMPLE) if row < len(view.rows)]
+        owners = vectors.ledger().owners([key for key, _ in sample])
+        whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
+        found = measured(view.rows.vectors[[row for _, row in sample]], whose)
+        with vectors.writing() as ledger, ledger.transaction():
+            ledger.put_partition(replace(ledger.partition(instruction), background=found))
+            ledger.say(**{f"measured {partition.number}": str(partition.rows)})

@@ -10,14 +10,14 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import orjson
 
 from vault_tool.errors import StorageError
 from vault_tool.index.seals import discard, make_way
-from vault_tool.index.vectors.vector_store import StoreUnavailable
+from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
 
@@ -35,16 +35,16 @@ class DoesNotOpen(StoreUnavailable):
     """A folder that was not open after as long as somebody waits for it; it was left as it is."""
 
 
-class Home(Protocol):
-    """Where a Chroma is: in a folder, or at an address."""
+class Home:
+    """Where a Chroma is. Of one at an address no file tells anything; one in a folder is looked at before it is opened."""
+
+    vault: str
+    """What keeps the collections of different vaults apart; empty where there can be one alone."""
 
     @property
     def name(self) -> str:
         """What the store is called in the ledger and to people."""
-
-    @property
-    def vault(self) -> str:
-        """What keeps the collections of different vaults apart; empty where there can be one alone."""
+        raise NotImplementedError
 
     def check(self, seconds: float) -> None:
         """Raises StoreUnavailable when it must not be opened, or does not open within so many seconds.
@@ -54,15 +54,18 @@ class Home(Protocol):
 
     def connect(self) -> Any:
         """A client; any fault of Chroma's may come out."""
+        raise NotImplementedError
 
     def note_stamp(self) -> None:
         """Note how it is after a write of ours."""
 
     def stamp(self) -> object:
         """What changes when somebody writes to it, as far as files tell."""
+        return None
 
     def noted_stamp(self) -> object:
         """The stamp after the last write of ours."""
+        return None
 
 
 def load() -> None:
@@ -71,7 +74,7 @@ def load() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class InFolder:
+class InFolder(Home):
     """Chroma in this process, in the cache. Its index files end the process that opens them when they are cut short,
     so they are compared with how the last writer left them, and tried in a child process when they are otherwise."""
 
@@ -87,7 +90,7 @@ class InFolder:
         """See Home."""
         if not self.folder.is_dir():
             raise StoreUnavailable("the Chroma collection is not made yet; `vt embed` makes it")
-        if self.noted_stamp() == self._print():
+        if self.noted_stamp() == self._fingerprint():
             return
         opened = _opens(self.folder, seconds)
         if opened is None and seconds < PROBE_SECONDS:
@@ -105,11 +108,11 @@ class InFolder:
     def note_stamp(self) -> None:
         """See Home."""
         with suppress(StorageError):
-            atomic.write(self._seal, orjson.dumps(self._print()), durable=False)
+            atomic.write(self._seal, orjson.dumps(self._fingerprint()), durable=False)
 
     def stamp(self) -> object:
         """See Home."""
-        return self._print()
+        return self._fingerprint()
 
     def set_aside(self) -> None:
         """Put it out of the way unopened; what was put there before goes."""
@@ -130,7 +133,7 @@ class InFolder:
         except (OSError, ValueError):
             return None
 
-    def _print(self) -> list[list[Any]]:
+    def _fingerprint(self) -> list[list[Any]]:
         """The stats of its files. Opening it touches the times of the database, so that one is known by its size alone."""
         found: list[list[Any]] = []
         for file in sorted(self.folder.rglob("*")):
@@ -147,7 +150,7 @@ class InFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class AtAddress:
+class AtAddress(Home):
     """A Chroma server; `vault` keeps the collections of different vaults apart."""
 
     url: str
@@ -158,25 +161,11 @@ class AtAddress:
         """See Home."""
         return self.url
 
-    def check(self, seconds: float) -> None:
-        """See Home: what a server's files are like is the server's to know."""
-
     def connect(self) -> Any:
         """See Home."""
         parts = urlsplit(self.url)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         return chromadb.HttpClient(parts.hostname or "localhost", port, parts.scheme == "https", settings=_settings())
-
-    def note_stamp(self) -> None:
-        """See Home."""
-
-    def stamp(self) -> object:
-        """See Home."""
-        return None
-
-    def noted_stamp(self) -> object:
-        """See Home."""
-        return None
 
 
 def home(store: str, root: Path, cache: Path) -> Home:

@@ -8,10 +8,10 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
 from vault_tool.index.vectors.rows import Heads, Numbers, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet, VectorView
-from vault_tool.index.vectors.vector_store import GENERAL, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.background import Future
 from vault_tool.util.deferred import deferred
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 else:
     np = deferred("numpy")  # 0.2 s
 
+# The least deviation that cosines are measured by.
+_LEAST = 0.02
 _FIRST_LOOK = 40
 _MORE = 4
 _AT_ONCE = 16
@@ -101,16 +103,16 @@ Candidates: TypeAlias = Callable[[int], Collection[str]]
 class Similarities:
     """How every text of the vault stands to one question. A picture of one moment: notes that change later are not in it."""
 
-    def __init__(self, ledger: VectorLedger, angles: Sequence[PerspectiveSearch], candidates: Candidates | None = None) -> None:
+    def __init__(self, ledger: VectorLedger, searches: Sequence[PerspectiveSearch], candidates: Candidates | None = None) -> None:
         self._ledger = ledger
-        self._angles = angles
+        self._searches = searches
         self._candidates = candidates
 
     def begin(self) -> None:
         """Have what `leading` and `spread` ask for made beside other work from now on."""
         if self._candidates is None:
-            for angle in self._angles:
-                angle.begin()
+            for search in self._searches:
+                search.begin()
 
     def top(self, limit: int, within: Collection[str] | None = None) -> list[VectorHit]:
         """The best files, each by its best passage and perspective, best first; ties in the order of their paths.
@@ -123,9 +125,9 @@ class Similarities:
             with suppress(StoreUnavailable):
                 return _ranked(self.hits(self._candidates(limit)).values(), limit)
         best: dict[str, VectorHit] = {}
-        for angle in self._angles:
-            every = range(len(angle.rows))
-            for hit in _best_of(self._ledger, angle.rows, angle.perspective, every, angle.cosines, limit):
+        for search in self._searches:
+            every = range(len(search.rows))
+            for hit in _best_of(self._ledger, search.rows, search.perspective, every, search.cosines, limit):
                 _keep(best, hit)
         return _ranked(best.values(), limit)
 
@@ -137,8 +139,8 @@ class Similarities:
         if self._candidates is not None:
             return self.top(limit)
         best: dict[str, VectorHit] = {}
-        for angle in self._angles:
-            for hit in _best_heads(self._ledger, angle.view, angle.perspective, *angle.heads, limit):
+        for search in self._searches:
+            for hit in _best_heads(self._ledger, search.view, search.perspective, *search.heads, limit):
                 _keep(best, hit)
         return _ranked(best.values(), limit)
 
@@ -159,31 +161,31 @@ class Similarities:
         with their first passages.
         """
         found = {}
-        for angle in self._angles:
-            _, cosines = angle.heads
-            found[angle.perspective] = (
+        for search in self._searches:
+            _, cosines = search.heads
+            found[search.perspective] = (
                 (len(cosines), float(cosines.mean()), float(cosines.std())) if len(cosines) else (0, 0.0, 0.0)
             )
         return found
 
     def passages(self, paths: Collection[str]) -> Iterator[tuple[str, str, dict[int, float]]]:
         """For each file and perspective the cosine of each of its passages that has a vector; passage 0 is its head."""
-        for angle in self._angles:
-            places = _places(self._ledger, angle.view, paths)
-            cosines = iter(angle.at([row for rows in places.values() for row in rows if row >= 0]).tolist())
+        for search in self._searches:
+            places = _places(self._ledger, search.view, paths)
+            cosines = iter(search.at([row for rows in places.values() for row in rows if row >= 0]).tolist())
             for path, rows in places.items():
                 found = {n: next(cosines) for n, row in enumerate(rows) if row >= 0}
                 if found:
-                    yield path, angle.perspective, found
+                    yield path, search.perspective, found
 
     def scores(self, paths: Collection[str]) -> Iterator[PerspectiveScores]:
         """How those of these files that have a vector stand to the question, by each perspective."""
-        for angle in self._angles:
+        for search in self._searches:
             there: list[str] = []
             rows: list[int] = []
             begins: list[int] = []
             headless: list[int] = []
-            for path, places in _places(self._ledger, angle.view, paths).items():
+            for path, places in _places(self._ledger, search.view, paths).items():
                 found = _with_vector(places)
                 if found:
                     if places[0] < 0:
@@ -193,71 +195,98 @@ class Similarities:
                     rows.extend(found)
             if not there:
                 continue
-            cosines = angle.at(rows)
+            cosines = search.at(rows)
             counts = np.diff([*begins, len(rows)])
             whole = (np.add.reduceat(cosines, begins) / counts).astype(np.float32)
             head = cosines[begins]
             head[headless] = whole[headless]
-            yield PerspectiveScores(angle.perspective, there, head, np.maximum.reduceat(cosines, begins), whole)
+            yield PerspectiveScores(search.perspective, there, head, np.maximum.reduceat(cosines, begins), whole)
+
+    def windows(self, sentences: Matrix, known: Background, small: float) -> Windows:
+        """How near each note is to the sentences of a conversation; see `Windows`."""
+        return Windows(self, sentences, known, small)
 
     def first_passages(self) -> tuple[Numbers, Matrix]:
         """The rows of all first passages, ascending, with their vectors, as the first perspective has them."""
-        return self._angles[0].first_passages
+        return self._searches[0].first_passages
 
     def head_rows(self, paths: Collection[str]) -> dict[str, int]:
         """The row of each of these files' first passage that has a vector."""
-        places = _places(self._ledger, self._angles[0].view, paths)
+        places = _places(self._ledger, self._searches[0].view, paths)
         return {path: rows[0] for path, rows in places.items() if rows and rows[0] >= 0}
 
     def best_of(self, numbers: Numbers, values: Vector, limit: int) -> list[VectorHit]:
         """The files of the first passages (`numbers`) with the highest `values`, best first."""
-        return _best_heads(self._ledger, self._angles[0].view, self._angles[0].perspective, numbers, values, limit)
+        return _best_heads(self._ledger, self._searches[0].view, self._searches[0].perspective, numbers, values, limit)
 
     def nearest_of(self, paths: Collection[str], limit: int, among: Collection[str]) -> dict[str, list[VectorHit]]:
         """For each of these files the nearest of the others in `among`, by their heads in the first perspective; best first."""
-        if not self._angles:
+        if not self._searches:
             return {}
-        angle = self._angles[0]
+        search = self._searches[0]
         at = self.head_rows({*paths, *among})
         there = [path for path in dict.fromkeys(among) if path in at]
         asked = [path for path in paths if path in at]
         if not there or not asked:
             return {}
-        vectors = _readable(angle.rows).vectors
+        vectors = _readable(search.rows).vectors
         others = vectors[[at[path] for path in there]]
         found = {}
         for path in asked:
             cosines = _product(others, vectors[at[path]])
             # One more than asked for, for the file itself is among them, and all that are as near as the last of these.
             some = [(there[n], cosine) for n, cosine in _best_and_equal(cosines, limit + 1)]
-            found[path] = _ranked([VectorHit(to, cosine, angle.perspective, 0) for to, cosine in some if to != path], limit)
+            found[path] = _ranked([VectorHit(to, cosine, search.perspective, 0) for to, cosine in some if to != path], limit)
         return found
+
+
+class Windows:
+    """How near each note is to the sentences of a conversation, and to each two of them that follow each other.
+
+    Of each first passage the deviations above what the sentence, or the pair, that it is nearest to has in common
+    with any note. A small vault's own mean stands beside what is known of unrelated texts, worth `small` texts.
+    """
+
+    def __init__(self, found: Similarities, sentences: Matrix, known: Background, small: float) -> None:
+        self._found = found
+        self._numbers, vectors = found.first_passages()
+        cosines = vectors @ sentences.T
+        # A pair's vector is the mean of its two, so that its cosines follow from theirs.
+        lengths = np.maximum(np.linalg.norm(sentences[:-1] + sentences[1:], axis=1), _LEAST)
+        cosines = np.hstack([cosines, (cosines[:, :-1] + cosines[:, 1:]) / lengths])
+        share = len(cosines) / (len(cosines) + small)
+        mean = share * cosines.mean(axis=0) + (1 - share) * known.mean
+        # What is foreign to a vault is far from all of it alike: by so narrow a spread something would always stand out.
+        deviation = np.maximum(cosines.std(axis=0), max(known.sd, _LEAST))
+        self._deviations: Vector = ((cosines - mean) / deviation).max(axis=1)
+
+    def leading(self, limit: int) -> list[str]:
+        """The paths of the nearest notes, best first."""
+        return [hit.path for hit in self._found.best_of(self._numbers, self._deviations, limit)]
+
+    def of(self, paths: Collection[str]) -> dict[str, float]:
+        """The deviations of each of these notes whose first passage has a vector."""
+        rows = self._found.head_rows(paths)
+        at = np.searchsorted(self._numbers, list(rows.values()))
+        return dict(zip(rows, self._deviations[at].tolist(), strict=True))
 
 
 class ExactStore:
     """Search over every row of one set. Raises StoreUnavailable where the set cannot be read now."""
 
-    name = "exact"
-    approximate = False
-
     def __init__(self, vectors: VectorSet, instructions: Mapping[str, str]) -> None:
         self._set = vectors
         self._instructions = instructions
 
-    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
-        """See `VectorStore`."""
-        found = self.similarities(queries)
-        return found.top(limit, self._ledger().matching(within) if within else None)
-
     def similarities(self, queries: Mapping[str, Vector], candidates: Candidates | None = None) -> Similarities:
         """The cosine of each question (by perspective) with every text embedded for that perspective."""
-        angles = []
+        searches = []
         for perspective, query in queries.items():
             view = self._view(perspective)
             if view is None or len(query) != self._set.dimensions:
                 continue
-            angles.append(PerspectiveSearch(perspective, view, query))
-        return Similarities(self._ledger(), angles, candidates)
+            searches.append(PerspectiveSearch(perspective, view, query))
+        return Similarities(self._ledger(), searches, candidates)
 
     def vectors_of(self, paths: Collection[str], perspective: str = GENERAL) -> dict[str, Vector]:
         """One vector a file, of length 1: the mean of its passages'."""

@@ -12,7 +12,7 @@ import orjson
 
 from vault_tool.index.seals import discard
 from vault_tool.index.vectors import rows
-from vault_tool.index.vectors.rows import KEY_BYTES, LATER, Mapped, Numbers, Order, Print
+from vault_tool.index.vectors.rows import KEY_BYTES, LATER, Fingerprint, Mapped, Numbers, Order
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
@@ -43,11 +43,11 @@ class Copies:
     vectors: str
     count: int
     """and how many of these are first passages."""
-    vectors_print: Print
+    vectors_print: Fingerprint
     keys: str
     ordered: int
     """Of how many rows the keys are in order."""
-    keys_print: Print
+    keys_print: Fingerprint
 
     @classmethod
     def read(cls, text: str) -> Self | None:
@@ -61,7 +61,7 @@ class Copies:
     def intact(self, folder: Path) -> bool:
         """Whether nobody wrote to, cut or replaced them."""
         found = ((self.vectors, self.vectors_print), (self.keys, self.keys_print))
-        return all(rows.stat_print(folder / name) == seen for name, seen in found)
+        return all(rows.fingerprint(folder / name) == seen for name, seen in found)
 
 
 def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> Copies:
@@ -89,8 +89,8 @@ def updated(file: Path, dimensions: int, count: int, before: Copies | None) -> C
     keys, ordered = before.keys, before.ordered
     if not keys or count - ordered > _LATE:
         keys, ordered = _put_in_order(file, dimensions, count, before), count
-    prints = [rows.stat_print(folder / name) for name in (before.vectors, keys)]
-    return Copies(file.name, count, before.vectors, before.count + added, prints[0], keys, ordered, prints[1])
+    found = [rows.fingerprint(folder / name) for name in (before.vectors, keys)]
+    return Copies(file.name, count, before.vectors, before.count + added, found[0], keys, ordered, found[1])
 
 
 def mapped(folder: Path, dimensions: int, copies: Copies, count: int) -> Mapped | None:

@@ -1,11 +1,10 @@
-"""What keeps the vectors' folder small and known: the export for other programs, compaction, sets that nobody asks any more."""
+"""What keeps the vectors' folder small and known: the export for other programs, compaction, old sets, and erasing notes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
-from vault_tool.index.seals import IndexState, SealedFile, discard, lock, make_way
-from vault_tool.index.vectors import calibration, vector_set
+from vault_tool.index.export import ExportedFile
+from vault_tool.index.seals import IndexState, SealedFile, discard
+from vault_tool.index.vectors import sets
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
-from vault_tool.util import atomic
 
 VERSION = 1
 
@@ -27,9 +26,6 @@ KEEP = 30 * 86400.0
 # Seconds after its last use when another model's set is removed.
 OLD_SET = 30 * 86400.0
 
-_BACKGROUND_SHARE = 0.1
-_SMALL = 2000
-_EXPORT_SHARE = 0.05
 _DEAD_SHARE = 0.3
 _FEW_DEAD = 1000
 
@@ -39,20 +35,12 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
 
     `names` gives the perspective of each instruction. What cannot be written now is written later.
     """
-    part = _export(root)
     ledger = vectors.ledger()
-    now = f"{vectors.folder.name} {ledger.meta('nonce')} {ledger.meta('seq')}"
-    before = part.nonce().rpartition(" ")
-    if part.state() is IndexState.INTACT and before[0] == now.rpartition(" ")[0]:
-        changed = int(ledger.meta("seq")) - int(before[2] or 0)
-        notes = ledger.count_notes()
-        if not changed or (notes > _SMALL and changed <= _EXPORT_SHARE * notes):
-            return
-    with suppress(Busy, StorageError), lock(root / CACHE / "embeddings.lock", wait, EMBEDDINGS_FILE):
-        data = orjson.dumps(document(vectors, names, updated)) + b"\n"
-        make_way(part.path)
-        atomic.write(part.path, data, durable=False)
-        part.renew_seal(now, synced=False)
+    build, changes = f"{vectors.folder.name} {ledger.meta('nonce')}", int(ledger.meta("seq"))
+    exported = ExportedFile(_export(root), root / CACHE / "embeddings.lock", wait)
+    if exported.is_due(build, changes, ledger.count_notes()):
+        with suppress(Busy, StorageError):
+            exported.write(lambda: orjson.dumps(document(vectors, names, updated)) + b"\n", build, changes, synced=False)
 
 
 def exported_well(root: Path) -> bool:
@@ -86,7 +74,7 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
         "updated": updated,
         "calibration": {name: partition.background for name, partition in partitions.items()},
         "files": {
-            name: f"{CACHE}/{vector_set.FOLDER}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()
+            name: f"{CACHE}/{sets.FOLDER}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()
         },
         "count": len(entries),
         "entries": entries,
@@ -105,29 +93,9 @@ def compact_if_due(vectors: VectorSet, now: float) -> None:
         ledger.forget_keys(dropped)
 
 
-def calibrate(vectors: VectorSet) -> None:
-    """Measure the background of each partition that has grown enough since it was measured last."""
-    for instruction, partition in vectors.ledger().partitions().items():
-        known = vectors.ledger().meta(f"measured {partition.number}")
-        if known and abs(partition.rows - int(known)) <= _BACKGROUND_SHARE * int(known):
-            continue
-        view = vectors.view(instruction)
-        if view is None or partition.rows < calibration.ENOUGH:
-            continue
-        sample = [
-            (key, row) for key, row in vectors.ledger().sample(partition.number, calibration.SAMPLE) if row < len(view.rows)
-        ]
-        owners = vectors.ledger().owners([key for key, _ in sample])
-        whose = [min(owners.get(key, [("", 0)]))[0] for key, _ in sample]
-        found = calibration.measured(view.rows.vectors[[row for _, row in sample]], whose)
-        with vectors.writing() as ledger, ledger.transaction():
-            ledger.put_partition(replace(ledger.partition(instruction), background=found))
-            ledger.say(**{f"measured {partition.number}": str(partition.rows)})
-
-
 def discard_old(cache: Path, serving: Path, now: float) -> None:
     """Remove the sets of other models that were not written to for long."""
-    for folder, _, _ in vector_set.folders(cache):
+    for folder, _, _ in sets.folders(cache):
         with suppress(OSError):
             if folder != serving and now - max(file.stat().st_mtime for file in folder.iterdir()) > OLD_SET:
                 discard(folder)
@@ -138,6 +106,30 @@ def _to_drop(ledger: VectorLedger, now: float) -> frozenset[bytes]:
     owned = Counter(partition.rows for partition in ledger.partitions().values())
     most = max(max(owned, default=0) - len(retired), _FEW_DEAD)
     return frozenset(key for n, (key, at) in enumerate(retired) if n >= most or now - at > KEEP)
+
+
+def erase(cache: Path, paths: Collection[str], wait: float) -> None:
+    """Erase these notes, and all texts that no note has any more, from the sets of all models: for once no text is kept in case
+    it comes back.
+
+    Chroma's copy below `cache` is removed whole: it is made again from the sets. Raises Busy and StorageError.
+    """
+    for folder, model, dimensions in sets.folders(cache):
+        vectors = VectorSet(folder, model, dimensions, wait)
+        try:
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.drop_notes(paths, 0.0)
+                # It names the last note that was looked at; without it all are compared once more.
+                ledger.say(mark="")
+            dropped = frozenset(key for key, _ in vectors.ledger().retired())
+            for instruction in vectors.ledger().partitions() if dropped else ():
+                vectors.compact(instruction, dropped)
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.forget_keys(dropped)
+        finally:
+            vectors.close()
+    for copy in cache.glob("chroma*"):
+        discard(copy)
 
 
 def mirror_bytes(cache: Path) -> int:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import orjson
 
 from vault_tool.errors import StorageError
-from vault_tool.index.vectors.vector_store import Matrix
+from vault_tool.files import reader
+from vault_tool.index.vectors.hits import Matrix
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
@@ -38,7 +39,7 @@ _LONGEST = 1 << 16
 
 _ROOM = 17, 16
 
-Print = list[int]
+Fingerprint = list[int]
 
 # Numbers of rows.
 Numbers: TypeAlias = "np.ndarray[Any, np.dtype[np.intp]]"
@@ -323,13 +324,12 @@ def salvage(path: Path, dimensions: int) -> Iterator[tuple[int, list[bytes], Mat
         return
 
 
-def stat_print(path: Path) -> Print:
+def fingerprint(path: Path) -> Fingerprint:
     """What differs when anybody wrote to, cut or replaced the file; nothing where there is none."""
     try:
-        found = path.stat()
+        return list(reader.fingerprint(path.stat()))
     except OSError:
         return []
-    return [found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino & (2**63 - 1)]
 
 
 def _whole_rows(rows: np.ndarray[Any, Any], number: int) -> Iterator[tuple[int, list[bytes], Matrix]]:

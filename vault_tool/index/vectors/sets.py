@@ -1,15 +1,21 @@
-"""Which set of vectors answers and which is being filled: an old model's goes on until the new one's is whole."""
+"""The sets of vectors in a cache folder, and which answers: an old model's goes on until the new one's is whole."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.embedding.embedder import Embedder, Role
-from vault_tool.index.vectors import vector_set
-from vault_tool.index.vectors.vector_set import VectorSet
+from vault_tool.index.seals import make_way
+from vault_tool.index.vectors import rows
+from vault_tool.index.vectors.vector_set import VectorSet, size_of
+from vault_tool.util.text import slug
+
+FOLDER = "vectors"
 
 # The embedder of a name that was used before, where it may be asked.
 Other = Callable[[str], Embedder | None]
@@ -52,7 +58,7 @@ class Sets:
         there = self._serving is not None and self._serving[0].folder.is_dir()
         if self._looked and there and self._is_wanted():
             return self._serving
-        now = vector_set.stamp(self._cache)
+        now = stamp(self._cache)
         if self._looked and now == self._seen and (there or self._serving is None):
             return self._serving
         chosen = self._choose()
@@ -70,14 +76,14 @@ class Sets:
 
     def _choose(self) -> tuple[VectorSet, Embedder | None] | None:
         """The chosen model's set once it is whole; until then another that is, if its questions can be embedded."""
-        folders = vector_set.folders(self._cache)
+        there = folders(self._cache)
         if self._chosen is None:
-            return next(((self.at(*one), None) for one in folders), None)
+            return next(((self.at(*one), None) for one in there), None)
         name, size = self._chosen.name, self._chosen.dimensions
-        own = [one for one in folders if one[1] == name and size in (None, one[2])]
+        own = [one for one in there if one[1] == name and size in (None, one[2])]
         if own and self._is_whole(*own[0]):
             return self.at(*own[0]), self._chosen
-        for one in folders:
+        for one in there:
             if one not in own and self._is_whole(*one):
                 maker = self._other(one[1]) if one[1] != name else None
                 if maker is not None and maker.name == one[1]:
@@ -100,7 +106,7 @@ class Sets:
 
     def own(self, maker: Embedder) -> VectorSet | None:
         """The set of an embedder's vectors, if there is one; to be let go."""
-        for folder, model, size in vector_set.folders(self._cache, maker.name):
+        for folder, model, size in folders(self._cache, maker.name):
             if maker.dimensions in (None, size):
                 return self.at(folder, model, size)
         return None
@@ -113,16 +119,68 @@ class Sets:
 
     def of(self, model: str, dimensions: int) -> VectorSet:
         """The set of a model, made if need be."""
-        folder = vector_set.folder_of(self._cache, model, dimensions)
+        folder = folder_of(self._cache, model, dimensions)
         if self._serving is not None and self._serving[0].folder == folder and folder.is_dir():
             return self._serving[0]
-        return vector_set.make(folder, model, dimensions, self._wait)
+        return make(folder, model, dimensions, self._wait)
 
     def to_fill(self, maker: Embedder, seconds: float | None = None) -> VectorSet:
         """The set of an embedder that may have to be asked once how long its vectors are; `seconds` as it is asked them."""
         if maker.dimensions:
             return self.of(maker.name, maker.dimensions)
-        own = vector_set.folders(self._cache, maker.name)
+        own = folders(self._cache, maker.name)
         if own:
             return self.of(maker.name, own[0][2])
         return self.of(maker.name, int(maker.embed(["dimensions"], Role.DOCUMENT, seconds=seconds).vectors.shape[1]))
+
+
+def folder_of(cache: Path, model: str, dimensions: int) -> Path:
+    """Where the vectors of one model are kept."""
+    return cache / FOLDER / f"{_stem(model)}-{dimensions}"
+
+
+def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]]:
+    """The sets that there are, of all models or of one: folder, model and dimensions, the last written first."""
+    found: list[tuple[float, Path, str, int]] = []
+    for folder in (cache / FOLDER).glob("*-*" if model is None else f"{_stem(model)}-*"):
+        headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
+        said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
+        if said is not None and folder == folder_of(cache, said.model, said.dimensions):
+            found.append((_last_written(folder), folder, said.model, said.dimensions))
+    return [one[1:] for one in sorted(found, key=lambda one: (-one[0], str(one[1])))]
+
+
+def _last_written(folder: Path) -> float:
+    """When a file of the folder was written last; files that another process removes meanwhile do not count."""
+    newest = 0.0
+    for file in folder.glob("*"):
+        with suppress(OSError):
+            newest = max(newest, file.stat().st_mtime)
+    return newest
+
+
+def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
+    """What changes when anybody makes, fills or removes a set."""
+    return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / FOLDER).glob("*-*")))
+
+
+def bytes_of(folder: Path) -> int:
+    """The bytes that a set takes."""
+    return sum(size_of(file) for file in folder.glob("*"))
+
+
+def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
+    """The set in a folder, which is made if need be; raises StorageError."""
+    try:
+        for level in (folder.parent.parent, folder.parent, folder):
+            make_way(level, folder=True)
+            level.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        reason = os.strerror(fault.errno or 0).lower()
+        raise StorageError(f"cannot make {folder.name}: {reason}", "look at the permissions of `_cache`") from fault
+    return VectorSet(folder, model, dimensions, wait)
+
+
+def _stem(model: str) -> str:
+    # Models whose names differ in signs alone share a slug.
+    return f"{slug(model, 'model')[:40]}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import secrets
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.index.database import identity
 from vault_tool.index.seals import IndexState, SealedFile, discard, lock, make_way
 from vault_tool.index.vectors import first_passages, rows
 from vault_tool.index.vectors.first_passages import Copies
-from vault_tool.index.vectors.ledger_file import FORMAT
+from vault_tool.index.vectors.hits import Matrix
 from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header, Mapped, Rows
-from vault_tool.index.vectors.vector_ledger import Partition, VectorLedger
-from vault_tool.index.vectors.vector_store import Matrix
-from vault_tool.util.text import slug
-
-FOLDER = "vectors"
+from vault_tool.index.vectors.vector_ledger import FORMAT, TABLES, Partition, VectorLedger
 
 # Seconds to wait for another process's batch before reading beside it.
 _QUICK_WAIT = 0.2
@@ -58,7 +54,7 @@ class VectorSet:
         """Let go of all files, on disk from now on."""
         if self._unsynced and self._ledger is not None:
             with suppress(Busy, StorageError, OSError), self._locked(_QUICK_WAIT):
-                self._part.sync()
+                self._sealed.sync()
         self._unsynced = False
         if self._ledger is not None:
             self._ledger[1].close()
@@ -84,8 +80,8 @@ class VectorSet:
         return found
 
     def _looked_at(self) -> VectorLedger:
-        part = self._part
-        if part.state() is IndexState.INTACT:
+        sealed = self._sealed
+        if sealed.state() is IndexState.INTACT:
             found = self._opened()
             if found is not None:
                 return found
@@ -97,7 +93,7 @@ class VectorSet:
         """Hold the set's lock and a broken seal, for short work; other processes wait. Raises Busy and StorageError."""
         with self._locked(self._wait):
             ledger = self._mended()
-            with self._part.writing(ledger.meta("nonce"), synced=False):
+            with self._sealed.writing(ledger.meta("nonce"), synced=False):
                 self._unsynced = True
                 yield ledger
 
@@ -107,7 +103,7 @@ class VectorSet:
             if not self._as_left(partition):
                 self._looked_again(instruction, partition)
 
-    def want(self, instructions: Sequence[str]) -> None:
+    def want(self, instructions: Collection[str]) -> None:
         """Have a partition for each instruction; every text is wanted in a new one."""
         if not set(instructions) - self.ledger().partitions().keys():
             return
@@ -117,7 +113,7 @@ class VectorSet:
                 if instruction not in known:
                     number = 1 + max((partition.number for partition in ledger.partitions().values()), default=-1)
                     file = self._new_file(instruction)
-                    ledger.put_partition(Partition(number, instruction, file.name, 0, rows.stat_print(file)))
+                    ledger.put_partition(Partition(number, instruction, file.name, 0, rows.fingerprint(file)))
                     ledger.want_all(number)
 
     def add(self, instruction: str, keys: Sequence[bytes], vectors: Matrix) -> int:
@@ -131,7 +127,7 @@ class VectorSet:
             file = self.folder / partition.file
             # Rows first: a kill after them leaves rows that nobody counts, and the next batch is written over them.
             rows.append(file, self.dimensions, partition.rows, [keys[n] for n in new], vectors[new])
-            partition = replace(partition, rows=partition.rows + len(new), print=rows.stat_print(file))
+            partition = replace(partition, rows=partition.rows + len(new), fingerprint=rows.fingerprint(file))
             with ledger.transaction():
                 ledger.put_vectors(partition.number, partition.rows - len(new), [keys[n] for n in new])
                 ledger.put_partition(partition)
@@ -144,16 +140,16 @@ class VectorSet:
         if partition is None or not partition.rows:
             return None
         kept = self._views.get(instruction)
-        now = rows.stat_print(self.folder / partition.file)
+        now = rows.fingerprint(self.folder / partition.file)
         if (
             kept is not None
             and kept.partition == partition
-            and now == partition.print
+            and now == partition.fingerprint
             and kept.rows.sound()
             and self._copies_intact(kept)
         ):
             return kept
-        as_left = now == partition.print
+        as_left = now == partition.fingerprint
         if not as_left:
             partition = self._looked_again(instruction, partition)
         copies = self._mapped(partition)
@@ -201,7 +197,7 @@ class VectorSet:
                 ledger = self._mended()
                 if ledger.partitions().get(partition.instruction) != partition:
                     return None
-                with self._part.writing(ledger.meta("nonce"), synced=False):
+                with self._sealed.writing(ledger.meta("nonce"), synced=False):
                     self._unsynced = True
                     self._copy_first_passages(ledger, partition)
                 copies = self._copies_of(ledger, partition)
@@ -214,7 +210,7 @@ class VectorSet:
             self._rewrite(ledger, partition, dropped)
 
     @cached_property
-    def _part(self) -> SealedFile:
+    def _sealed(self) -> SealedFile:
         return SealedFile(self.folder / f"ledger-{FORMAT}.sqlite3", self.folder / "ledger.seal")
 
     @contextmanager
@@ -227,34 +223,31 @@ class VectorSet:
         self._ledger = self._trusted = None
 
     def _opened(self) -> VectorLedger | None:
-        path = self._part.path
-        try:
-            found = path.stat()
-        except OSError:
-            self._drop()
-            return None
+        path = self._sealed.path
         # A mended ledger is renamed into this place; the one that we hold open would then be a file without a name.
-        identity = found.st_dev, found.st_ino
-        if self._ledger is not None and self._ledger[0] == identity:
+        found = identity(path)
+        if self._ledger is not None and self._ledger[0] == found:
             return self._ledger[1]
         self._drop()
+        if found is None:
+            return None
         try:
             ledger = VectorLedger.open(path)
         except sqlite3.DatabaseError:
             return None
-        self._ledger = identity, ledger
+        self._ledger = found, ledger
         return ledger
 
     def _mended(self) -> VectorLedger:
         """The ledger, whatever it was found like; the caller holds the lock."""
-        part = self._part
-        state = part.state()
+        sealed = self._sealed
+        state = sealed.state()
         if state is IndexState.INTERRUPTED:
             self._drop()
             ledger = self._opened()
             # `sound` reads all of it: after a crash alone that is worth the time.
             if ledger is not None and ledger.sound() and ledger.meta("nonce"):
-                part.renew_seal(ledger.meta("nonce"), synced=False)
+                sealed.renew_seal(ledger.meta("nonce"), synced=False)
                 return ledger
         elif state is IndexState.INTACT:
             ledger = self._opened()
@@ -269,7 +262,7 @@ class VectorSet:
         nonce = secrets.token_hex(8)
         made = self.folder / f"ledger.{nonce}.tmp"
         try:
-            ledger = VectorLedger.open(made, new=True)
+            ledger = VectorLedger.open(made, tables=TABLES)
         except sqlite3.DatabaseError as fault:
             raise StorageError(f"the vectors' ledger cannot be made: {fault}", "look at the free space of `_cache`") from fault
         try:
@@ -281,13 +274,13 @@ class VectorSet:
                     self._take_back(ledger, partition)
         finally:
             ledger.close()
-        part = self._part
-        make_way(part.path)
+        sealed = self._sealed
+        make_way(sealed.path)
         # The old ledger's journal, too: SQLite would roll it back into the new one.
-        for left in (part.path, part.path.with_name(f"{part.path.name}-journal")):
+        for left in (sealed.path, sealed.path.with_name(f"{sealed.path.name}-journal")):
             discard(left)
-        made.replace(part.path)
-        part.renew_seal(nonce, synced=False)
+        made.replace(sealed.path)
+        sealed.renew_seal(nonce, synced=False)
         for left in self.folder.glob("ledger.*.tmp*"):
             discard(left)
         found = self._opened()
@@ -303,7 +296,7 @@ class VectorSet:
         What a later version of this tool wrote is neither read nor touched.
         """
         found: dict[str, Path] = {}
-        for file in sorted(self.folder.glob(f"rows-{rows.VERSION}-*.vec"), key=_size):
+        for file in sorted(self.folder.glob(f"rows-{rows.VERSION}-*.vec"), key=size_of):
             said = rows.header(file) if file.is_file() else None
             if said is not None and said.version > rows.VERSION:
                 continue
@@ -344,7 +337,7 @@ class VectorSet:
                 if said is None or said.version == rows.VERSION:
                     _discard(file)
                 fresh = self._new_file(partition.instruction)
-                partition = replace(partition, file=fresh.name, rows=0, print=rows.stat_print(fresh))
+                partition = replace(partition, file=fresh.name, rows=0, fingerprint=rows.fingerprint(fresh))
                 ledger.put_partition(partition)
                 ledger.clear_partition(partition.number)
                 return partition
@@ -352,7 +345,7 @@ class VectorSet:
 
     def _as_left(self, partition: Partition) -> bool:
         file = self.folder / partition.file
-        return rows.stat_print(file) == partition.print and rows.header(file) == self._header(partition.instruction)
+        return rows.fingerprint(file) == partition.fingerprint and rows.header(file) == self._header(partition.instruction)
 
     def _take_back(self, ledger: VectorLedger, partition: Partition) -> Partition:
         """Put the whole rows of a partition's file into the ledger; a file with gaps is written anew. Within a transaction."""
@@ -371,7 +364,7 @@ class VectorSet:
                 rows.append(fresh, self.dimensions, at, keys, vectors)
             _discard(file)
             file = fresh
-        partition = replace(partition, file=file.name, rows=whole, print=rows.stat_print(file))
+        partition = replace(partition, file=file.name, rows=whole, fingerprint=rows.fingerprint(file))
         ledger.put_partition(partition)
         return partition
 
@@ -387,7 +380,7 @@ class VectorSet:
         with ledger.transaction():
             ledger.clear_partition(partition.number)
             ledger.put_vectors(partition.number, 0, [key for key, _ in kept])
-            ledger.put_partition(replace(partition, file=fresh.name, rows=len(kept), print=rows.stat_print(fresh)))
+            ledger.put_partition(replace(partition, file=fresh.name, rows=len(kept), fingerprint=rows.fingerprint(fresh)))
         _discard(old)
 
     def _header(self, instruction: str) -> Header:
@@ -401,65 +394,14 @@ class VectorSet:
         return file
 
 
-def folder_of(cache: Path, model: str, dimensions: int) -> Path:
-    """Where the vectors of one model are kept."""
-    return cache / FOLDER / f"{_stem(model)}-{dimensions}"
-
-
-def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]]:
-    """The sets that there are, of all models or of one: folder, model and dimensions, the last written first."""
-    found: list[tuple[float, Path, str, int]] = []
-    for folder in (cache / FOLDER).glob("*-*" if model is None else f"{_stem(model)}-*"):
-        headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
-        said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
-        if said is not None and folder == folder_of(cache, said.model, said.dimensions):
-            found.append((_last_written(folder), folder, said.model, said.dimensions))
-    return [one[1:] for one in sorted(found, key=lambda one: (-one[0], str(one[1])))]
-
-
-def _last_written(folder: Path) -> float:
-    """When a file of the folder was written last; files that another process removes meanwhile do not count."""
-    newest = 0.0
-    for file in folder.glob("*"):
-        with suppress(OSError):
-            newest = max(newest, file.stat().st_mtime)
-    return newest
-
-
-def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
-    """What changes when anybody makes, fills or removes a set."""
-    return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / FOLDER).glob("*-*")))
-
-
-def size_of(folder: Path) -> int:
-    """The bytes that a set takes."""
-    return sum(_size(file) for file in folder.glob("*"))
-
-
-def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
-    """The set in a folder, which is made if need be; raises StorageError."""
-    try:
-        for level in (folder.parent.parent, folder.parent, folder):
-            make_way(level, folder=True)
-            level.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        reason = os.strerror(fault.errno or 0).lower()
-        raise StorageError(f"cannot make {folder.name}: {reason}", "look at the permissions of `_cache`") from fault
-    return VectorSet(folder, model, dimensions, wait)
-
-
-def _stem(model: str) -> str:
-    # Models whose names differ in signs alone share a slug.
-    return f"{slug(model, 'model')[:40]}-{hashlib.blake2b(model.encode(), digest_size=4).hexdigest()}"
-
-
 def _discard(file: Path) -> None:
     """Remove a file of rows and the copies of it."""
     discard(file)
     first_passages.remove(file.parent, file.name)
 
 
-def _size(file: Path) -> int:
+def size_of(file: Path) -> int:
+    """The bytes of a file; -1 for one that is not there."""
     try:
         return file.stat().st_size
     except OSError:

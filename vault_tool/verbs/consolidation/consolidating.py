@@ -11,9 +11,8 @@ from vault_tool.consolidation.ledger import Ledger, LedgerLine
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, reader
 from vault_tool.files.skipped_turns import skipped
-from vault_tool.index.graph import supersession
-from vault_tool.index.intersections import Regions, regions_of
-from vault_tool.index.recent import unlinked_count
+from vault_tool.index.relations import Regions, regions_of, supersession
+from vault_tool.index.timeline import unlinked_count
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Consolidation
 from vault_tool.model.signals import EpisodeEntry

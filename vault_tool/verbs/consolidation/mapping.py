@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
-from vault_tool.index.intersections import Region, Regions, largest
+from vault_tool.index.relations import Region, Regions, largest
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault.context import Context, Freshness

@@ -13,8 +13,7 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.files import frontmatter, git, reader
 from vault_tool.files.frontmatter import AddItems, Change, Head, RemoveItems, Set
 from vault_tool.files.render import body_text
-from vault_tool.index.graph import names_of
-from vault_tool.index.intersections import Region, Regions, regions_of
+from vault_tool.index.relations import Region, Regions, names_of, regions_of
 from vault_tool.index.schema import REFERENCES
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Understanding

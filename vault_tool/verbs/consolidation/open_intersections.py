@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
-from vault_tool.index.graph import lineage
-from vault_tool.index.intersections import Region, Regions
+from vault_tool.index.relations import Region, Regions, lineage
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass

@@ -11,8 +11,7 @@ from vault_tool.consolidation.packets import Cut, fitted, shortened
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import writer
 from vault_tool.files.skipped_turns import pass_over, skipped
-from vault_tool.index.graph import holding_place
-from vault_tool.index.intersections import Regions, regions_of
+from vault_tool.index.relations import Regions, holding_place, regions_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass

@@ -9,9 +9,8 @@ from datetime import timedelta
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
 from vault_tool.files.skipped_turns import skipped
-from vault_tool.index.graph import lineage
-from vault_tool.index.intersections import Region, Regions, active, regions_of
-from vault_tool.index.recent import ageless, entries_of, ids_since
+from vault_tool.index.relations import Region, Regions, active, lineage, regions_of
+from vault_tool.index.timeline import ageless, entries_of, ids_since
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp

@@ -9,9 +9,8 @@ from vault_tool.belief.decay import Standing, standing
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.consolidation.understanding_coverage import COVERING, Keys, Sighting, SubjectCoverage, contested, coverage
-from vault_tool.index.graph import supersession
-from vault_tool.index.intersections import Region, regions_of, tagging
-from vault_tool.index.recent import ages, entries_of, questioned, unlinked, unlinked_count
+from vault_tool.index.relations import Region, regions_of, supersession, tagging
+from vault_tool.index.timeline import ages, entries_of, questioned, unlinked, unlinked_count
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass

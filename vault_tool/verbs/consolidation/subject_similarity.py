@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from vault_tool.index.intersections import Region
+from vault_tool.index.relations import Region
 from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 from vault_tool.verbs.recall.vector_scores import waiting

@@ -21,7 +21,7 @@ from vault_tool.importing import cognitive
 from vault_tool.importing.cognitive import SourceLink, SourceState, SourceUse
 from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, with_copy_hash
-from vault_tool.index.graph import names_of
+from vault_tool.index.relations import names_of
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import note, warning
 from vault_tool.model.records import Edge, Record, from_head

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.graph import references
+from vault_tool.index.relations import references
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate, Key

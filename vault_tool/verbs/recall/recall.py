@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import UsageError
-from vault_tool.index.graph import names_of
+from vault_tool.index.relations import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.signals import Use
 from vault_tool.model.snapshot import Entry

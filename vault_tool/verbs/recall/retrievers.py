@@ -10,9 +10,9 @@ from typing import Literal
 
 from vault_tool.index.authorship import doubts
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.graph import names_of
-from vault_tool.index.lexical_text import handle_names
-from vault_tool.index.searching import Wording
+from vault_tool.index.fulltext.documents import handle_names
+from vault_tool.index.relations import names_of
+from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import Catalog, Page
-from vault_tool.index.lexical import LexicalHit
-from vault_tool.index.reading import UNREADABLE
+from vault_tool.index.fulltext.documents import TextHit
+from vault_tool.index.refresh.reading import UNREADABLE
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -193,9 +193,7 @@ def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
         raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
-def _passing(
-    vault: Context, hits: Sequence[LexicalHit], filters: Filters, asked: Query, everything: bool
-) -> Iterator[SearchResult]:
+def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Query, everything: bool) -> Iterator[SearchResult]:
     catalog = vault.index.catalog
     kinds = {kind.casefold() for kind in asked.kinds}
     now = vault.clock.now()

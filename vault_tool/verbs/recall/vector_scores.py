@@ -9,8 +9,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from vault_tool.errors import VaultError
-from vault_tool.index.vectors.vector_store import GENERAL
-from vault_tool.index.vectors.windows import Windows
+from vault_tool.index.vectors.hits import GENERAL
 from vault_tool.recall.match import NO_WORDS, beyond
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import counted
@@ -18,9 +17,9 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 if TYPE_CHECKING:
-    from vault_tool.index.vectors.exact_search import PerspectiveScores, Similarities
-    from vault_tool.index.vectors.vector_store import Background, Vector
-    from vault_tool.index.vectors.vectors import Vectors
+    from vault_tool.index.vectors.exact_search import PerspectiveScores, Similarities, Windows
+    from vault_tool.index.vectors.hits import Background, Vector
+    from vault_tool.index.vectors.service import Vectors
 
 T = TypeVar("T")
 
@@ -88,7 +87,7 @@ class VectorScores:
 
     def _windowed(self, sentences: Sequence[str], until: float) -> Windows:
         vectors = self._vault.vectors.sentences(sentences, until - time.monotonic())
-        return Windows(self._found, vectors, self._background(GENERAL), _SMALL)
+        return self._found.windows(vectors, self._background(GENERAL), _SMALL)
 
     def beyond(self, words: Mapping[str, float], limit: int) -> dict[str, float]:
         """By how much more than by chance a conversation bears on notes: on those that share `words` with it, each by how

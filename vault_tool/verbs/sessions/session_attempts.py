@@ -11,7 +11,7 @@ from hashlib import sha256
 from vault_tool.consolidation.attempts import Event, SessionProblem, Tie, Tried, attempts
 from vault_tool.files import layout
 from vault_tool.files.sessions import AgentSession
-from vault_tool.index.of_session import written_in
+from vault_tool.index.timeline import written_in
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass

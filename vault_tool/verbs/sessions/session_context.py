@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from vault_tool.files.sessions import AgentSession
-from vault_tool.index.of_session import signals_in, written_in
+from vault_tool.index.timeline import signals_in, written_in
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vault_tool.index.recent import written_of
+from vault_tool.index.timeline import written_of
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from vault_tool.belief.gates import withheld
-from vault_tool.index.recent import written_of
+from vault_tool.index.timeline import written_of
 from vault_tool.model.details import Details, details_of, in_words
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry

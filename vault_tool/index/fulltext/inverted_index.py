@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import tantivy
 from tantivy import Occur, Query
 
-from vault_tool.index.lexical_documents import (
+from vault_tool.index.fulltext.documents import Called, Clause, SearchDocument, TextHit, read_query, searchable
+from vault_tool.index.fulltext.index_format import (
     FIELD,
     NAMELESS,
     SCHEMA,
@@ -24,7 +24,6 @@ from vault_tool.index.lexical_documents import (
     open_index,
     parts_of,
 )
-from vault_tool.index.lexical_text import Clause, SearchDocument, read_query, searchable
 
 # A word that more than this part of the documents has tells nothing, in whatever language.
 EVERYWHERE = 0.8
@@ -49,27 +48,7 @@ _CHANCE = 0.25
 _ONE_WRITER = 15_000_000
 
 
-class LexicalHit(NamedTuple):
-    """One file that a query found; `score` is BM25, comparable within one answer only."""
-
-    path: str
-    score: float
-
-
-class Called(NamedTuple):
-    """How nearly a question is what a file may be called: a title, file name or alias (0..1), a heading (0..1); and whether it
-    names one of its tags.
-    """
-
-    handle: float = 0.0
-    heading: float = 0.0
-    tag: bool = False
-
-
-NOT_CALLED = Called()
-
-
-class Lexical:
+class InvertedIndex:
     """An index that answers. Raises OSError or ValueError for a folder that holds none."""
 
     def __init__(self, folder: Path, language: str) -> None:
@@ -120,7 +99,7 @@ class Lexical:
         pending: Mapping[str, SearchDocument | None] | None = None,
         *,
         near: bool = False,
-    ) -> list[LexicalHit]:
+    ) -> list[TextHit]:
         """The best files for a person's text, best first; never fails on what it says.
 
         `pending` holds files that changed since the index was written (None: gone): they are answered from here.
@@ -138,7 +117,7 @@ class Lexical:
             if waiting is not None and _matches_filter(waiting, classes, types):
                 score = self._score(waiting, clauses)
                 if score > 0:
-                    hits.append(LexicalHit(path, score))
+                    hits.append(TextHit(path, score))
         # The index gives them by score: only what waits and what scores alike is to be put in order.
         if hidden or len({score for _, score in hits}) < len(hits):
             hits.sort(key=lambda hit: (-hit.score, hit.path))
@@ -353,7 +332,7 @@ class Lexical:
         classes: Collection[str] | None,
         types: Collection[str] | None,
         near: bool,
-    ) -> list[LexicalHit]:
+    ) -> list[TextHit]:
         wanted = [(Occur.Must if clause.needed else Occur.Should, self._query(clause)) for clause in clauses]
         wanted.extend((Occur.Should, pair) for pair in (self._pairs(clauses) if near else ()))
         parts = [(Occur.Must, Query.boolean_query(wanted))]
@@ -363,7 +342,7 @@ class Lexical:
         # More than asked, so that ties at the limit fall the same way whatever order the documents were written in.
         found = self._searcher.search(Query.boolean_query(parts), limit + _SPARE, count=False).hits
         least = found[limit - 1][0] if len(found) >= limit else 0.0
-        return [LexicalHit(path, score) for path, score in self._files(hit for hit in found if hit[0] >= least)]
+        return [TextHit(path, score) for path, score in self._files(hit for hit in found if hit[0] >= least)]
 
     def _files(self, hits: Iterable[tuple[float, tantivy.DocAddress]]) -> Iterator[tuple[str, float]]:
         """The files of documents with their scores; what was looked up once is kept, for unpacking takes longer than finding."""

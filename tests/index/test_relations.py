@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.git_repos import write
 from tests.index.vaults import identity, opened, subject
-from vault_tool.index.intersections import Regions, superseded, tagging
-from vault_tool.index.recent import ids_since, unlinked, unlinked_count
+from vault_tool.index.relations import Regions, superseded, tagging
+from vault_tool.index.timeline import ids_since, unlinked, unlinked_count
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 

@@ -5,35 +5,38 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import partial
+from functools import cached_property
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultError
 from vault_tool.files import git, secrets
 from vault_tool.files.layout import CACHE
 from vault_tool.index.embedding.embedder import Embedder, Role
-from vault_tool.index.rebuild import Index
 from vault_tool.index.seals import lock
-from vault_tool.index.vectors import calibration, vector_set
-from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged
-from vault_tool.index.vectors.candidate_source import CandidateSource
-from vault_tool.index.vectors.exact_search import ExactStore, Similarities, mean_of, table_between
-from vault_tool.index.vectors.maintenance import calibrate, compact_if_due, discard_old, export_if_due, mirror_bytes
-from vault_tool.index.vectors.passage_notes import Notes
+from vault_tool.index.vault_index import Index
+from vault_tool.index.vectors import calibration, sets
+from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged, Progress
+from vault_tool.index.vectors.exact_search import Candidates, ExactStore, Similarities, mean_of, table_between
+from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
+from vault_tool.index.vectors.maintenance import compact_if_due, discard_old, export_if_due, mirror_bytes
+from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.sets import Sets
 from vault_tool.index.vectors.status import SetStatus, VectorStatus
 from vault_tool.index.vectors.vector_ledger import Refusal, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
-from vault_tool.index.vectors.vector_store import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.machine import EXACT
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.deferred import deferred
 
-Progress = Callable[[int, int], None]
-
-# Changed notes that a question looks at itself before it answers; more are left to `catch_up` and counted as behind.
-_FEW = 200
+if TYPE_CHECKING:
+    from vault_tool.index.vectors import chroma, chroma_client
+    from vault_tool.index.vectors.chroma import ChromaStore
+else:
+    chroma = deferred("vault_tool.index.vectors.chroma")  # 10 ms, for those who chose Chroma
+    chroma_client = deferred("vault_tool.index.vectors.chroma_client")  # as above
 
 _FILL_WAIT = 0.05
 _SMALL = 2000
@@ -62,14 +65,23 @@ class Vectors:
         self._settings = settings
         self._clock = clock
         self._chosen = embedder
-        self._notes = Notes(root, index, settings, repo, self._now)
+        self._index = index
+        self._repo = repo
         self._sets = Sets(self._cache, settings.lock_wait, embedder, other)
-        self._proposer = CandidateSource(store, root, self._cache, self._sets, settings.perspectives)
+        self.store = store
+        """Who is to propose the best: `exact`, `chroma` or the address of a server."""
+        self.fault = ""
+        """Why the store that was asked for did not answer the last question, and the exact one did; empty when all is well."""
+        self._chroma: ChromaStore | None = None
         self._outlook: tuple[str, Path, int] | None = None
+
+    @cached_property
+    def _notes(self) -> Notes:
+        return Notes(self._root, self._index, self._settings, self._repo, self._now)
 
     def close(self) -> None:
         """Let go of all files."""
-        self._proposer.close()
+        self._close_chroma()
         self._sets.close()
         self._outlook = None
 
@@ -130,7 +142,7 @@ class Vectors:
         found = self._sets.found()
         if found is None:
             return 0
-        self._refresh(_FEW)
+        self._refresh(FEW)
         ledger = found[0].ledger()
         return ledger.count_notes() - self._notes_missing(ledger, found[1])
 
@@ -140,7 +152,7 @@ class Vectors:
         found = self._sets.found()
         if found is None:
             return {}
-        self._refresh(_FEW)
+        self._refresh(FEW)
         ledger = found[0].ledger()
         partitions, notes = ledger.partitions(), ledger.count_notes()
         return {
@@ -172,11 +184,11 @@ class Vectors:
         texts = [text, *others]
         embedder = self._asking(texts)
         found: dict[str, Vector] = {}
-        angles = self._instructions(embedder)
-        told = [instruction for instruction in angles.values() for _ in texts]
+        instructions = self._instructions(embedder)
+        each = [instruction for instruction in instructions.values() for _ in texts]
         wait = self._settings.embedding_wait if seconds is None else seconds
-        done = embedder.embed(texts * len(angles), Role.QUERY, told, wait)
-        for n, perspective in enumerate(angles):
+        done = embedder.embed(texts * len(instructions), Role.QUERY, each, wait)
+        for n, perspective in enumerate(instructions):
             own = range(n * len(texts), (n + 1) * len(texts))
             made = [done.vectors[at] for at in own if at not in done.refused]
             if made:
@@ -208,7 +220,7 @@ class Vectors:
         found = self._sets.found()
         if found is None:
             return self._notes.count()
-        unread = self._refresh(_FEW)
+        unread = self._refresh(FEW)
         ledger = found[0].ledger()
         return unread + self._notes_missing(ledger, found[1])
 
@@ -217,42 +229,29 @@ class Vectors:
 
         Where Chroma is to answer it proposes the best (`approximate`), and `fault` says when it could not.
         """
-        return self._exact().similarities(queries, self._proposer.candidates(queries))
+        return self._exact().similarities(queries, self._candidates(queries))
 
-    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
+    def search(self, queries: Mapping[str, Vector], limit: int) -> list[VectorHit]:
         """The best files for a question, best first; raises StoreUnavailable."""
-        exact = self._exact()
-        candidates = self._proposer.candidates(queries, within)
-        if candidates is not None:
-            with suppress(StoreUnavailable):
-                return exact.similarities(queries).top(limit, candidates(limit))
-        return exact.search(queries, limit, within)
-
-    @property
-    def store(self) -> str:
-        """Who is to propose the best: `exact`, `chroma` or the address of a server."""
-        return self._proposer.store
+        return self.similarities(queries).top(limit)
 
     @property
     def approximate(self) -> bool:
         """Whether the best may be missed, because Chroma proposes them."""
-        return self._proposer.approximate
-
-    @property
-    def fault(self) -> str:
-        """Why the store that was asked for did not answer the last question, and the exact one did; empty when all is well."""
-        return self._proposer.fault
+        return self.store != EXACT
 
     def mirror(self, seconds: float | None = None) -> int:
         """Bring Chroma, where it is to answer, to what the exact store says; how many notes were written.
 
         For one process at a time: a second raises Busy. Raises StoreUnavailable when Chroma fails.
         """
-        return self._proposer.equalise(seconds) if self.stored else 0
+        store = self._chroma_store() if self.stored else None
+        return store.equalise(seconds) if store is not None else 0
 
     def chroma_missing_count(self) -> int:
         """How many notes Chroma, where it is to answer, does not have as they are, counted up to a few thousand."""
-        return self._proposer.missing_count()
+        store = self._chroma_store()
+        return store.missing_count() if store is not None else 0
 
     def nearest(self, path: str, limit: int) -> list[VectorHit]:
         """The other files nearest to one, best first; nothing for one without vectors."""
@@ -280,11 +279,6 @@ class Vectors:
                     return partition.background
         return calibration.shipped(self.model)
 
-    @property
-    def calibration(self) -> dict[str, Background]:
-        """The background of each active perspective."""
-        return {perspective: self.background(perspective) for perspective in self.perspectives}
-
     def refusals(self) -> list[Refusal]:
         """What is not embedded because the model refused it, and why."""
         found = self._sets.found()
@@ -310,18 +304,19 @@ class Vectors:
             return CaughtUp(behind=self.missing_count(), stopped="there is no embedder")
         now = time.monotonic()
         bounds = Bounds(limit, inf if seconds is None else now + seconds, None if waiting is None else now + waiting)
+        instructions = list(dict.fromkeys(self._instructions(maker).values()))
         filling: Backfill | None = None
         stopped, busy = "", False
         try:
             vectors = self._sets.to_fill(maker, bounds.left())
             with lock(vectors.folder / "fill.lock", _FILL_WAIT, "the embedding of notes"):
-                filling = self._filling(vectors, maker, bounds)
+                filling = Backfill(vectors, maker, self._notes, bounds, self._now())
                 try:
-                    done = self._filled(vectors, maker, filling, limit, progress, again)
+                    done = filling.fill(instructions, progress, again=again)
                 except DimensionChanged as fault:
                     vectors = self._sets.of(maker.name, fault.dimensions)
-                    filling = self._filling(vectors, maker, bounds)
-                    done = self._filled(vectors, maker, filling, limit, progress, again)
+                    filling = Backfill(vectors, maker, self._notes, bounds, self._now())
+                    done = filling.fill(instructions, progress, again=again)
                 if done:
                     self._done(vectors)
             # Somebody waits for a bounded call, and the export of a large vault takes seconds.
@@ -341,9 +336,9 @@ class Vectors:
         """How the vault stands by meaning."""
         found = self._sets.found()
         serving = found[0].folder if found is not None else None
-        sets = [
-            SetStatus(model=model, dimensions=size, bytes=vector_set.size_of(folder), serving=folder == serving)
-            for folder, model, size in vector_set.folders(self._cache)
+        known = [
+            SetStatus(model=model, dimensions=size, bytes=sets.bytes_of(folder), serving=folder == serving)
+            for folder, model, size in sets.folders(self._cache)
         ]
         return VectorStatus(
             store=self.store,
@@ -355,7 +350,7 @@ class Vectors:
             notes=self.count,
             behind=self._missing_count(self._chosen) if self._chosen is not None else 0,
             refused=tuple(self.refusals()),
-            sets=tuple(sets),
+            sets=tuple(known),
             fault=self.fault,
             mirror_behind=self.chroma_missing_count(),
             mirror_bytes=mirror_bytes(self._cache),
@@ -373,48 +368,12 @@ class Vectors:
         """Look at the texts of all notes that changed, without embedding; how many could not be looked at."""
         return self._refresh(None)
 
-    def _filling(self, vectors: VectorSet, maker: Embedder, bounds: Bounds) -> Backfill:
-        read = partial(self._notes.texts, window=maker.window)
-        return Backfill(vectors, maker, read, self._notes.links, bounds, self._now())
-
-    def _filled(
-        self, vectors: VectorSet, maker: Embedder, filling: Backfill, limit: int | None, progress: Progress | None, again: bool
-    ) -> bool:
-        """Embed what each partition wants; whether nothing is left."""
-        instructions = self._instructions(maker)
-        vectors.want([*instructions.values()])
-        unread = self._notes.noted(vectors, maker.window, None if limit is None else max(limit, _FEW))
-        doubted = vectors.ledger().doubted
-        self._forgive(vectors, at_once=again)
-        partitions = self._partitions(vectors.ledger(), maker)
-        total = filling.embedded + sum(vectors.ledger().count_wanted(partition) for partition in partitions)
-
-        def done(count: int) -> None:
-            if progress is not None:
-                progress(count, max(total, count))
-
-        def fill() -> bool:
-            return all(filling.fill(instruction, done) for instruction in dict.fromkeys(instructions.values()))
-
-        whole = fill()
-        if doubted and not again and filling.embedded:
-            # The model does texts again: what it refused last may have been its own fault.
-            self._forgive(vectors, at_once=True)
-            whole = fill()
-        return whole and not unread
-
-    def _forgive(self, vectors: VectorSet, *, at_once: bool) -> None:
-        """Have refused texts tried again, if it is time for it."""
-        if vectors.ledger().refusals():
-            with vectors.writing() as ledger, ledger.transaction():
-                ledger.forgive(self._now(), at_once=at_once)
-
     def _done(self, vectors: VectorSet) -> None:
         """What is worth doing once every note has its vectors."""
         if vectors.ledger().meta("whole") != "1":
             with vectors.writing() as ledger, ledger.transaction():
                 ledger.say(whole="1")
-        calibrate(vectors)
+        calibration.calibrate(vectors)
         compact_if_due(vectors, self._now())
         discard_old(self._cache, vectors.folder, self._now())
 
@@ -437,11 +396,43 @@ class Vectors:
         self._export_small(vectors)
         return left
 
+    def _candidates(self, queries: Mapping[str, Vector]) -> Candidates | None:
+        """What proposes the best so many files, or None where all are looked at. It raises StoreUnavailable, and notes why."""
+        store = self._chroma_store()
+        if store is None:
+            return None
+
+        def propose(limit: int) -> Collection[str]:
+            self.fault = ""
+            try:
+                return store.candidates(queries, limit)
+            except StoreUnavailable as fault:
+                self.fault = str(fault)
+                raise
+
+        return propose
+
+    def _chroma_store(self) -> ChromaStore | None:
+        """Chroma beside the set that answers now; None where it is not to propose anything."""
+        found = self._sets.found()
+        if not self.approximate or found is None:
+            return None
+        if self._chroma is None or self._chroma.vectors is not found[0]:
+            self._close_chroma()
+            home = chroma_client.home(self.store, self._root, self._cache)
+            self._chroma = chroma.ChromaStore(home, found[0], self._settings.perspectives)
+        return self._chroma
+
+    def _close_chroma(self) -> None:
+        if self._chroma is not None:
+            self._chroma.close()
+            self._chroma = None
+
     def _exact(self) -> ExactStore:
         found = self._sets.found()
         if found is None:
             raise StoreUnavailable("nothing is embedded yet")
-        self._refresh(_FEW)
+        self._refresh(FEW)
         return ExactStore(found[0], self._settings.perspectives)
 
     def _missing_count(self, maker: Embedder) -> int:

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.bounds import examples
-from vault_tool.index.lexical import Lexical
-from vault_tool.index.lexical_documents import Analyzer, Builder
-from vault_tool.index.lexical_text import MOST_CLAUSES, SearchDocument, read_query, searchable
+from vault_tool.index.fulltext.documents import MOST_CLAUSES, SearchDocument, read_query, searchable
+from vault_tool.index.fulltext.index_format import Analyzer, Builder
+from vault_tool.index.fulltext.inverted_index import InvertedIndex
 
 TEXTS = {
     "redis": SearchDocument(
@@ -36,16 +36,16 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def lexical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lexical]:
+def lexical(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InvertedIndex]:
     folder = tmp_path_factory.mktemp("lexical") / "one"
     builder = Builder(folder, "english")
     for text in TEXTS.values():
         builder.add(text)
     builder.finish()
-    yield Lexical(folder, "english")
+    yield InvertedIndex(folder, "english")
 
 
-def _found(lexical: Lexical, query: str) -> list[str]:
+def _found(lexical: InvertedIndex, query: str) -> list[str]:
     return [hit.path for hit in lexical.search(query, 20)]
 
 
@@ -85,28 +85,28 @@ def _found(lexical: Lexical, query: str) -> list[str]:
         ("is not", {"order", "phrase"}),
     ],
 )
-def test_queries_find(lexical: Lexical, query: str, expected: set[str]) -> None:
+def test_queries_find(lexical: InvertedIndex, query: str, expected: set[str]) -> None:
     assert set(_found(lexical, query)) == expected
 
 
-def test_a_title_weighs_more_than_a_body(lexical: Lexical) -> None:
+def test_a_title_weighs_more_than_a_body(lexical: InvertedIndex) -> None:
     assert _found(lexical, "connection pooling")[0] == "pool"
     assert _found(lexical, "redis timeouts")[0] == "redis"
 
 
-def test_classes_and_types_limit_the_answer(lexical: Lexical) -> None:
+def test_classes_and_types_limit_the_answer(lexical: InvertedIndex) -> None:
     assert [hit.path for hit in lexical.search("timeouts", 5, classes={"observation"})] == ["pool"]
     assert [hit.path for hit in lexical.search("timeouts", 5, types={"fact"})] == ["pool"]
     assert lexical.search("timeouts", 5, classes=()) == []
     assert {hit.path for hit in lexical.search("cafe", 5, classes={"page"})} == {"cafe", "decomposed"}
 
 
-def test_pending_texts_hide_and_add(lexical: Lexical) -> None:
+def test_pending_texts_hide_and_add(lexical: InvertedIndex) -> None:
     pending = {"redis": None, "new": SearchDocument("new", "Redis again", "", "")}
     assert [hit.path for hit in lexical.search("redis", 5, pending=pending)] == ["new"]
 
 
-def test_a_pending_text_scores_about_as_the_index_would_score_it(lexical: Lexical) -> None:
+def test_a_pending_text_scores_about_as_the_index_would_score_it(lexical: InvertedIndex) -> None:
     for query, path in (("redis timeouts", "redis"), ("東京都庁", "tokyo"), ('"red ice"', "phrase")):
         indexed = lexical.search(query, 1)[0]
         beside = lexical.search(query, 1, pending={path: TEXTS[path]})[0]
@@ -114,7 +114,7 @@ def test_a_pending_text_scores_about_as_the_index_would_score_it(lexical: Lexica
         assert 0.4 < beside.score / indexed.score < 2.5
 
 
-def test_rare_words_weigh_more(lexical: Lexical) -> None:
+def test_rare_words_weigh_more(lexical: InvertedIndex) -> None:
     assert lexical.weights("") == {}
     common, rare = lexical.weights("redis zebra")["redi"], lexical.weights("redis zebra")["zebra"]
     assert 0 < common < rare
@@ -122,7 +122,7 @@ def test_rare_words_weigh_more(lexical: Lexical) -> None:
     assert 0 < best.score / sum(lexical.weights("redis connection").values()) < 5
 
 
-def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: Lexical) -> None:
+def test_coverage_is_the_part_of_the_question_that_a_text_has(lexical: InvertedIndex) -> None:
     question = lexical.weights("redis timeouts zebra")  # nothing says anything of zebras
     covered = lexical.coverage(question, ["redis", "pool", "moscow"])
     assert covered["redis"] > covered["pool"] > 0
@@ -137,7 +137,7 @@ def _as_long(paths: Collection[str]) -> dict[str, float]:
     return dict.fromkeys(paths, 0.0)
 
 
-def test_a_long_text_has_many_words_by_chance(lexical: Lexical) -> None:
+def test_a_long_text_has_many_words_by_chance(lexical: InvertedIndex) -> None:
     classes = {text.record_class for text in TEXTS.values()}
     said = [{"redis": 1.0, "timeouts": 1.0}]
     short = lexical.mentioned(said, 20, classes, _as_long)
@@ -160,7 +160,7 @@ _WORDS = ("redis", "timeouts", "connections", "settings", "pools", "ice", "red",
     waiting=st.sets(st.sampled_from(["redis", "pool", "order", "phrase"])),
 )
 def test_what_a_conversation_mentions_is_what_counting_words_by_hand_gives(
-    lexical: Lexical, sentences: list[dict[str, float]], waiting: set[str]
+    lexical: InvertedIndex, sentences: list[dict[str, float]], waiting: set[str]
 ) -> None:
     analyze = Analyzer("english")
     classes = {text.record_class for text in TEXTS.values()}
@@ -185,14 +185,14 @@ def test_changes_are_applied(tmp_path: Path) -> None:
     builder.add(SearchDocument("a", "one", "", ""))
     builder.add(SearchDocument("b", "one", "", ""))
     builder.finish()
-    lexical = Lexical(tmp_path / "l", "none")
+    lexical = InvertedIndex(tmp_path / "l", "none")
     lexical.apply({"a": None, "b": SearchDocument("b", "two", "", ""), "c": SearchDocument("c", "one", "", "")})
     assert _found(lexical, "one") == ["c"]
     assert _found(lexical, "two") == ["b"]
     assert lexical.count == 2
 
 
-def test_a_pasted_page_is_searched_by_its_first_words(lexical: Lexical) -> None:
+def test_a_pasted_page_is_searched_by_its_first_words(lexical: InvertedIndex) -> None:
     page = "redis " + " ".join(f"word{number}" for number in range(50000))
     assert len(read_query(page, str.split)) == MOST_CLAUSES
     assert _found(lexical, page) == ["redis"]
@@ -203,7 +203,7 @@ def test_a_pasted_page_is_searched_by_its_first_words(lexical: Lexical) -> None:
     max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(query=st.text(max_size=60) | st.text(alphabet='"*()[]{}:^~+-\\/ abc東京', max_size=40))
-def test_no_query_fails(lexical: Lexical, query: str) -> None:
+def test_no_query_fails(lexical: InvertedIndex, query: str) -> None:
     pending = {"redis": TEXTS["redis"], "gone": None}
     for hits in (
         lexical.search(query, 10),
@@ -226,4 +226,4 @@ def test_any_language_can_be_set(tmp_path: Path) -> None:
         builder = Builder(tmp_path / str(number), language)
         builder.add(SearchDocument("a", "Häuser", "", ""))
         builder.finish()
-        assert _found(Lexical(tmp_path / str(number), language), "häuser") == ["a"]
+        assert _found(InvertedIndex(tmp_path / str(number), language), "häuser") == ["a"]

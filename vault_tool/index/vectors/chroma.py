@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
@@ -14,10 +14,9 @@ from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.seals import lock
 from vault_tool.index.vectors.chroma_client import PROBE_SECONDS, DoesNotOpen, Home, load
-from vault_tool.index.vectors.exact_search import ExactStore
+from vault_tool.index.vectors.hits import StoreUnavailable, Vector
 from vault_tool.index.vectors.vector_ledger import Note, Partition, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
-from vault_tool.index.vectors.vector_store import StoreUnavailable, Vector, VectorHit, Where
 from vault_tool.util.clock import parse_time
 from vault_tool.util.native_errors import translated
 
@@ -43,13 +42,10 @@ class ChromaStore:
     Raises StoreUnavailable whenever it cannot be asked, and never a fault of Chroma's own.
     """
 
-    approximate = True
-
     def __init__(self, home: Home, vectors: VectorSet, instructions: Mapping[str, str]) -> None:
         self._home = home
         self.vectors = vectors
         self._instructions = instructions
-        self._exact = ExactStore(vectors, instructions)
         self._patience = Patience()
         self._client: Any = None
         self._opened: tuple[str, object] = ("", None)
@@ -58,7 +54,7 @@ class ChromaStore:
 
     @property
     def name(self) -> str:
-        """See VectorStore."""
+        """What it is called in the ledger and to people."""
         return self._home.name
 
     def close(self) -> None:
@@ -68,12 +64,7 @@ class ChromaStore:
             with suppress(Exception):
                 client.close()
 
-    def search(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> list[VectorHit]:
-        """See VectorStore."""
-        found = self._exact.similarities(queries)
-        return found.top(limit, self.candidates(queries, limit, within))
-
-    def candidates(self, queries: Mapping[str, Vector], limit: int, within: Where | None = None) -> set[str]:
+    def candidates(self, queries: Mapping[str, Vector], limit: int) -> set[str]:
         """The files among which the best are, with those that the collection does not have yet."""
         ledger = self._ledger()
         found: set[str] = set()
@@ -85,8 +76,8 @@ class ChromaStore:
             if len(missing) > _MOST_BEHIND:
                 raise StoreUnavailable(f"the Chroma collection is more than {_MOST_BEHIND:,} notes behind; `vt embed` fills it")
             # What the collection lacks is measured with the rest, so no answer waits for it to catch up.
-            found.update(missing, self._asked(ledger, partition, query, limit, within))
-        return found & ledger.matching(within) if within else found
+            found.update(missing, self._asked(ledger, partition, query, limit))
+        return found
 
     def equalise(self, seconds: float | None = None) -> int:
         """Bring the collections to what the rows say, for about so many seconds; how many notes were written or removed.
@@ -128,10 +119,10 @@ class ChromaStore:
                 return False
         return not ledger.meta(f"doubt {self.name}") and self._home.stamp() == self._home.noted_stamp()
 
-    def _asked(self, ledger: VectorLedger, partition: Partition, query: Vector, limit: int, where: Where | None) -> set[str]:
+    def _asked(self, ledger: VectorLedger, partition: Partition, query: Vector, limit: int) -> set[str]:
         collection = self._reading(ledger, partition)
         count = limit * _LOOK + _MORE
-        ask = partial(collection.query, query_embeddings=[query], n_results=count, where=_clause(where), include=[])
+        ask = partial(collection.query, query_embeddings=[query], n_results=count, include=[])
         said = self._call(QUERY_SECONDS, ask)
         return {found.rpartition("#")[0] for found in said["ids"][0]}
 
@@ -296,27 +287,3 @@ def _facts(note: Note) -> dict[str, Any]:
     facts: dict[str, Any] = {"path": note.path, "id": note.id, "class": note.record_class, "type": note.type}
     facts |= {"project": note.project, "at": moment.timestamp() if moment else 0.0}
     return facts | ({"subjects": list(note.subjects)} if note.subjects else {})
-
-
-def _clause(where: Where | None) -> dict[str, Any] | None:
-    """A filter as Chroma takes it."""
-    if not where:
-        return None
-    parts: list[dict[str, Any]] = []
-    for field, wanted in (("class", where.classes), ("type", where.types)):
-        if wanted:
-            parts.append({field: {"$in": list(wanted)}})
-    if where.subjects:
-        parts.append(_joined("$or", [{"subjects": {"$contains": name}} for name in where.subjects]))
-    if where.project:
-        parts.append({"project": where.project})
-    for test, asked in (("$gte", where.since), ("$lte", where.until)):
-        moment = parse_time(asked)
-        if moment is not None:
-            parts.append({"at": {test: moment.timestamp()}})
-    return _joined("$and", parts)
-
-
-def _joined(how: str, parts: Collection[dict[str, Any]] | Iterable[dict[str, Any]]) -> dict[str, Any]:
-    listed = list(parts)
-    return listed[0] if len(listed) == 1 else {how: listed}

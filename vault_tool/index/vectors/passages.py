@@ -1,20 +1,25 @@
-"""Which notes are embedded, and what of each: read off the files, as the catalogue knows them."""
+"""Which notes are embedded and what of each, read off the files, and keeping what a set knows of them up to date."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from vault_tool.config import Config
 from vault_tool.files import git, reader
 from vault_tool.files.reader import Reader
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.embedding.passages import passages
-from vault_tool.index.reading import UNREADABLE, Seen, Vanished, see, with_head
-from vault_tool.index.updating import head_now
+from vault_tool.index.embedding.chunking import passages
+from vault_tool.index.refresh.diff import head_now
+from vault_tool.index.refresh.reading import UNREADABLE, Seen, Vanished, see, with_head
+from vault_tool.index.schema import titles_of
+from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER
 from vault_tool.index.vectors.vector_ledger import Note, VectorLedger
+from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import normal_name
@@ -31,6 +36,73 @@ _ENTRIES = f"SELECT path, hash FROM entries WHERE class IN ({_CLASSES})"
 _SINCE = f"SELECT path, hash FROM entries WHERE n > ? AND +class IN ({_CLASSES})"
 _PAGES = "SELECT p.path, f.hash FROM pages p JOIN files f ON f.path = p.path"
 _LAST = "SELECT n, path, hash FROM entries ORDER BY n DESC LIMIT 1"
+_READ_AT_ONCE = 500
+# Changed notes that a question looks at itself before it answers; more are left to who embeds, and counted as missing.
+FEW = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """The notes of one vault, read when they are asked for; `now` gives seconds since the epoch."""
+
+    root: Path
+    index: Callable[[], Index]
+    settings: Config
+    repo: git.Repo | None
+    now: Callable[[], float]
+
+    def count(self) -> int:
+        """How many notes are to be embedded."""
+        return count_embeddable(self.index().catalog)
+
+    def state(self) -> str:
+        """What changes when the catalogue does."""
+        catalog = self.index().catalog
+        return f"{catalog.meta('nonce')} {catalog.seq()}"
+
+    def unread(self, vectors: VectorSet) -> int:
+        """How many notes a set does not know as they are now."""
+        return len(PendingTexts(self.index().catalog, vectors.ledger()).to_read)
+
+    def texts(self, paths: Sequence[str], window: int) -> Iterator[Mapping[bytes, str]]:
+        """The texts of some notes by their keys, a note at a time and in this order."""
+        for start in range(0, len(paths), _READ_AT_ONCE):
+            some = paths[start : start + _READ_AT_ONCE]
+            read = {note.path: dict(zip(note.keys, found, strict=True)) for note, found in self._read(some, window)}
+            yield from (read[path] for path in some if path in read)
+
+    def links(self, paths: Sequence[str]) -> Mapping[str, int]:
+        """How many records link to each of these notes; those that nothing links to are left out."""
+        catalog = self.index().catalog
+        named = {path: titles_of(entry) for path, entry in catalog.by_paths(paths).items()}
+        counts = catalog.link_counts(set().union(*named.values()))
+        found = {path: max((counts.get(name, 0) for name in names), default=0) for path, names in named.items()}
+        return {path: count for path, count in found.items() if count}
+
+    def noted(self, vectors: VectorSet, window: int, limit: int | None) -> int:
+        """Bring what the set knows of the notes' texts up to date, at most `limit` notes; how many were left."""
+        vectors.examine()
+        form = form_of(window)
+        if vectors.ledger().meta("form") != form:
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.forget_all_notes()
+                ledger.say(form=form, window=str(window), mark="")
+        outlook = PendingTexts(self.index().catalog, vectors.ledger())
+        todo = outlook.to_read if limit is None else outlook.to_read[:limit]
+        for start in range(0, len(todo), _READ_AT_ONCE):
+            notes = [note for note, _ in self._read(todo[start : start + _READ_AT_ONCE], window)]
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.put_notes(notes, self.now())
+        left = len(outlook.to_read) - len(todo)
+        if outlook.to_forget or (not left and vectors.ledger().meta("mark") != outlook.mark):
+            with vectors.writing() as ledger, ledger.transaction():
+                ledger.drop_notes(outlook.to_forget, self.now())
+                if not left:
+                    ledger.say(mark=outlook.mark)
+        return left
+
+    def _read(self, paths: Sequence[str], window: int) -> Iterator[tuple[Note, tuple[str, ...]]]:
+        return read_notes(self.root, self.settings.types, self.repo, paths, window)
 
 
 class PendingTexts:
@@ -52,7 +124,7 @@ class PendingTexts:
             return False
         now = {**dict(catalog.rows(f"{_SINCE} ORDER BY n DESC", (number,))), **dict(catalog.rows(_PAGES))}
         known = ledger.notes(now)
-        if ledger.count_notes() + len(now.keys() - known.keys()) != count(catalog):
+        if ledger.count_notes() + len(now.keys() - known.keys()) != count_embeddable(catalog):
             return False
         self.to_read = [path for path, found in now.items() if path not in known or known[path].hash != found]
         return True
@@ -70,19 +142,19 @@ def _mark(catalog: Catalog) -> str:
 
 
 @cache
-def form(window: int) -> str:
+def form_of(window: int) -> str:
     """What changes when other texts would be made of the same notes: then every note is looked at again."""
     made = passages("A title", _SPECIMEN, "Who", ("One", "Two"), window)
     return f"{_FORM} {window} {_key_of(chr(10).join(made), first=True).hex()}"
 
 
-def count(catalog: Catalog) -> int:
+def count_embeddable(catalog: Catalog) -> int:
     """How many notes are to be embedded."""
     entries = catalog.rows(f"SELECT count(*) FROM entries WHERE class IN ({_CLASSES})")[0][0]
     return int(entries + catalog.rows("SELECT count(*) FROM pages")[0][0])
 
 
-def read(
+def read_notes(
     root: Path, registry: Registry, repo: git.Repo | None, paths: Sequence[str], window: int
 ) -> Iterator[tuple[Note, tuple[str, ...]]]:
     """Each note that is there with its texts; `window` is how many characters one text may have."""

@@ -22,7 +22,7 @@ from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Known, Page
-from vault_tool.index.lexical_text import SearchDocument, document, page
+from vault_tool.index.fulltext.documents import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, Severity, error, warning
 from vault_tool.model.signals import Signal

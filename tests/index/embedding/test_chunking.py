@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_tool.index.embedding.passages import passages
+from vault_tool.index.embedding.chunking import passages
 
 LONG = " ".join(f"Sentence number {number} tells of the move to Postgres." for number in range(60))
 

@@ -17,10 +17,10 @@ from tests.index.vaults import WORDS, change, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.vectors import rows, texts
+from vault_tool.index.vectors import passages, rows
+from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.index.vectors.rows import Header
-from vault_tool.index.vectors.vector_store import StoreUnavailable, Where
-from vault_tool.index.vectors.vectors import Vectors
+from vault_tool.index.vectors.service import Vectors
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
@@ -50,7 +50,7 @@ def test_search_agrees_with_brute_force(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_text_may_be_the_first_passage_of_one_note_and_a_later_one_of_another(tmp_path: Path) -> None:
-    one, other = texts.keys_of(["Kelp dries.", "Walls stand."]), texts.keys_of(["Walls stand.", "Kelp dries."])
+    one, other = passages.keys_of(["Kelp dries.", "Walls stand."]), passages.keys_of(["Walls stand.", "Kelp dries."])
     assert len({*one, *other}) == 4
     file = tmp_path / "rows.vec"
     rows.create(file, Header("made up", 4))
@@ -65,7 +65,7 @@ def test_first_passages_are_gathered_for_who_asks_again_and_added_to_as_rows_com
     file = tmp_path / "rows.vec"
     rows.create(file, Header("made up", 8))
     vectors = numpy.random.default_rng(1).standard_normal((9000, 8)).astype(numpy.float32)
-    keys = [key for n in range(3000) for key in texts.keys_of([f"{n} a", f"{n} b", f"{n} c"])]
+    keys = [key for n in range(3000) for key in passages.keys_of([f"{n} a", f"{n} b", f"{n} c"])]
     rows.append(file, 8, 0, keys[:3000], vectors[:3000])
     before = rows.opened(file, 8, 3000)
     assert before is not None and before.heads() is None
@@ -86,7 +86,7 @@ def test_a_mapped_file_is_read_as_before_once_its_first_passages_are_gathered(tm
     file, count, size = tmp_path / "rows.vec", 11_000, 384
     rows.create(file, Header("made up", size))
     vectors = numpy.random.default_rng(2).standard_normal((count, size)).astype(numpy.float32)
-    rows.append(file, size, 0, [key for n in range(count // 2) for key in texts.keys_of([f"{n} a", f"{n} b"])], vectors)
+    rows.append(file, size, 0, [key for n in range(count // 2) for key in passages.keys_of([f"{n} a", f"{n} b"])], vectors)
     assert file.stat().st_size > rows._SMALL_BYTES
     opened = rows.opened(file, size, count)
     assert opened is not None and opened.heads() is None
@@ -136,22 +136,6 @@ def test_what_is_behind_is_counted_and_caught_up_in_parts(tmp_path: Path) -> Non
     assert vectors.catch_up(progress=lambda done, total: seen.append((done, total))).whole
     assert seen == [(24, 24)]
     assert vectors.missing_count() == 0
-
-
-def test_filters(tmp_path: Path) -> None:
-    root = make(tmp_path / "v")
-    write(root, "vault/late.md", note(77, observed="2026-12-01T00:00:00+02:00", project="forge", subjects="[Iron]"))
-    vectors = vectors_of(root, Words())
-    vectors.catch_up()
-
-    def paths(**asked: object) -> set[str]:
-        return {hit.path for hit in vectors.search(vectors.query("amber"), 100, Where(**asked))}  # type: ignore[arg-type]
-
-    assert paths(subjects=("iron",)) == paths(project="forge") == paths(since="2026-11-30T22:00:00+00:00") == {"vault/late.md"}
-    assert paths(classes=("subject",)) == {"vault/subjects/stone.md", "vault/subjects/wood.md"}
-    assert paths(subjects=("rock",)) == {"vault/subjects/stone.md"}
-    assert paths(types=("fact",)) == {path_of(n) for n in (0, 4, 8)}
-    assert len(paths(until="2026-11-20T10:00:00+00:00")) == 12
 
 
 def test_each_perspective_has_its_vectors(tmp_path: Path) -> None:
@@ -314,7 +298,6 @@ def test_the_background_is_measured_once_there_is_enough(tmp_path: Path) -> None
     found = vectors.background()
     assert found.n > 10_000
     assert -1 < found.mean < found.q90 < found.q99 <= found.q999 <= 1
-    assert vectors.calibration == {"general": found}
 
 
 def test_a_note_that_changes_while_others_are_embedded(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What full-text search reads: a note as a document, and a person's query as words, phrases and prefixes."""
+"""What full-text search reads and gives: a note as a document, a person's query as words and phrases, and hits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
@@ -70,6 +71,26 @@ class Clause:
     prefix: bool = False
     needed: bool = False
     together: bool = False
+
+
+class TextHit(NamedTuple):
+    """One file that a query found; `score` is BM25, comparable within one answer only."""
+
+    path: str
+    score: float
+
+
+class Called(NamedTuple):
+    """How nearly a question is what a file may be called: a title, file name or alias (0..1), a heading (0..1); and whether it
+    names one of its tags.
+    """
+
+    handle: float = 0.0
+    heading: float = 0.0
+    tag: bool = False
+
+
+NOT_CALLED = Called()
 
 
 def document(entry: Entry, body: str) -> SearchDocument:

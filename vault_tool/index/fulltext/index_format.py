@@ -1,6 +1,6 @@
 """What the full-text index keeps of a document: its schema, its tokens, what it may be called; and the making of a new one.
 
-This module and `lexical` are the only importers of tantivy.
+This module and `inverted_index` are the only importers of tantivy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tantivy
 from tantivy import Filter, Tokenizer
 
 from vault_tool.errors import StorageError
-from vault_tool.index.lexical_text import SearchDocument, first_passage, searchable
+from vault_tool.index.fulltext.documents import SearchDocument, first_passage, searchable
 from vault_tool.util.text import one_line
 
 # How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first

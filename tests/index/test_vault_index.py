@@ -17,8 +17,8 @@ import pytest
 
 from tests.git_repos import commit_all, git, make_empty_repo, write
 from tests.index.vaults import WORDS, found, from_nothing, identity, make, note, opened, path_of, said
-from vault_tool.index.rebuild import Index
 from vault_tool.index.seals import lock
+from vault_tool.index.vault_index import Index
 
 
 @pytest.fixture

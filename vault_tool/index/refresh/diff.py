@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +15,17 @@ from vault_tool.files.disk_changes import is_bulk_loss, trusted_stat
 from vault_tool.files.layout import CONFIG_FILE, is_around
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import Catalog, Known
-from vault_tool.index.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, ignored_around, passed_over, see
+from vault_tool.index.refresh.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, ignored_around, passed_over, see
+from vault_tool.model.problems import Problem
+
+# Called with how many files are done and how many there are; a few times a second at most.
+Progress = Callable[[int, int], None]
 
 _FEW = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Tip:
+class HeadMove:
     """Where HEAD was when the catalogue was last brought up to date, and where it is; `facts` is what to remember."""
 
     before: str = ""
@@ -63,18 +67,18 @@ class Tally:
     removed: int = 0
 
 
-def tip(repo: git.Repo | None, catalog: Catalog) -> Tip:
+def head_move(repo: git.Repo | None, catalog: Catalog) -> HeadMove:
     """Where HEAD is; git is asked only when its own files moved since it was asked last."""
     before = catalog.meta("head")
     if repo is None:
-        return Tip(before, before)
+        return HeadMove(before, before)
     # Two stats cost microseconds, asking git costs a process, and this stands before every answer.
     signature = head_signature(repo)
     if signature and signature == catalog.meta("head_signature"):
-        return Tip(before, before)
+        return HeadMove(before, before)
     now = head_now(repo)
     facts = {"head": now, "head_signature": signature}
-    return Tip(before, now, facts if signature or now != before else {})
+    return HeadMove(before, now, facts if signature or now != before else {})
 
 
 def head_now(repo: git.Repo | None) -> str:
@@ -161,7 +165,7 @@ def stat_of(catalog: Catalog, path: str) -> Stat | None:
     return catalog.known().get(folder, {}).get(name)
 
 
-def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: Tip) -> str:
+def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo: git.Repo | None, where: HeadMove) -> str:
     """Why vanished files must not be forgotten before a person says so; empty when they may be.
 
     Notes that stand elsewhere now have not vanished, nor have those whose absence is git's doing.
@@ -186,7 +190,7 @@ def withheld(catalog: Catalog, gone: Collection[str], seen: Iterable[Seen], repo
     return f"{len(lost):,} of {total:,} notes are gone and nothing was forgotten; if that is meant: vt reindex --confirm"
 
 
-def unexplained(lost: Collection[str], repo: git.Repo | None, where: Tip) -> set[str]:
+def unexplained(lost: Collection[str], repo: git.Repo | None, where: HeadMove) -> set[str]:
     """Those of the files that are not absent because HEAD moved: no commit that it was at lately has them, or it has them now.
 
     Lately is where it was known to be, and its own log: a commit and a checkout back may have passed between two looks.
@@ -232,7 +236,12 @@ def tombstone_digest(forgotten: Collection[str]) -> str:
     return hashlib.blake2b("\n".join(sorted(forgotten)).encode(), digest_size=8).hexdigest() if forgotten else ""
 
 
-def raised(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]:
+def digest_of_faults(faults: Sequence[Problem]) -> str:
+    """What tells one walk's findings from another's; empty for none."""
+    return hashlib.blake2b(repr(tuple(faults)).encode("utf-8", "replace"), digest_size=8).hexdigest() if faults else ""
+
+
+def resurrected(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]:
     """The notes that must be read again because what is forgotten changed: those that are indexed, and those that are not."""
     known = [entry.path for identity in forgotten for entry in catalog.get(identity)]
     known += [entry.path for identity in forgotten for _, entry in catalog.pointing_at(identity, ("from_id", "to_id"))]

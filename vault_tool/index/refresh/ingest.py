@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -15,8 +14,8 @@ import orjson
 from vault_tool.files.reader import Listing, Stat
 from vault_tool.index import schema
 from vault_tool.index.authorship import ADD, HistoryDelta, row_of
-from vault_tool.index.catalog import Catalog, failure
-from vault_tool.index.reading import Seen
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.refresh.reading import Seen
 from vault_tool.index.schema import (
     entry_of,
     entry_row,
@@ -67,25 +66,10 @@ class IndexDifference:
     history: HistoryDelta = _UNMOVED
 
 
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; raises Busy or StorageError, never an error of SQLite's."""
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        yield
-        connection.execute("COMMIT")
-    except sqlite3.DatabaseError as fault:
-        raise failure(fault) from fault
-    finally:
-        if connection.in_transaction:
-            with suppress(sqlite3.Error):
-                connection.execute("ROLLBACK")
-
-
 def apply(catalog: Catalog, difference: IndexDifference) -> None:
     """Bring the catalogue up to date in one transaction."""
     connection = catalog.connection
-    with transaction(connection):
+    with catalog.transaction():
         seq = int(catalog.meta("seq") or 0) + 1
         number = int(connection.execute("SELECT coalesce(max(n), 0) FROM entries").fetchone()[0])
         had = catalog.files([*(one.path for one in difference.seen), *difference.gone])

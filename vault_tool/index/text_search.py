@@ -7,17 +7,22 @@ from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from math import log
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.index.catalog import Catalog
-from vault_tool.index.lexical import NOT_CALLED, Called, Lexical, LexicalHit
-from vault_tool.index.lexical_text import SearchDocument
+from vault_tool.index.fulltext.documents import NOT_CALLED, Called, SearchDocument, TextHit
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.store import Replaced, Store
-from vault_tool.index.storing import transaction
+from vault_tool.util.deferred import deferred
 from vault_tool.util.native_errors import NoPanics
+
+if TYPE_CHECKING:
+    from vault_tool.index.fulltext import inverted_index
+    from vault_tool.index.fulltext.inverted_index import InvertedIndex
+else:
+    inverted_index = deferred("vault_tool.index.fulltext.inverted_index")  # 10 ms, and many commands search for no words
 
 # Up to so many waiting changes are cheaper to answer for from beside the index than to write.
 _FEW = 100
@@ -46,7 +51,7 @@ class Wording(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def _part(cache: Path, nonce: str) -> SealedFile:
+def _sealed(cache: Path, nonce: str) -> SealedFile:
     folder = cache / "lexical"
     return SealedFile(folder / nonce, folder / f"{nonce}.seal")
 
@@ -55,13 +60,13 @@ class Spoilt(Exception):
     """The full-text index cannot be trusted: it must be built anew."""
 
 
-class Search:
+class TextSearch:
     """The full-text index that belongs to a catalogue's build."""
 
-    def __init__(self, shelf: Store, config: Config) -> None:
-        self._store = shelf
+    def __init__(self, store: Store, config: Config) -> None:
+        self._store = store
         self._config = config
-        self._open: tuple[SealedFile, list[list[Any]], Lexical] | None = None
+        self._open: tuple[SealedFile, list[list[Any]], InvertedIndex] | None = None
         self._typical: tuple[str, float] | None = None
         self._held = False
         self._looked_at: Catalog | None = None
@@ -80,9 +85,9 @@ class Search:
         """Let go of the files."""
         self._open = None
 
-    def part(self, nonce: str) -> SealedFile:
+    def sealed(self, nonce: str) -> SealedFile:
         """The folder of one build's index, and its seal."""
-        return _part(self._store.cache, nonce)
+        return _sealed(self._store.cache, nonce)
 
     def search(
         self,
@@ -93,7 +98,7 @@ class Search:
         types: Collection[str] | None,
         near: bool = False,
         waiting: bool = False,
-    ) -> list[LexicalHit]:
+    ) -> list[TextHit]:
         """The best files for a person's text as of the last refresh. Raises Spoilt when the index must be built anew."""
         # In this order: what another process commits between the two is in the index by the time it is opened.
         pending = catalog.pending() if waiting else {}
@@ -158,12 +163,12 @@ class Search:
 
     def _commit(self, catalog: Catalog) -> None:
         nonce, seq = catalog.nonce, catalog.seq()
-        part, index = self.part(nonce), self._index(catalog, locked=True)
-        with self._distrusting(catalog), part.writing(nonce):
+        sealed, index = self.sealed(nonce), self._index(catalog, locked=True)
+        with self._distrusting(catalog), sealed.writing(nonce):
             index.apply(catalog.pending())
-        self._open = part, part.fingerprint(), index
+        self._open = sealed, sealed.fingerprint(), index
         # Only now: a crash before this writes the same documents once more, which changes nothing.
-        with self._store.writing(catalog), transaction(catalog.connection):
+        with self._store.writing(catalog), catalog.transaction():
             catalog.connection.execute("DELETE FROM lexical_pending WHERE seq <= ?", (int(seq),))
 
     @contextmanager
@@ -174,39 +179,39 @@ class Search:
                 yield
         except (OSError, ValueError) as fault:
             self._open = None
-            discard(self.part(catalog.nonce).seal)
+            discard(self.sealed(catalog.nonce).seal)
             raise Spoilt from fault
 
-    def _index(self, catalog: Catalog, locked: bool = False) -> Lexical:
+    def _index(self, catalog: Catalog, locked: bool = False) -> InvertedIndex:
         """The open index, as it was last committed by whatever process."""
         if self._open is not None and self._looked_at is catalog:
             return self._open[2]
         self._looked_at = catalog if self._held else None
         nonce = catalog.nonce
-        part = self.part(nonce)
-        now = part.fingerprint()
-        state = part.state(nonce, now)
-        if self._open is not None and self._open[0] == part and self._open[1] == now and state is IndexState.INTACT:
+        sealed = self.sealed(nonce)
+        now = sealed.fingerprint()
+        state = sealed.state(nonce, now)
+        if self._open is not None and self._open[0] == sealed and self._open[1] == now and state is IndexState.INTACT:
             return self._open[2]
         if state is IndexState.SPOILT and not locked:
-            state = self._looked_again(part, nonce)
+            state = self._looked_again(sealed, nonce)
         self._open = None
         try:
-            index = Lexical(part.path, self._config.language)
+            index = inverted_index.InvertedIndex(sealed.path, self._config.language)
         except (OSError, ValueError) as fault:
             raise Spoilt from fault
         if state is IndexState.SPOILT or (state is IndexState.INTERRUPTED and not self._adds_up(catalog, index)):
             raise Spoilt
-        self._open = part, now, index
+        self._open = sealed, now, index
         return index
 
-    def _looked_again(self, part: SealedFile, nonce: str) -> IndexState:
+    def _looked_again(self, sealed: SealedFile, nonce: str) -> IndexState:
         """The state once nobody is writing: what looks spoilt may be another process between its write and its seal."""
         with suppress(Busy, StorageError), self._store.building(_QUICK_WAIT):
-            return part.state(nonce)
-        return part.state(nonce)
+            return sealed.state(nonce)
+        return sealed.state(nonce)
 
-    def _adds_up(self, catalog: Catalog, index: Lexical) -> bool:
+    def _adds_up(self, catalog: Catalog, index: InvertedIndex) -> bool:
         """Whether an index that a crash interrupted holds all documents but those that still wait."""
         counts = catalog.counts()
         return abs(index.count - counts.documents) <= len(catalog.pending())

@@ -1,0 +1,128 @@
+"""Whose the texts are that are being taken in, and the latest that their times may be."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from vault_tool.errors import GitError
+from vault_tool.files import git
+from vault_tool.files.layout import is_around
+from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, work_tree_blobs
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.refresh.reading import Seen
+from vault_tool.model.signals import Signal
+from vault_tool.model.snapshot import Entry
+from vault_tool.util.clock import parse_time, stamp
+
+_TIMES = ("created", "observed", "updated")
+_ASKED_ONE_BY_ONE = 8
+
+
+class Attribution:
+    """What is believed of files that are being taken in: whose each text is, and the latest that its times may be."""
+
+    def __init__(self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign]) -> None:
+        self._repo = repo
+        self._head = head
+        self._now = now
+        self._late = stamp(now)
+        self._lately = stamp(now - timedelta(days=1))[:10]
+        self._texts: dict[str, dict[str, Foreign]] = defaultdict(dict)
+        for one in texts:
+            self._texts[one.path][one.text] = one
+        self._blobs = work_tree_blobs(repo, self._texts)
+        self._committed: dict[str, int] | None = None
+        self._asked = 0
+
+    def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
+        """The same, where others' texts say who brought them, and no time is later than it can be."""
+        for one in found:
+            if one.signals:
+                yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
+            elif one.entry is not None and (one.path in self._texts or _is_late(one.entry, self._lately)):
+                entry = self._entry(one.entry)
+                yield one if entry is one.entry else replace(one, entry=entry)
+            else:
+                yield one
+
+    def _entry(self, entry: Entry) -> Entry:
+        theirs = self._bringer(entry)
+        late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
+        if theirs is None and not late:
+            return entry
+        head = dict(entry.head)
+        if theirs is not None:
+            head["origin"] = theirs.author
+            # Only its owner keeps a memory from fading.
+            head.pop("pinned", None)
+        if late:
+            limit = theirs.at if theirs is not None else self._committed_at(entry.path)
+            head |= dict.fromkeys(late, self._earlier(limit))
+        return replace(entry, head=head)
+
+    def _bringer(self, entry: Entry) -> Foreign | None:
+        texts = self._texts.get(entry.path)
+        if not texts:
+            return None
+        blob = self._blobs.get(entry.path, "")
+        if entry.stale and self._repo is not None:
+            committed = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
+            # Its head is of one and its text may be of the other.
+            return others_text(texts, committed) or others_text(texts, blob)
+        return others_text(texts, blob)
+
+    def _signal(self, path: str, signal: Signal) -> Signal:
+        theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None
+        if theirs is not None:
+            signal = replace(signal, origin=theirs.author)
+        if signal.at > self._late:
+            signal = replace(signal, at=self._earlier(theirs.at if theirs is not None else self._committed_at(path)))
+        return signal
+
+    def _earlier(self, at: int | None) -> str:
+        """A commit's time, or now where there is none; its author may have set it into the future as well."""
+        if at is None or at >= self._now.timestamp():
+            return self._late
+        return stamp(datetime.fromtimestamp(at, UTC))
+
+    def _committed_at(self, path: str) -> int | None:
+        if self._repo is None or not self._head or is_around(path):
+            return None
+        with suppress(GitError):
+            self._asked += 1
+            if self._committed is None and self._asked <= _ASKED_ONE_BY_ONE:
+                return git.committed_at(self._repo, [path]).get(path)
+            if self._committed is None:
+                self._committed = git.committed_at(self._repo, ())
+            return self._committed.get(path)
+        return None
+
+
+def attribution(
+    repo: git.Repo | None, catalog: Catalog, history: HistoryDelta, paths: Collection[str], now: datetime, head: str
+) -> Attribution:
+    """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
+    known: list[Foreign] = []
+    if not history.whole and catalog.rows("SELECT 1 FROM foreign_texts LIMIT 1"):
+        for path in paths:
+            known.extend(known_texts(catalog, path))
+    wanted = set(paths)
+    texts = [one for one in known if one.commit not in history.lost] + [one for one in history.came if one.path in wanted]
+    return Attribution(repo, head, now, texts)
+
+
+def _is_late(entry: Entry, lately: str) -> bool:
+    """Whether a time may lie in the future: by its first letters, which spares reading most."""
+    for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
+        said = entry.head.get(name)
+        if isinstance(said, str) and said.lstrip() >= lately:
+            return True
+    return False
+
+
+def _time(value: object) -> datetime | None:
+    return parse_time(value) if isinstance(value, str) else None

@@ -1,0 +1,316 @@
+"""The comparison of the indexes with the files: what changed is taken in, and what is spoilt or missing is built anew."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_tool.config import Config
+from vault_tool.errors import Busy, GitError
+from vault_tool.files import git, reader, tombstones
+from vault_tool.files.disk_changes import Changes, compare, trusted_stat
+from vault_tool.files.layout import FileKind, file_kind
+from vault_tool.files.reader import Scan
+from vault_tool.index import authorship
+from vault_tool.index.authorship import HistoryDelta, Owners
+from vault_tool.index.catalog import Catalog, Known
+from vault_tool.index.refresh import diff
+from vault_tool.index.refresh.attribution import attribution
+from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
+from vault_tool.index.refresh.ingest import IndexDifference, apply
+from vault_tool.index.refresh.reading import Seen, with_head, without
+from vault_tool.index.store import Replaced, Store
+from vault_tool.index.text_search import TextSearch
+from vault_tool.model.types import RecordClass
+from vault_tool.util.clock import Clock
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index.refresh import build
+else:
+    build = deferred("vault_tool.index.refresh.build")  # 10 ms, with the full-text library
+
+_ATTEMPTS = 5
+_SMALL = 2000
+_NOTHING = Tally()
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """What a comparison with the files found and did. Counts are of notes; a moved note is one that was modified.
+
+    `withheld` says why vanished notes were not forgotten; `behind` counts files that left while we looked, which the
+    next comparison settles; `rebuilt` says that the indexes were built anew.
+    """
+
+    added: int = 0
+    modified: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    count: int = 0
+    problems: int = 0
+    stale: tuple[str, ...] = ()
+    withheld: str = ""
+    seconds: float = 0.0
+    behind: int = 0
+    rebuilt: bool = False
+
+
+def report(catalog: Catalog, notes: Tally = _NOTHING) -> Refresh:
+    """How a catalogue stands after so many notes were taken in."""
+    counts = catalog.counts()
+    unchanged = counts.notes - notes.added - notes.modified
+    return Refresh(notes.added, notes.modified, notes.removed, unchanged, counts.notes, counts.problems, catalog.stale_paths())
+
+
+class Refresher:
+    """Who compares one vault's indexes with its files. `owners` says, when it matters, whose commits are the owner's."""
+
+    def __init__(
+        self,
+        root: Path,
+        config: Config,
+        repo: git.Repo | None,
+        clock: Clock,
+        owners: Callable[[], Owners] | None,
+        store: Store,
+        search: TextSearch,
+        around: bool,
+    ) -> None:
+        self._root = root
+        self._config = config
+        self._repo = repo
+        self._clock = clock
+        self._owners = owners or self._who_commits
+        self._store = store
+        self._search = search
+        self._around = around
+        self._looks: Mapping[str, reader.FolderScan] = {}
+
+    def refresh(self, *, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
+        """Compare all files; see `Index.refresh`."""
+        for _ in range(_ATTEMPTS):
+            # The other's build is of the files as it saw them; the answer must be of the files after the question.
+            with suppress(Replaced):
+                return self._compared(full, confirm, refresh_names, progress)
+        raise Busy("other processes keep building the index", "try again in a moment")
+
+    def wrote(self, paths: Sequence[str]) -> Refresh | None:
+        """Take in just these files; see `Index.wrote`. None where there is no catalogue to take them into."""
+        catalog = self._store.ready()
+        if catalog is None:
+            return None
+        # Taken before the stats are: what changed within a tick of this moment is read once more (`trusted_stat`).
+        started = time.time_ns()
+        paths = [path for path in paths if file_kind(path) not in (None, FileKind.OTHER)]
+        head = catalog.meta("head")
+        there = reader.present(self._root, paths)
+        known = catalog.files(paths)
+        gone = tuple(path for path in sorted(set(paths)) if path not in there and path in known)
+        with suppress(Replaced):
+            return self._update(catalog, Scan({}, started_ns=started), Changes(there, gone), known, HeadMove(head, head))
+        return None
+
+    def mend(self) -> None:
+        """Build the indexes anew, because one of them turned out to be spoilt."""
+        self._store.drop()
+        self._store.borrow_if_unwritable()
+        with suppress(Replaced):
+            self._rebuild(self._scanned(), None)
+
+    def _compared(self, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
+        self._store.borrow_if_unwritable()
+        catalog = self._store.ready()
+        scan = self._scanned(self._trusted(catalog) if refresh_names and catalog and not full else None)
+        # After a walk that failed in part no folder's times are trusted: the next look goes everywhere.
+        self._looks = {} if scan.partial else scan.looks
+        if catalog is None:
+            return self._rebuild(scan, progress)
+        changes = compare(catalog.known(), scan)
+        head = diff.head_move(self._repo, catalog)
+        # With more than half of the files in doubt, filling new tables in bulk beats changing the old ones row by row.
+        if not full and len(changes.suspects) <= max(_SMALL, scan.count // 2):
+            known = catalog.files([*changes.suspects, *changes.gone]) if changes else {}
+            return self._walked(catalog, scan, changes, known, head, confirm)
+        known = catalog.files(scan.files)
+        if scan.partial or (not confirm and diff.withheld(catalog, changes.gone, (), self._repo, head)):
+            # Building anew would forget what is out of sight: read everything into the indexes that there are.
+            every = {path: was for path, was in known.items() if path not in scan.files} if full else known
+            return self._walked(catalog, scan, Changes(scan.files, changes.gone), every, head, confirm)
+        return self._rebuild(scan, progress, {**known, **catalog.files(changes.gone)})
+
+    def _scanned(self, trusted: reader.Trusted | None = None) -> Scan:
+        return reader.scan(self._root, trusted, around=self._around)
+
+    def _trusted(self, catalog: Catalog) -> reader.Trusted | None:
+        """What a glance need not look at; None before the first comparison of this process."""
+        if not self._looks:
+            return None
+        subjects = catalog.rows("SELECT path FROM entries WHERE class = ?", (RecordClass.SUBJECT.value,))
+        return reader.Trusted(self._looks, catalog.known(), frozenset(row[0].rpartition("/")[0] for row in subjects))
+
+    def _walked(
+        self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], head: HeadMove, confirm: bool
+    ) -> Refresh:
+        forgotten = diff.tombstone_digest(tombstones.forgotten(self._root))
+        digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": forgotten}
+        facts = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
+        # The usual case: no lock is taken and nothing is written.
+        if not (changes or facts or head.facts):
+            return report(catalog)
+        return self._update(catalog, scan, changes, known, head, facts, walked=True, confirm=confirm)
+
+    def _update(
+        self,
+        catalog: Catalog,
+        scan: Scan,
+        changes: Changes,
+        known: Mapping[str, Known],
+        head: HeadMove,
+        facts: Mapping[str, str] | None = None,
+        *,
+        walked: bool = False,
+        confirm: bool = False,
+    ) -> Refresh:
+        """Apply a difference. After a walk vanished files are looked for once more, and losses in bulk are withheld."""
+        suspects, gone = dict(changes.suspects), changes.gone
+        history, head, doubt = self._history(catalog, head)
+        if walked and gone:
+            # Written after the walk passed by, and indexed by another process meanwhile: not gone at all.
+            back = reader.present(self._root, gone) if not scan.partial else {}
+            suspects |= back
+            gone = tuple(path for path in gone if path not in back)
+        forgotten = tombstones.forgotten(self._root)
+        changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
+        again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
+        there = reader.present(self._root, again - suspects.keys())
+        suspects |= {path: stat for path, stat in there.items() if path not in gone}
+        found = diff.read(self._root, self._config, suspects, known, again)
+        if doubt and self._repo is not None:
+            was = catalog.files([one.path for one in found.seen])
+            new = [one.path for one in found.seen if one.path in changed or one.path not in was or was[one.path].hash != one.hash]
+            history = authorship.doubted(self._repo, catalog, head.now, new, self._clock.now())
+        seen = self._served(catalog, history, found.seen, head.now, forgotten)
+        reason = ""
+        if walked and gone:
+            if scan.partial:
+                gone, reason = (), "some folders could not be looked into, so nothing was forgotten"
+            elif not confirm:
+                reason = diff.withheld(catalog, gone, seen, self._repo, head)
+                gone = () if reason else gone
+        # While losses are withheld, HEAD stays where it was known: git may still explain them.
+        said = {**(facts or {}), **({} if reason else head.facts), **history.facts}
+        stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
+        if not (seen or gone or stats or times or said):
+            return replace(report(catalog), withheld=reason, behind=found.vanished)
+        before = catalog.files([*(one.path for one in seen), *gone])
+        with self._store.writing(catalog):
+            seen, gone = self._as_they_are_now(catalog, history, seen, gone, head.now)
+            stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
+            # Counted since the build: by it the export knows how far it is behind.
+            said["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
+            apply(catalog, IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
+        return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
+
+    def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Collection[str]) -> set[str]:
+        """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
+        # What is served as HEAD had it must follow HEAD.
+        found = set(diff.unreadable(catalog)) if head.moved else set()
+        return found.union(diff.resurrected(catalog, forgotten)) if "forgotten" in facts else found
+
+    def _history(self, catalog: Catalog, head: HeadMove) -> tuple[HistoryDelta, HeadMove, bool]:
+        """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
+        if self._repo is None or not head.facts:
+            return HistoryDelta(), head, False
+        try:
+            return authorship.since(self._repo, catalog, head.now, self._owners), head, False
+        except GitError:
+            return HistoryDelta(), replace(head, facts={**head.facts, "head_signature": ""}), True
+
+    def _who_commits(self) -> Owners:
+        return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
+
+    def _served(
+        self, catalog: Catalog, history: HistoryDelta, seen: Sequence[Seen], head: str, forgotten: Collection[str]
+    ) -> tuple[Seen, ...]:
+        """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
+        shown = without(with_head(seen, self._repo, head, self._config.types), forgotten)
+        paths = [one.path for one in seen]
+        return tuple(attribution(self._repo, catalog, history, paths, self._clock.now(), head).of(shown))
+
+    def _as_they_are_now(
+        self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
+    ) -> tuple[tuple[Seen, ...], tuple[str, ...]]:
+        """What was seen and missed, where files went on changing read once more: the caller holds the catalogue's lock."""
+        late = diff.overtaken(self._root, catalog, seen, gone)
+        if not (late.again or late.left):
+            return seen, gone
+        found = diff.read(self._root, self._config, late.again, {}, ())
+        instead = self._served(catalog, history, found.seen, head, tombstones.forgotten(self._root))
+        kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
+        return (*kept, *instead), tuple(path for path in gone if path not in late.again)
+
+    def _rebuild(self, scan: Scan, progress: Progress | None, before: Mapping[str, Known] | None = None) -> Refresh:
+        """Build everything anew beside what there is, and put it in its place.
+
+        `before` is what was known, when that is not the reason to build. Raises Replaced when another process built
+        it while we waited.
+        """
+        head = diff.head_now(self._repo)
+        signature = diff.head_signature(self._repo) if self._repo is not None else ""
+        forgotten = diff.tombstone_digest(tombstones.forgotten(self._root))
+        history = HistoryDelta()
+        if self._repo is not None:
+            try:
+                history = authorship.whole(self._repo, head, self._owners())
+            except GitError:
+                history, signature = authorship.doubted(self._repo, None, head, scan.files, self._clock.now()), ""
+        facts = {"settings": self._store.settings, "head": head, "head_signature": signature, "forgotten": forgotten}
+        facts |= history.facts
+        with self._store.building():
+            # Asked again under the lock: of several that found the index missing one builds, and the others use its work.
+            ready = self._store.ready() if before is None else None
+            if ready is not None and self._search.usable(ready):
+                raise Replaced
+            # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
+            self._store.sweep()
+            now, cache = self._clock.now(), self._store.cache
+            built = build.Build(self._root, cache, scan, self._config, self._repo, facts, history, now, progress).made()
+            # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
+            self._search.sealed(built.nonce).renew_seal(built.nonce)
+            with self._store.locked():
+                # What others took in while it was built must not be missing from it: they looked, and will not look again.
+                self._catch_up(built.catalog, head)
+                self._store.publish(built.catalog, built.nonce)
+            self._store.sweep(built.nonce)
+        catalog = self._store.ready()
+        if catalog is None:
+            raise Replaced
+        notes = Tally(catalog.counts().notes) if before is None else diff.compared(before, catalog.all_files())
+        return replace(report(catalog, notes), behind=built.vanished, rebuilt=True)
+
+    def _catch_up(self, made: Path, head: str) -> None:
+        """Take into a catalogue that nobody uses yet what changed while it was built. Raises Replaced where it is gone by now."""
+        try:
+            catalog = Catalog.open(made)
+        except sqlite3.DatabaseError as fault:
+            raise Replaced from fault
+        try:
+            scan = self._scanned()
+            changes = compare(catalog.known(), scan)
+            known = catalog.files([*changes.suspects, *changes.gone])
+            found = diff.read(self._root, self._config, changes.suspects, known, ())
+            seen = self._served(catalog, HistoryDelta(), found.seen, head, tombstones.forgotten(self._root))
+            lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
+            gone = () if lost else changes.gone
+            stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
+            if seen or gone or stats or times:
+                stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
+                apply(catalog, IndexDifference(seen, stats, times, gone))
+        finally:
+            catalog.close()

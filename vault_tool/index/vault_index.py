@@ -1,0 +1,199 @@
+"""The indexes of one vault: compared with the files before every answer, brought up to date, built anew when spoilt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from vault_tool.config import Config
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files import git, reader
+from vault_tool.files.layout import INDEX_FILE
+from vault_tool.index.authorship import Owners
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.export import ExportedFile, index_json
+from vault_tool.index.fulltext.documents import TextHit
+from vault_tool.index.refresh.diff import Progress, stat_of
+from vault_tool.index.refresh.refresher import Refresh, Refresher, report
+from vault_tool.index.seals import SealedFile
+from vault_tool.index.store import Store
+from vault_tool.index.text_search import Spoilt, TextSearch, Wording
+from vault_tool.util.clock import Clock, stamp
+
+__all__ = ["Index", "Progress", "Refresh"]
+
+T = TypeVar("T")
+
+_ATTEMPTS = 5
+
+
+class Index:
+    """The derived indexes of one vault. Every answer of `catalog` and `search` is of the last refresh."""
+
+    def __init__(
+        self,
+        root: Path,
+        config: Config,
+        repo: git.Repo | None,
+        clock: Clock,
+        owners: Callable[[], Owners] | None = None,
+        *,
+        around: bool = False,
+    ) -> None:
+        """Nothing is read or written before something is asked.
+
+        `owners` says, when it matters, whose commits are the owner's; else theirs whom git would name as the author here.
+        With `around` they hold the notes of the folder that the vault lies in as well.
+        """
+        self._root = root
+        self._config = config
+        self._clock = clock
+        self._store = Store(root, config, around=around)
+        self._search = TextSearch(self._store, config)
+        self._refresher = Refresher(root, config, repo, clock, owners, self._store, self._search, around)
+        self._exports_later = False
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self._search.close()
+        self._store.close()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The catalogue of the last refresh, built first when there is none that can be trusted."""
+        for _ in range(_ATTEMPTS):
+            catalog = self._store.ready()
+            if catalog is not None:
+                return catalog
+            self.refresh()
+        raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
+
+    def consistent_read(self) -> AbstractContextManager[None]:
+        """Answer all that is asked until the end as of one look at the indexes: what an answer is made of belongs together."""
+        return self._search.consistent_read()
+
+    def refresh(
+        self, *, full: bool = False, confirm: bool = False, refresh_names: bool = False, progress: Progress | None = None
+    ) -> Refresh:
+        """Compare all files with the indexes and take in what changed; `full` reads every file again.
+
+        A `refresh_names`, once a comparison was made, looks only into folders whose own times changed and into those of subjects:
+        it notices what came, went, was moved or replaced, not what was written in place elsewhere. It is for appending.
+
+        When notes vanished in bulk nothing is forgotten unless git explains it or `confirm` says that it is meant.
+        Raises Busy when another process holds the indexes for longer than the bounded wait, and StorageError.
+        """
+        begun = time.perf_counter()
+        found = self._refresher.refresh(full=full, confirm=confirm, refresh_names=refresh_names, progress=progress)
+        self._export_if_due()
+        return replace(found, seconds=time.perf_counter() - begun)
+
+    def wrote(self, paths: Sequence[str]) -> Refresh:
+        """Take in just these files, which we wrote or removed ourselves: no walk. Those that are not the vault's are passed over.
+
+        Where HEAD is is not noted: a later comparison may need to know from where it came.
+        """
+        begun = time.perf_counter()
+        found = self._refresher.wrote(paths)
+        if found is None:
+            return self.refresh()
+        self._export_if_due()
+        return replace(found, seconds=time.perf_counter() - begun)
+
+    def recheck(self, paths: Iterable[str]) -> Refresh:
+        """Compare just these files with the indexes: what a lookup by id does before it answers, without a walk."""
+        catalog = self.catalog
+        named = sorted(set(paths))
+        if not named:
+            return report(catalog)
+        there = reader.present(self._root, named)
+        return self.wrote([path for path in named if there.get(path) != stat_of(catalog, path)])
+
+    def search(
+        self,
+        text: str,
+        limit: int,
+        classes: Collection[str] | None = None,
+        types: Collection[str] | None = None,
+        *,
+        near: bool = False,
+        waiting: bool = False,
+    ) -> list[TextHit]:
+        """The best files for a person's text, best first, as of the last refresh; waiting changes are in the answer.
+
+        `classes` and `types` limit the answer (`page` is the class of pages). With `near`, words that stand close
+        together as they do in the text count more. With `waiting`, a few changes that wait are answered for from beside
+        the index and not written first: for what is asked in the middle of a write. Raises Busy and StorageError.
+        """
+        return _built(self._lexically(lambda: self._search.search(self.catalog, text, limit, classes, types, near, waiting)))
+
+    def flush(self) -> None:
+        """Write the changes that wait for the full-text index now, so that no search has to; what cannot be written waits on."""
+        self._lexically(lambda: self._search.caught_up(self.catalog))
+
+    def wording(self, text: str, limit: int, classes: Collection[str], whole: str = "") -> dict[str, Wording]:
+        """How the words of the best files of these classes stand to a question, best first; see `search` for what it raises."""
+        return _built(self._lexically(lambda: self._search.wording(self.catalog, text, limit, classes, whole)))
+
+    def mentioned(self, sentences: Sequence[Mapping[str, float]], limit: int, classes: Collection[str]) -> dict[str, float]:
+        """What files of these classes have in common with the sentences of a conversation, beyond chance; see `search`."""
+        return _built(self._lexically(lambda: self._search.mentioned(self.catalog, sentences, limit, classes)))
+
+    def _lexically(self, ask: Callable[[], T]) -> T | None:
+        """What the full-text index says, built anew where it is spoilt; None where that does not help."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return ask()
+            except Spoilt:
+                self._refresher.mend()
+                self._export_if_due()
+        return None
+
+    def export(self) -> None:
+        """Write `_index.json` as of the last refresh; nothing is done where it stands so already."""
+        catalog = self.catalog
+        build, changes = _exported_as(catalog)
+        if self._exported.lacks(build, changes) != 0:
+            self._exported.write(lambda: index_json(catalog, stamp(self._clock.now())), build, changes)
+
+    @contextmanager
+    def exporting_once(self) -> Iterator[None]:
+        """Many operations in a row: `_index.json`, written whole each time, follows them once and at their end."""
+        self._exports_later = True
+        try:
+            yield
+        finally:
+            self._exports_later = False
+        self._export_if_due()
+
+    @property
+    def _exported(self) -> ExportedFile:
+        cache = self._store.cache
+        return ExportedFile(
+            SealedFile(self._root / INDEX_FILE, cache / "index.seal"), cache / "export.lock", self._config.lock_wait
+        )
+
+    def _export_if_due(self) -> None:
+        """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size."""
+        catalog = None if self._exports_later else self._store.ready()
+        if catalog is None or not self._exported.is_due(*_exported_as(catalog), catalog.counts().entries):
+            return
+        # Nothing reads it here, so an answer must not fail for it (a read-only folder, a full disk, another's lock).
+        with suppress(Busy, StorageError):
+            self.export()
+
+
+def _exported_as(catalog: Catalog) -> tuple[str, int]:
+    """What `_index.json` is sealed with: the build that it is of, and after how many changes."""
+    return catalog.meta("nonce"), int(catalog.meta("changes") or 0)
+
+
+def _built(answer: T | None) -> T:
+    """What the full-text index answered; StorageError where it could not even be built anew."""
+    if answer is None:
+        raise StorageError("the full-text index cannot be built", "look at the free space and the permissions of `_cache`")
+    return answer

@@ -1,0 +1,50 @@
+"""What a question by meaning is asked and answered with: vectors, hits, and what unrelated texts have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from vault_tool.errors import Exit, VaultError
+
+if TYPE_CHECKING:
+    import numpy
+
+# One text as the model sees it: normalised, so that a product is a cosine.
+Vector: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float32]]"
+
+# Several vectors, one a row.
+Matrix: TypeAlias = "numpy.ndarray[Any, numpy.dtype[numpy.float32]]"
+
+# The perspective without an instruction, which every model has.
+GENERAL = "general"
+
+
+class VectorHit(NamedTuple):
+    """One file by its best passage (counted from 0) and perspective; `cosine` is from -1 to 1."""
+
+    path: str
+    cosine: float
+    perspective: str = GENERAL
+    passage: int = 0
+
+
+class StoreUnavailable(VaultError):
+    """This store cannot answer now, for the reason it says; another can."""
+
+    exit_code = Exit.IO
+
+
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The cosine that two unrelated texts of a vault have: what a match must stand out from.
+
+    Quantiles are of the same pairs; `n` counts them, 0 where the numbers are not of this vault but a model's own.
+    """
+
+    mean: float
+    sd: float
+    q90: float
+    q99: float
+    q999: float
+    n: int
