@@ -72,12 +72,12 @@ class PerspectiveSearch:
         if self._gathered is not None:
             return self._gathered.numbers, self._gathered.vectors
         numbers = self.rows.first_passages()
-        return numbers, _readable(self.rows).vectors[numbers]
+        return numbers, _readable(self.rows).some(numbers)
 
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
-            return _product(_readable(self.rows).vectors[numbers], self._query)
+            return _product(_readable(self.rows).some(numbers), self._query)
         found: Vector = self.cosines[numbers]
         return found
 
@@ -223,11 +223,11 @@ class Similarities:
         asked = [path for path in paths if path in at]
         if not there or not asked:
             return {}
-        vectors = _readable(angle.rows).vectors
-        others = vectors[[at[path] for path in there]]
+        rows = _readable(angle.rows)
+        others = rows.some([at[path] for path in there])
         found = {}
         for path in asked:
-            cosines = _product(others, vectors[at[path]])
+            cosines = _product(others, rows.vectors[at[path]])
             # One more than asked for, for the file itself is among them, and all that are as near as the last of these.
             some = [(there[n], cosine) for n, cosine in _best_and_equal(cosines, limit + 1)]
             found[path] = _ranked([VectorHit(to, cosine, angle.perspective, 0) for to, cosine in some if to != path], limit)
@@ -268,7 +268,7 @@ class ExactStore:
         for path, places in _places(self._ledger(), view, paths).items():
             numbers = _with_vector(places)
             if numbers:
-                mean = _readable(view.rows).vectors[list(numbers)].mean(axis=0)
+                mean = _readable(view.rows).some(list(numbers)).mean(axis=0)
                 length = float(np.linalg.norm(mean))
                 if length > 0:
                     found[path] = (mean / length).astype(np.float32)
