@@ -109,6 +109,15 @@ class Catalog:
         except sqlite3.DatabaseError as fault:
             raise failure(fault) from fault
 
+    def each(self, query: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """The same one by one, where they are as many as the vault's notes: to be read to the end at once, for until then no
+        process can write.
+        """
+        try:
+            yield from self.connection.execute(query, values)
+        except sqlite3.DatabaseError as fault:
+            raise failure(fault) from fault
+
     def meta(self, key: str) -> str:
         """One of the catalogue's own facts, or the empty string."""
         found = self.rows("SELECT value FROM meta WHERE key = ?", (key,))

@@ -89,11 +89,13 @@ def linked_ids(catalog: Catalog) -> set[str]:
     return cited | {identity for identity, _ in catalog.pairs("related_to")}
 
 
-def ages(catalog: Catalog, record_class: RecordClass) -> list[tuple[int, str, int | None, str]]:
-    """Of each record of a class its number in the catalogue, its id, its generation and when it was created ("" unsaid)."""
+def ages(catalog: Catalog, record_class: RecordClass) -> Iterator[tuple[int, str, int | None, str]]:
+    """Of each record of a class its number in the catalogue, its id, its generation and when it was created ("" unsaid);
+    to be read to the end at once.
+    """
     query = f"SELECT n, id, {GENERATION}, {CREATED} FROM entries WHERE class = ?"
-    rows = catalog.rows(query, (record_class.value,))
-    return [(n, id_, gen if isinstance(gen, int) else None, created or "") for n, id_, gen, created in rows]
+    rows = catalog.each(query, (record_class.value,))
+    return ((n, id_, gen if isinstance(gen, int) else None, created or "") for n, id_, gen, created in rows)
 
 
 def questioned(catalog: Catalog) -> list[str]:

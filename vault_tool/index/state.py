@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -14,6 +15,10 @@ from vault_tool.index.seals import IndexState, SealedFile, clear_temporaries, lo
 from vault_tool.util import atomic
 
 VERSION = 1
+
+# How we write the file: an id, and numbers that hold no braces.
+_BEGINNING = b'{"version":%d,' % VERSION
+_ENTRY = rb'("(?:[^"\\]|\\.)*"):(\{[^{}]*\})'
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,18 @@ class StateFile:
             return {record_id: StateRow(**values) for record_id, values in said["entries"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return None
+
+    def each(self) -> Iterator[tuple[str, StateRow]]:
+        """The entries one by one, none where `read` gives None: as a whole a hundred thousand take 190 MB."""
+        if not self.intact():
+            return
+        try:
+            data = self._part.path.read_bytes()
+            if data.startswith(_BEGINNING):
+                for found in re.finditer(_ENTRY, data):
+                    yield orjson.loads(found[1]), StateRow(**orjson.loads(found[2]))
+        except (OSError, ValueError, TypeError):
+            return
 
     @property
     def _part(self) -> SealedFile:

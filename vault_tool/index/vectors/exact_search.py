@@ -365,7 +365,7 @@ def _best_of(
     """The best files by the cosines of some rows; texts that no note has any more are passed over."""
 
     def owned(at: Sequence[int]) -> list[list[tuple[str, int]]]:
-        keys = rows.keys([int(numbers[n]) for n in at])
+        keys = _readable(rows).keys([int(numbers[n]) for n in at])
         owners = ledger.owners(keys)
         return [owners.get(key, []) for key in keys]
 
@@ -376,7 +376,7 @@ def _best_heads(
     ledger: VectorLedger, view: VectorView, perspective: str, numbers: Numbers, cosines: Vector, limit: int
 ) -> list[VectorHit]:
     """The same by first passages."""
-    headings = view.places.headings(ledger, view.rows)
+    headings = view.places.headings()
     if headings is None:
         return _best_of(ledger, view.rows, perspective, numbers, cosines, limit)
 

@@ -56,7 +56,7 @@ class RowMap:
                 self._learn(rows, {path: keys.get(path, b"") for path in missing})
         return {path: known[path] for path in paths}
 
-    def headings(self, ledger: VectorLedger, rows: Rows) -> Mapping[int, tuple[str, ...]] | None:
+    def headings(self) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""
         return self._heads if self._whole else None
 
