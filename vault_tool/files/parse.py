@@ -16,6 +16,7 @@ from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import stamped
+from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ PREVIEW_LENGTH = 200
 _NULLS = frozenset({"null", "Null", "NULL", "~"})
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
-_CANONICAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
-_WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+_NUMBER = deferred_pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_CANONICAL = deferred_pattern(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
+_WHOLE = deferred_pattern(r"\d{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
