@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from vault_tool.owner.front import answered
+from vault_tool.owner.front import ANSWERED, answered
 
 
 def main() -> int:
@@ -25,6 +25,9 @@ def main() -> int:
         code = answered(arguments)
     if code is not None:
         return code
+    if not ANSWERED.isdisjoint(arguments):
+        # Of one answer nothing is worth a second thread in numpy, and to start it takes 30 ms.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from vault_tool.cli.main import main as command_line
 
     code = command_line()
