@@ -50,8 +50,8 @@ class Parsed:
 
 def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     """Read one markdown file; whatever is wrong with it is in `problems`, and nothing is raised."""
-    markers = tuple(_conflict_markers(path, data))
-    if markers:
+    # Asked of each note of a rebuild, where a generator costs more than the look that spares it; likewise below.
+    if b"<<<<<<< " in data and (markers := tuple(_conflict_markers(path, data))):
         return Parsed(None, {}, "", "", markers, readable=False)
     head, body, faults = frontmatter.read(data)
     problems = [Problem(path, f.line, f.code, _severity(f), f.message, f.hint) for f in faults]
@@ -66,7 +66,8 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     record_class = registry.spec(spec_name).record_class
     typed = _typed(path, record_class, head, problems)
     typed["id"] = identity
-    problems.extend(_missing(path, record_class, typed, body))
+    if not (all(map(typed.get, _REQUIRED[record_class])) and (body.strip() or record_class not in BODY_REQUIRED)):
+        problems.extend(_missing(path, record_class, typed, body))
     return Parsed(record_class, typed, body, _title(path, record_class, typed, body), tuple(problems))
 
 
@@ -90,7 +91,7 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
         head=parsed.head,
         preview=one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH),
         body_hash=body_hash(parsed.body),
-        links=tuple(dict.fromkeys(wikilinks(parsed.body))),
+        links=tuple(dict.fromkeys(wikilinks(parsed.body))) if "[[" in parsed.body else (),
         size=len(data),
         mtime_ns=mtime_ns,
         hash=content_hash(data),
