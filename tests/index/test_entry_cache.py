@@ -63,6 +63,22 @@ def test_who_asks_again_keeps_all_of_a_small_vault_and_what_changes_is_read_alon
     assert [entry.path for entry in (catalog.cached_of_sessions(["s9", "none"]) or {})["s9"]] == ["vault/new/note-77.md"]
 
 
+def test_of_a_large_vault_those_are_kept_that_were_asked_for_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry_cache, "_MOST", 8)
+    root = make(tmp_path / "v", 24)
+    index = opened(root)
+    index.refresh()
+    catalog = index.catalog
+    _ask_often(catalog)
+    paths = sorted(path for path, _ in catalog.rows("SELECT path, 1 FROM entries"))
+    for at in range(len(paths) - 5):
+        some = paths[at : at + 5]
+        assert catalog.cached_by_paths(some) == catalog.by_paths(some)
+        assert len(catalog._cache._entries) <= 8
+    assert catalog.cached_by_paths(paths) == catalog.by_paths(paths)
+    assert catalog.cached_of_sessions(SESSIONS) is None
+
+
 def test_a_session_longer_than_may_be_looked_up_at_once_hides_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = make(tmp_path / "v", 2)
     for number in range(100, 112):

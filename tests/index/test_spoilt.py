@@ -322,10 +322,15 @@ def test_no_room_is_one_line_and_costs_nothing(tmp_path: Path, room: int, built:
 def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
     state = StateFile(tmp_path)
     assert state.read() is None
-    entries = {identity(1): StateRow(2, "2026-11-20T10:00:00+00:00", 0.5, 0.8, 0.6)}
+    assert list(state.each()) == []
+    entries = {
+        identity(1): StateRow(2, "2026-11-20T10:00:00+00:00", 0.5, 0.8, 0.6),
+        'an id of {"no": "use"}, \\': StateRow(),
+        "ü\n": StateRow(0, "", 0.0, -0.25),
+    }
     with state.alone():
         state.write(entries, "2026-11-20T10:00:00+00:00")
-    assert state.read() == entries
+    assert state.read() == dict(state.each()) == entries
     file = tmp_path / "_state.json"
     whole = file.read_bytes()
     assert orjson.loads(whole)["version"] == 1
@@ -333,12 +338,14 @@ def test_state_is_read_only_when_it_is_ours(tmp_path: Path) -> None:
         file.write_bytes(data)
         assert not state.intact()
         assert state.read() is None
+        assert list(state.each()) == []
         with state.alone():
             state.write(entries, "2026-11-20T10:00:00+00:00")
-        assert state.read() == entries
+        assert state.read() == dict(state.each()) == entries
     file.unlink()
     file.mkdir()
     assert state.read() is None
+    assert list(state.each()) == []
     with state.alone():
         state.write(entries, "2026-11-20T10:00:00+00:00")
     assert state.read() == entries

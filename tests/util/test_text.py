@@ -80,6 +80,12 @@ def test_one_line_is_one_line(text: str, limit: int) -> None:
     assert made.isprintable()
 
 
+@given(st.text(alphabet="ab ,.\n\x07\u202e\u3000é", max_size=60), st.integers(min_value=1, max_value=20))
+def test_one_line_of_a_long_text_is_that_of_its_whole(text: str, limit: int) -> None:
+    whole = one_line(text)
+    assert one_line(text, limit) == (whole if len(whole) <= limit else one_line(whole, limit))
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [

@@ -10,10 +10,11 @@ from itertools import zip_longest
 from typing import TypeAlias
 
 from vault_tool.model.details import Details, in_lines, in_words
+from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import one_line
 
 # What a terminal obeys or nobody sees; a joiner only where it joins nothing.
-_UNSAFE = re.compile(
+_UNSAFE = deferred_pattern(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
     r"|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"

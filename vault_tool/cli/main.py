@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,8 +20,11 @@ from vault_tool.errors import Exit, StorageError, VaultError
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    import traceback
+
     from click import shell_completion
 else:
+    traceback = deferred("traceback")  # 1 ms, for who debugs
     shell_completion = deferred("click.shell_completion")  # 4 ms, for a shell that completes
 
 PROGRAM = "vt"

@@ -17,22 +17,23 @@ from vault_tool.files.layout import journal_date
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import one_line
 
-_HEADING = re.compile(r"## (\d{2}:\d{2})(?: ?#(\d+))? - (.*)", re.ASCII)
-_MINUTE = re.compile(r"^## (\d{2}:\d{2})(?: ?#\d+)? - ", re.ASCII | re.MULTILINE)
-_HEADINGS = re.compile(rb"^## [^\n]*", re.MULTILINE)
-_LINE = re.compile(r"- \*\*(Type|Tags|Memory|Session|Summary):\*\* (.*)")
-_LINK = re.compile(r"\[.*\]\(([^)\s]+)\)")
-_NOT_IN_LINK = re.compile(r"[\s()<>%\\\[\]#?]")
-_NOT_IN_LABEL = re.compile(r"[\[\]\\]")
-_COMMA = re.compile(r"(?<!\\),")
+_HEADING = deferred_pattern(r"## (\d{2}:\d{2})(?: ?#(\d+))? - (.*)", re.ASCII)
+_MINUTE = deferred_pattern(r"^## (\d{2}:\d{2})(?: ?#\d+)? - ", re.ASCII | re.MULTILINE)
+_HEADINGS = deferred_pattern(rb"^## [^\n]*", re.MULTILINE)
+_LINE = deferred_pattern(r"- \*\*(Type|Tags|Memory|Session|Summary):\*\* (.*)")
+_LINK = deferred_pattern(r"\[.*\]\(([^)\s]+)\)")
+_NOT_IN_LINK = deferred_pattern(r"[\s()<>%\\\[\]#?]")
+_NOT_IN_LABEL = deferred_pattern(r"[\[\]\\]")
+_COMMA = deferred_pattern(r"(?<!\\),")
 
 
 # Most bytes of a line: an entry is a sentence or a few, and an answer tells it whole.
 LONGEST_LINE = 2**16
 
-_LONG_LINES = re.compile(rb"^[^\n]{%d,}" % (LONGEST_LINE + 1), re.MULTILINE)
+_LONG_LINES = deferred_pattern(rb"^[^\n]{%d,}" % (LONGEST_LINE + 1), re.MULTILINE)
 
 
 @dataclass(slots=True)

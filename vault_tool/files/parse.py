@@ -16,6 +16,7 @@ from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import stamped
+from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
 
 if TYPE_CHECKING:
@@ -26,9 +27,9 @@ PREVIEW_LENGTH = 200
 _NULLS = frozenset({"null", "Null", "NULL", "~"})
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
-_CANONICAL = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
-_WHOLE = re.compile(r"\d{1,15}", re.ASCII)
+_NUMBER = deferred_pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+_CANONICAL = deferred_pattern(r"-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?", re.ASCII)
+_WHOLE = deferred_pattern(r"\d{1,15}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ class Parsed:
 
 def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     """Read one markdown file; whatever is wrong with it is in `problems`, and nothing is raised."""
-    markers = tuple(_conflict_markers(path, data))
-    if markers:
+    # Asked of each note of a rebuild, where a generator costs more than the look that spares it; likewise below.
+    if b"<<<<<<< " in data and (markers := tuple(_conflict_markers(path, data))):
         return Parsed(None, {}, "", "", markers, readable=False)
     head, body, faults = frontmatter.read(data)
     problems = [Problem(path, f.line, f.code, _severity(f), f.message, f.hint) for f in faults]
@@ -65,7 +66,8 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     record_class = registry.spec(spec_name).record_class
     typed = _typed(path, record_class, head, problems)
     typed["id"] = identity
-    problems.extend(_missing(path, record_class, typed, body))
+    if not (all(map(typed.get, _REQUIRED[record_class])) and (body.strip() or record_class not in BODY_REQUIRED)):
+        problems.extend(_missing(path, record_class, typed, body))
     return Parsed(record_class, typed, body, _title(path, record_class, typed, body), tuple(problems))
 
 
@@ -89,7 +91,7 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
         head=parsed.head,
         preview=one_line(parsed.body[: 4 * PREVIEW_LENGTH], PREVIEW_LENGTH),
         body_hash=body_hash(parsed.body),
-        links=tuple(dict.fromkeys(wikilinks(parsed.body))),
+        links=tuple(dict.fromkeys(wikilinks(parsed.body))) if "[[" in parsed.body else (),
         size=len(data),
         mtime_ns=mtime_ns,
         hash=content_hash(data),

@@ -60,6 +60,15 @@ class Database:
         except sqlite3.DatabaseError as fault:
             raise failure(fault) from fault
 
+    def each(self, query: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """The same one by one, where they are as many as the vault's notes: to be read to the end at once, for until then no
+        process can write.
+        """
+        try:
+            yield from self.connection.execute(query, values)
+        except sqlite3.DatabaseError as fault:
+            raise failure(fault) from fault
+
     def rows_in(self, query: str, items: Iterable[Any], *before: Any) -> Iterator[Any]:
         """The rows of a query for any number of values, some at a time: `{}` in it stands for their question marks.
 

@@ -43,6 +43,7 @@ class EntryCache:
                 with no_collection():
                     self._take(_since(catalog, 0))
             else:
+                self._make_room(paths, len(missing))
                 kept.update(entries_at(catalog, missing))
         return {path: kept[path] for path in paths if path in kept}
 
@@ -55,6 +56,14 @@ class EntryCache:
         found = {name: [self._entries[path] for path in some if path in self._entries] for name, some in paths.items()}
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
+
+    def _make_room(self, paths: Collection[str], count: int) -> None:
+        """Let go of what is not asked for now, where it would be too many with `count` more."""
+        kept = self._entries
+        if len(kept) + count > _MOST:
+            asked = {path: kept[path] for path in paths if path in kept}
+            kept.clear()
+            kept.update(asked)
 
     def _catch_up(self, catalog: Database, seq: str) -> None:
         """Take in what changed since the last question, by whatever process."""

@@ -221,9 +221,9 @@ def tagging(catalog: Catalog) -> Mapping[int, frozenset[str]]:
     keys = _keys(catalog)
     gone = set(_superseded_numbers(catalog))
     # By the class's index alone: a join would read every head.
-    active_ones = {row[0] for row in catalog.rows("SELECT n FROM entries WHERE class IN (?, ?)", _MEMORIES)} - gone
+    active_ones = {row[0] for row in catalog.each("SELECT n FROM entries WHERE class IN (?, ?)", _MEMORIES)} - gone
     found: dict[int, list[str]] = defaultdict(list)
-    for number, normal in catalog.rows("SELECT n, normal FROM memberships"):
+    for number, normal in catalog.each("SELECT n, normal FROM memberships"):
         if number in active_ones:
             found[number].append(keys.get(normal, normal))
     alike: dict[tuple[str, ...], frozenset[str]] = {}

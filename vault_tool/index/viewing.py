@@ -99,12 +99,20 @@ class _VisibleCatalog(Catalog):
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query over what may be seen; see `Catalog.rows`."""
+        self._look_whether_hidden()
+        return super().rows(query, values)
+
+    def each(self, query: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """The same one by one; see `Catalog.each`."""
+        self._look_whether_hidden()
+        return super().each(query, values)
+
+    def _look_whether_hidden(self) -> None:
         now = super().rows("SELECT value FROM main.meta WHERE key = 'seq'")
         seq = str(now[0][0]) if now else ""
         if seq != self._hidden_at:
             self._hide()
             self._hidden_at = seq
-        return super().rows(query, values)
 
     @property
     def hides(self) -> int:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
 from vault_tool.model.ids import as_prefix
+from vault_tool.util.deferred import deferred_pattern
 
 # How references are written, for hints.
 FORMS = (
     "session:<turn>, file:<path>[#Lx-Ly][@<commit>], commit:<sha>, test:<name>, url:<address>, memory:<id>, episode:<date>[#<n>]"
 )
 
-_FILE = re.compile(r"(?P<path>.+?)(?:#L(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?)?(?:@(?P<commit>[0-9a-fA-F]{4,64}))?")
-_COMMIT = re.compile(r"[0-9a-fA-F]{4,64}")
-_EPISODE = re.compile(
+_FILE = deferred_pattern(
+    r"(?P<path>.+?)(?:#L(?P<first>[0-9]{1,9})(?:-L?(?P<last>[0-9]{1,9}))?)?(?:@(?P<commit>[0-9a-fA-F]{4,64}))?"
+)
+_COMMIT = deferred_pattern(r"[0-9a-fA-F]{4,64}")
+_EPISODE = deferred_pattern(
     r"(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?:#(?:(?P<number>[1-9][0-9]{0,5})|(?P<time>(?:[01][0-9]|2[0-3]):[0-5][0-9])))?"
 )
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = deferred_pattern(r"[A-Za-z]:")
 
 
 class EvidenceKind(StrEnum):

@@ -1,10 +1,11 @@
-"""Modules that are loaded at their first use: a command that never needs them does not pay for them."""
+"""Modules that are loaded, and patterns that are compiled, at their first use: who never needs them does not pay for them."""
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, AnyStr
 
 
 class Deferred(ModuleType):
@@ -29,3 +30,21 @@ def deferred(name: str) -> Any:
     Declared as `if TYPE_CHECKING: import name`, `else: name = deferred("name")`, so that types are known.
     """
     return Deferred(name)
+
+
+class _Uncompiled:
+    """A regular expression by its text and flags. Once asked, a method of the compiled one costs a plain lookup."""
+
+    def __init__(self, text: Any, flags: int) -> None:
+        self._given = text, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(*self._given), name)
+        setattr(self, name, found)
+        return found
+
+
+def deferred_pattern(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """What `re.compile` gives, compiled at its first use: those of a module take from half a millisecond to three."""
+    uncompiled: Any = _Uncompiled(text, flags)
+    return uncompiled  # type: ignore[no-any-return]

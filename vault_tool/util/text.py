@@ -104,7 +104,10 @@ def content_hash(data: bytes) -> str:
 
 def one_line(text: str, limit: int | None = None) -> str:
     """`text` on one line without control or direction-changing characters, cut at a word with an ellipsis past `limit`."""
-    flat = " ".join(text.split())
+    # Of a long text the beginning is mostly enough: each note of a rebuild is asked for a line of its own.
+    flat = " ".join((text if limit is None else text[: 2 * limit]).split())
+    if limit is not None and len(text) > 2 * limit and (len(flat) <= limit or not flat.isprintable()):
+        flat = " ".join(text.split())
     if not flat.isprintable():
         flat = " ".join("".join(c if c.isprintable() else " " for c in flat).split())
     if limit is None or len(flat) <= limit:

@@ -9,7 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 
 from vault_tool.errors import GitError, VaultError
-from vault_tool.files import git, journals, layout, reader
+from vault_tool.files import git, layout, reader
+from vault_tool.files.episode_text import read_episode
 from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
@@ -249,6 +250,6 @@ def log_of(vault: Context, day: str) -> list[tuple[str, EpisodeEntry]]:
                 data = reader.read(vault.root, path)
             except (OSError, VaultError):
                 continue
-            entries, _ = journals.read_episode(path, data)
+            entries, _ = read_episode(path, data)
             found.extend((path, entry) for entry in entries)
     return sorted(found, key=lambda one: (one[1].at, one[0]))

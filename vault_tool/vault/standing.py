@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from vault_tool.belief.decay import entry_decay
+from vault_tool.belief.decay import Standing, entry_decay, standing
 from vault_tool.belief.fold import Belief, fold
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
@@ -94,6 +94,10 @@ class Standings:
     def saved(self) -> dict[str, Row]:
         """What `_state.json` says, or nothing where it cannot be trusted."""
         return self._file.read() or {}
+
+    def active_ids(self) -> set[str]:
+        """The ids of what has not faded by what `_state.json` says; none where it cannot be trusted."""
+        return {identity for identity, row in self._file.each() if standing(row.decay_score) is Standing.ACTIVE}
 
     def save(self) -> list[Weighed]:
         """Write `_state.json` as memories stand now; returns them, best first. Raises Busy and StorageError."""

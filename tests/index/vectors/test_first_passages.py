@@ -15,7 +15,7 @@ from tests.index import spoiling
 from tests.index.vaults import WORDS, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.index.seals import lock
-from vault_tool.index.vectors import rows
+from vault_tool.index.vectors import row_map, rows
 from vault_tool.index.vectors.first_passages import KEYS, VECTORS
 from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.index.vectors.maintenance import erase
@@ -27,6 +27,8 @@ QUESTION = "amber and basalt"
 @pytest.fixture(autouse=True)
 def _every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(rows, "_SMALL_BYTES", 0)
+    monkeypatch.setattr(rows, "_MOST_TAKEN_IN", 3)
+    monkeypatch.setattr(row_map, "_FEW", 8)
     yield
 
 
@@ -83,6 +85,31 @@ def test_the_first_question_is_answered_by_the_copies_as_by_the_rows(root: Path)
     assert len(found.first_passages()[0]) < len(_rows_of(root))
     _right(again, root)
     _right(again, root)
+
+
+def test_who_asks_often_is_answered_as_by_the_rows_and_keeps_few_places(root: Path) -> None:
+    vectors = _filled(root, Words())
+    told = _leading(vectors)
+    every = sorted(brute_force(root, Words(), QUESTION))
+    for number in range(2 * row_map._OFTEN):
+        assert _leading(vectors) == told
+        some = every[number : number + 5]
+        assert set(vectors.similarities(vectors.query(QUESTION)).of(some)) == set(some)
+        view = vectors._exact()._view("general")
+        assert view is not None
+        assert len(view.places._known) <= row_map._FEW
+        assert view.places.headings() is None
+    _right(vectors, root)
+
+
+def test_their_keys_are_those_of_the_rows(root: Path) -> None:
+    vectors = _filled(root, Words())
+    _right(vectors, root)
+    view, bare = vectors._exact()._view("general"), _rows_of(root)
+    assert view is not None and view.rows.has_copies and not bare.ordered
+    some = [3, 0, len(bare) - 1]
+    assert view.rows.keys(some) == bare.keys(some)
+    assert numpy.array_equal(view.rows.some(some), bare.vectors[some])
 
 
 def test_what_comes_is_added_to_them(root: Path) -> None:

@@ -17,7 +17,7 @@ from tests.index.vaults import WORDS, change, make, note, path_of
 from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.vectors import passages, rows
+from vault_tool.index.vectors import passages, row_map, rows
 from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.index.vectors.rows import Header
 from vault_tool.index.vectors.service import Vectors
@@ -368,12 +368,16 @@ def _told(vectors: Vectors, paths: Sequence[str]) -> tuple[dict[str, tuple[int, 
     view = exact._view("general")
     assert view is not None
     places = view.places.of(exact._ledger(), view.partition.number, view.rows, paths)
-    headings = view.places.headings(exact._ledger(), view.rows)
+    headings = view.places.headings()
     return places, None if headings is None else {row: set(paths) for row, paths in headings.items()}
 
 
+@pytest.mark.parametrize("few", [row_map._FEW, 9])
 @pytest.mark.parametrize("seed", range(6))
-def test_all_places_are_kept_for_who_asks_often_and_follow_everychange(tmp_path: Path, seed: int) -> None:
+def test_places_that_are_kept_for_who_asks_often_follow_everychange(
+    tmp_path: Path, seed: int, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_map, "_FEW", few)
     chance = random.Random(seed)
     root = make(tmp_path / "v", 16)
     words, other = Words(), Words()
@@ -381,7 +385,7 @@ def test_all_places_are_kept_for_who_asks_often_and_follow_everychange(tmp_path:
     vectors.catch_up()
     for number in range(12):
         _, headings = _told(vectors, [path_of(number), f"vault/nothing-{number}.md"])
-    assert headings is not None
+    assert (headings is None) == (few < 12)
     for turn in range(12):
         for _ in range(chance.randrange(1, 4)):
             change(root, chance)

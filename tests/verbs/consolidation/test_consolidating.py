@@ -162,6 +162,21 @@ def test_only_subjects_with_something_new_are_touched(told: Vault) -> None:
     assert activity.subjects_with_new_observations == ("Garden",)
 
 
+def test_what_is_new_is_the_same_by_the_thousand_and_by_ones(told: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
+    told.remember("Of gardens.", ["Garden"], kind="fact")
+    told.create_understanding(["Homelab", "Redis"], "Written by itself.", "By itself.")
+
+    def asked() -> tuple[object, ...]:
+        pending, report = told.get_pending_consolidation(), told.get_consolidation_report()
+        return recent_activity(told), pending, report, told.orient().recent_activity
+
+    whole = asked()
+    monkeypatch.setattr("vault_tool.index.timeline._BATCH", 1)
+    assert asked() == whole
+    monkeypatch.undo()
+    assert told.begin_consolidation().new_count == 7
+
+
 def test_an_understanding_of_a_pass_is_not_new_and_one_beside_it_is(told: Vault) -> None:
     begun = told.begin_consolidation()
     assert begun.id

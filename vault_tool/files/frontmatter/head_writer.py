@@ -10,28 +10,28 @@ from typing import TypeGuard
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter.simple import PLAIN, PLAIN_ITEM
 from vault_tool.files.frontmatter.values import Plain, Quoted, Raw, Value
+from vault_tool.util.deferred import deferred_pattern
 
 LINE_WIDTH = 100
 BLOCK_INDENT = 2
 
-_PLAIN_TEXT = re.compile(PLAIN)
-_PLAIN_ITEM = re.compile(PLAIN_ITEM)
+_PLAIN_TEXT = deferred_pattern(PLAIN)
+_PLAIN_ITEM = deferred_pattern(PLAIN_ITEM)
 # What YAML 1.1 or 1.2 readers take for a null, a truth value, a number or a date: as text it needs quotes.
 _WORDS = frozenset({"", "~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<", ".inf", ".nan", "+.inf"})
-_NUMBER = re.compile(
+_NUMBER = deferred_pattern(
     r"""[-+]?(?:0[xX][0-9a-fA-F_]+|0[oO]?[0-7_]+|0[bB][01_]+|[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
     |[0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?)""",
     re.VERBOSE | re.ASCII,
 )
-_DATE = re.compile(
+_DATE = deferred_pattern(
     r"\d{4}-\d\d?-\d\d?(?:(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?)?", re.ASCII
 )
-_WHOLE_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)", re.ASCII)
+_WHOLE_TIME = deferred_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[-+]\d\d:\d\d)", re.ASCII)
 # Control characters, line ends of other standards, and characters that hide or turn the direction of text.
-UNSEEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
-)
-_ESCAPED = re.compile(rf'["\\]|{UNSEEN.pattern}')
+_UNSEEN = "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff\ud800-\udfff]"
+UNSEEN = deferred_pattern(_UNSEEN)
+_ESCAPED = deferred_pattern(rf'["\\]|{_UNSEEN}')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from vault_tool.files.frontmatter.values import Head, Plain, Raw
+from vault_tool.util.deferred import deferred_pattern
 
 # What the regular expression accepts is a subset of YAML in which every value is what it looks like. Whatever it does
 # not accept (comments, tabs, escapes, nesting, mistakes) goes to the parser, so the subset may be as narrow as is fast.
@@ -15,8 +16,10 @@ _DOUBLE = rf'"[^"\\{_ODD}]*"'
 PLAIN_ITEM = rf"""{_START}[^,\[\]{{}}:#?"{_ODD}]*(?<! )"""
 _ITEM = rf"(?:{_DOUBLE}|{PLAIN_ITEM})"
 _FLOW = rf"\[(?:{_ITEM}(?:, ?{_ITEM})*)?\]"
-_LINE = re.compile(rf"^(?:([A-Za-z_][A-Za-z0-9_-]{{0,63}}):(?: ({PLAIN}|{_DOUBLE}|{_FLOW}))?|( *)- ({PLAIN}|{_DOUBLE}))\n", re.M)
-_ITEMS = re.compile(_ITEM)
+_LINE = deferred_pattern(
+    rf"^(?:([A-Za-z_][A-Za-z0-9_-]{{0,63}}):(?: ({PLAIN}|{_DOUBLE}|{_FLOW}))?|( *)- ({PLAIN}|{_DOUBLE}))\n", re.M
+)
+_ITEMS = deferred_pattern(_ITEM)
 _SIMPLE_LIMIT = 65_536
 
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
 # Stands for a dot within a word: a letter to the tokenizer, and none that anybody types.
@@ -26,14 +27,14 @@ _SEAMLESS = (
     "\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff"  # Chinese, Japanese, Korean
 )
-_RUN = re.compile(f"[{_SEAMLESS}々ー]+")
-_PART = re.compile(r'"([^"]*)"|(\S+)')
+_RUN = deferred_pattern(f"[{_SEAMLESS}々ー]+")
+_PART = deferred_pattern(r'"([^"]*)"|(\S+)')
 # From the first dot of what is joined by dots. It begins with the dot, so that text without any costs nothing.
-_JOINED = re.compile(r"\.(?<=\w\.)\w++(?:\.\w++)*")
+_JOINED = deferred_pattern(r"\.(?<=\w\.)\w++(?:\.\w++)*")
 
-_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+([^ \t\n].*)$", re.MULTILINE)  # what closes it is cut off by `headings`
-_FENCED = re.compile(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
-_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_HEADING = deferred_pattern(r"^ {0,3}#{1,6}[ \t]+([^ \t\n].*)$", re.MULTILINE)  # what closes it is cut off by `headings`
+_FENCED = deferred_pattern(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
+_PARAGRAPH = deferred_pattern(r"\n[ \t]*\n")
 _MARKS = "#>*-_` "
 _NAMES = ("subjects", "tags", "aliases", "key", "mood")
 _PROSE = (

@@ -74,12 +74,12 @@ class PerspectiveSearch:
         if self._gathered is not None:
             return self._gathered.numbers, self._gathered.vectors
         numbers = self.rows.first_passages()
-        return numbers, _readable(self.rows).vectors[numbers]
+        return numbers, _readable(self.rows).some(numbers)
 
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
-            return _product(_readable(self.rows).vectors[numbers], self._query)
+            return _product(_readable(self.rows).some(numbers), self._query)
         found: Vector = self.cosines[numbers]
         return found
 
@@ -229,11 +229,11 @@ class Similarities:
         asked = [path for path in paths if path in at]
         if not there or not asked:
             return {}
-        vectors = _readable(search.rows).vectors
-        others = vectors[[at[path] for path in there]]
+        rows = _readable(search.rows)
+        others = rows.some([at[path] for path in there])
         found = {}
         for path in asked:
-            cosines = _product(others, vectors[at[path]])
+            cosines = _product(others, rows.vectors[at[path]])
             # One more than asked for, for the file itself is among them, and all that are as near as the last of these.
             some = [(there[n], cosine) for n, cosine in _best_and_equal(cosines, limit + 1)]
             found[path] = _ranked([VectorHit(to, cosine, search.perspective, 0) for to, cosine in some if to != path], limit)
@@ -297,7 +297,7 @@ class ExactStore:
         for path, places in _places(self._ledger(), view, paths).items():
             numbers = _with_vector(places)
             if numbers:
-                mean = _readable(view.rows).vectors[list(numbers)].mean(axis=0)
+                mean = _readable(view.rows).some(list(numbers)).mean(axis=0)
                 length = float(np.linalg.norm(mean))
                 if length > 0:
                     found[path] = (mean / length).astype(np.float32)
@@ -394,7 +394,7 @@ def _best_of(
     """The best files by the cosines of some rows; texts that no note has any more are passed over."""
 
     def owned(at: Sequence[int]) -> list[list[tuple[str, int]]]:
-        keys = rows.keys([int(numbers[n]) for n in at])
+        keys = _readable(rows).keys([int(numbers[n]) for n in at])
         owners = ledger.owners(keys)
         return [owners.get(key, []) for key in keys]
 
@@ -405,7 +405,7 @@ def _best_heads(
     ledger: VectorLedger, view: VectorView, perspective: str, numbers: Numbers, cosines: Vector, limit: int
 ) -> list[VectorHit]:
     """The same by first passages."""
-    headings = view.places.headings(ledger, view.rows)
+    headings = view.places.headings()
     if headings is None:
         return _best_of(ledger, view.rows, perspective, numbers, cosines, limit)
 

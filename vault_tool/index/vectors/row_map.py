@@ -8,10 +8,8 @@ from itertools import islice
 from vault_tool.index.vectors.rows import KEY_BYTES, Rows
 from vault_tool.index.vectors.vector_ledger import VectorLedger
 
-# So many notes take about 40 MB and half a second once (10,000 take 7 MB and 50 ms), and those asked for a kilobyte each.
-_MOST = 200_000
-
-# Of so few notes the rows are looked up all at once: 20 ms and 2 MB for 10,000.
+# Of so few notes the rows of all are taken at once: 30 ms and 5 MB for 10,000. Of more it would take a third of a second and
+# 60 MB, and to look up those that are asked for takes a millisecond or two of each answer; of so many it keeps the rows.
 _FEW = 20_000
 
 # Of more changes at once it begins anew.
@@ -25,14 +23,14 @@ _MOST_OFTEN = 100
 
 
 class RowMap:
-    """The places of notes in one file of rows, by path; those of all, as soon as it is worth it."""
+    """The places of notes in one file of rows, by path; of a small vault those of all, as soon as it is worth it."""
 
     def __init__(self) -> None:
         self._state: tuple[object, ...] = ()
         self._position = 0
         self._known: dict[str, tuple[int, ...]] = {}
         self._lacking: set[str] = set()
-        self._keys: dict[str, bytes] | None = None
+        self._whole = False
         self._heads: dict[int, tuple[str, ...]] = {}
         self._asked = 0
         self._often = _OFTEN
@@ -43,11 +41,14 @@ class RowMap:
         missing = [path for path in paths if path not in known]
         if missing:
             self._asked += 1
-            if self._keys is None and self._asked >= self._often and ledger.count_notes() <= _MOST:
+            if not self._whole and self._asked >= self._often and ledger.count_notes() <= _FEW:
                 self._take_all(ledger, rows)
-            if self._keys is not None:
-                self._learn(rows, {path: self._keys.get(path, b"") for path in missing})
-            elif self._asked < _AGAIN and ledger.file_of(partition) == rows.name:
+                missing = [path for path in missing if path not in known]
+            self._make_room(paths, len(missing))
+            if self._whole:
+                for path in missing:
+                    self._know(path, ())
+            elif self._asked < _AGAIN and not rows.ordered and ledger.file_of(partition) == rows.name:
                 self._learn_of_ledger(ledger, partition, rows, missing)
             else:
                 # Those who ask again, or where another process may have written the rows anew, are told by the rows themselves.
@@ -55,9 +56,9 @@ class RowMap:
                 self._learn(rows, {path: keys.get(path, b"") for path in missing})
         return {path: known[path] for path in paths}
 
-    def headings(self, ledger: VectorLedger, rows: Rows) -> Mapping[int, tuple[str, ...]] | None:
+    def headings(self) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""
-        return None if self._keys is None else self._heads
+        return self._heads if self._whole else None
 
     def follow(self, before: RowMap) -> None:
         """Take over what is known of an earlier state of the same rows; whoever still asks that one has it begin anew."""
@@ -79,44 +80,44 @@ class RowMap:
         if same and len(again) <= _MANY:
             self._look_again(ledger, rows, again)
         else:
-            if self._keys is not None:
+            if self._whole:
                 # Where that happens again and again, reading all anew must not become the better part of the work.
                 self._often = min(2 * self._often, _MOST_OFTEN)
-            self._known, self._lacking, self._keys, self._heads = {}, set(), None, {}
+            self._known, self._lacking, self._whole, self._heads = {}, set(), False, {}
             self._asked = min(self._asked, _AGAIN)
         self._state, self._position = state, position
 
     def _look_again(self, ledger: VectorLedger, rows: Rows, paths: set[str]) -> None:
-        for path in paths:
-            self._known.pop(path, None)
+        before = {path: found for path in paths if (found := self._known.pop(path, ()))}
         self._lacking -= paths
-        if self._keys is not None:
-            before = {path: keys for path in paths if (keys := self._keys.pop(path, None)) is not None}
-            for path, row in self._first_rows(rows, before):
+        if self._whole:
+            for path, (row, *_) in before.items():
                 left = tuple(other for other in self._heads.pop(row, ()) if other != path)
                 self._heads.update({row: left} if left else {})
             now = ledger.joined_keys(paths)
-            self._keys.update(now)
-            self._head(rows, now)
+            self._learn(rows, now)
+            self._head(now)
 
     def _take_all(self, ledger: VectorLedger, rows: Rows) -> None:
-        self._keys = ledger.joined_keys()
-        self._head(rows, self._keys)
-        if len(self._keys) <= _FEW:
-            self._learn(rows, self._keys)
+        self._whole = True
+        keys = ledger.joined_keys()
+        self._learn(rows, keys)
+        self._head(keys)
 
-    def _head(self, rows: Rows, keys: Mapping[str, bytes]) -> None:
-        for path, row in self._first_rows(rows, keys):
-            if row >= 0:
-                self._heads[row] = (*self._heads.get(row, ()), path)
-            else:
-                self._lacking.add(path)
+    def _head(self, paths: Iterable[str]) -> None:
+        """Note which notes begin with which rows."""
+        for path in paths:
+            for row in self._known[path][:1]:
+                if row >= 0:
+                    self._heads[row] = (*self._heads.get(row, ()), path)
 
-    @staticmethod
-    def _first_rows(rows: Rows, keys: Mapping[str, bytes]) -> Iterable[tuple[str, int]]:
-        """The row of each note's first passage; notes without texts are left out."""
-        firsts = {path: joined[:KEY_BYTES] for path, joined in keys.items() if joined}
-        return zip(firsts, rows.numbers(b"".join(firsts.values())), strict=True)
+    def _make_room(self, paths: Collection[str], count: int) -> None:
+        """Forget what is not asked for now, where it would be too many with `count` more."""
+        if not self._whole and len(self._known) + count > _FEW:
+            asked = {path: self._known[path] for path in paths if path in self._known}
+            self._known.clear()
+            self._known.update(asked)
+            self._lacking &= asked.keys()
 
     def _learn(self, rows: Rows, keys: Mapping[str, bytes]) -> None:
         numbers = iter(rows.numbers(b"".join(keys.values())))

@@ -35,6 +35,8 @@ _MAGIC = b"vault vectors\n"
 _ROW_HEAD = 32
 _SMALL_BYTES = 16 << 20
 _CHUNK_ROWS = 4096
+# With a row that is looked at the system takes in up to 64 kB around it.
+_MOST_TAKEN_IN = 1024
 _LONGEST = 1 << 16
 
 _ROOM = 17, 16
@@ -92,6 +94,7 @@ class Rows:
         self._order: Order | None = None
         self._heads: Heads | None = None
         self._headed = 0
+        self._taken_in = 0
         self._late: dict[bytes, int] | None = None
         self.has_copies = copies is not None
         if copies is not None:
@@ -112,9 +115,26 @@ class Rows:
         """Whether the files still have every row: reading a map of one that was cut meanwhile would end the process."""
         return all(os.fstat(descriptor).st_size >= need for descriptor, need in self._files)
 
+    def some(self, numbers: Sequence[int] | Numbers) -> Matrix:
+        """The vectors of some rows; what the system took in around them is let go of now and then."""
+        found: Matrix = self._vectors[numbers]
+        self._taken_in += len(numbers)
+        if self._taken_in > _MOST_TAKEN_IN:
+            self._taken_in = 0
+            self.let_go()
+        return found
+
     def keys(self, numbers: Sequence[int]) -> list[bytes]:
         """The keys of some rows."""
+        ordered = len(self._order.keys) if self._order is not None else 0
+        if self._order is not None and all(number < ordered for number in numbers):
+            return [key.tobytes() for key in self._order.keys[list(numbers)]]
         return [bytes(key) for key in self._array["key"][list(numbers)]]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the keys are in order, so that to look up many of them costs little."""
+        return self._order is not None
 
     def first_passages(self, start: int = 0) -> Numbers:
         """The rows from `start` on that are the first passage of a note."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from vault_tool.consolidation import ledger
 from vault_tool.consolidation.ledger import Ledger, LedgerLine
@@ -33,7 +34,9 @@ from vault_tool.verbs.consolidation.passes import (
     label,
     passes,
     plans,
+    plans_of,
     unread,
+    unread_batches,
     waiting,
     written_in,
     written_packets,
@@ -184,10 +187,11 @@ def recent_activity(vault: Context) -> RecentActivity | None:
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
     names: dict[RecordClass, set[str]] = {RecordClass.OBSERVATION: set(), RecordClass.UNDERSTANDING: set()}
-    entries = unread(vault, known)
-    for entry in entries:
+    some = False
+    for entry in chain.from_iterable(unread_batches(vault, known)):
+        some = True
         names[entry.record_class].update(region.name for region in regions.of(entry))
-    if not entries:
+    if not some:
         return None
     observed, understood = (tuple(sorted(found, key=normal_name)) for found in names.values())
     return RecentActivity(
@@ -204,7 +208,7 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
     freshness = vault.fresh()
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
-    arrived = unread(vault, known)
+    arrived = sum(map(len, unread_batches(vault, known))) if known.open else 0
     heads = [head_of(plan) for plan in pending_plans(vault, regions)]
     subjects = [head for head in heads if head.kind == "single_subject"][:limit]
     intersections = [head for head in heads if head.kind == "relationship"][:limit]
@@ -213,7 +217,7 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
         since=known.last or None,
         pending_consolidation_count=pending_count(vault),
         pass_id=known.open.id if known.open else None,
-        arrived=len(arrived) if known.open else 0,
+        arrived=arrived,
         subjects=tuple(subjects),
         intersections=tuple(intersections),
         more=len(heads) - len(subjects) - len(intersections),
@@ -225,7 +229,7 @@ def get_pending_consolidation(vault: Context, *, limit: int | None = LISTED) -> 
 def pending_plans(vault: Context, regions: Regions) -> list[PacketPlan]:
     """The packets that wait: what is left of the open pass, else what a pass would consist of. Indexes must be fresh."""
     known = passes(vault)
-    return waiting(vault, known.open, regions) if known.open else plans(vault, unread(vault, known), regions)
+    return waiting(vault, known.open, regions) if known.open else plans_of(vault, unread_batches(vault, known), regions)
 
 
 def begin_consolidation(vault: Context) -> Begun:

@@ -10,7 +10,7 @@ from vault_tool.consolidation import ledger
 from vault_tool.consolidation.packets import Due, Item, best_first, due, is_trivial, worth
 from vault_tool.files.skipped_turns import skipped
 from vault_tool.index.relations import Region, Regions, active, lineage, regions_of
-from vault_tool.index.timeline import ageless, entries_of, ids_since
+from vault_tool.index.timeline import ageless, batches_of, ids_since
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
@@ -98,6 +98,11 @@ def unread(vault: Context, known: Passes) -> list[Entry]:
     Written since the last pass began, or come from elsewhere too late for it. The cost grows with what was written
     during the last three passes, not with the vault.
     """
+    return [entry for some in unread_batches(vault, known) for entry in some]
+
+
+def unread_batches(vault: Context, known: Passes) -> Iterator[list[Entry]]:
+    """The same, by the thousand: after an import it is most of the vault."""
     catalog = vault.index.catalog
     oldest = known.generation - LATE
     later = [entry for entry in known.all if (entry.generation or 0) > oldest]
@@ -112,8 +117,8 @@ def unread(vault: Context, known: Passes) -> list[Entry]:
     read = {start for _, kept in ledgers for start in kept.new}
     unlisted = [entry for entry, kept in ledgers if not kept.listed]
     # Ledgers hold the beginnings of ids, and so are asked for the beginning.
-    fresh = entries_of(catalog, [identity for identity in ids if ledger.known(identity) not in read])
-    return active(catalog, [e for e in fresh if _counts(e) and not any(_precedes(e, one) for one in unlisted)])
+    for some in batches_of(catalog, [identity for identity in ids if ledger.known(identity) not in read]):
+        yield active(catalog, [e for e in some if _counts(e) and not any(_precedes(e, one) for one in unlisted)])
 
 
 def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: Entry | None = None) -> list[PacketPlan]:
@@ -122,16 +127,23 @@ def plans(vault: Context, entries: Iterable[Entry], regions: Regions, within: En
     What the current understanding of just these subjects rests on already is not due again, unless that understanding
     was written in the pass that we are `within`.
     """
+    return plans_of(vault, [list(entries)], regions, within)
+
+
+def plans_of(
+    vault: Context, batches: Iterable[Sequence[Entry]], regions: Regions, within: Entry | None = None
+) -> list[PacketPlan]:
+    """The same of memories that come by the thousand (`unread_batches`): nothing of them is kept but what a plan holds."""
     found: dict[str, Region] = {}
-    items = []
-    entries = list(entries)
-    believed = beliefs(vault, entries)
-    for entry in entries:
-        # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
-        weight = _importance(vault, entry) * (0.5 + believed[entry.id].utility)
-        for tagged in (regions.of(entry), *_spoken_of(vault, entry, regions)):
-            found.update((region.key, region) for region in tagged)
-            items.append(Item(entry.id, weight, tuple(region.key for region in tagged)))
+    items: list[Item] = []
+    for entries in batches:
+        believed = beliefs(vault, entries)
+        for entry in entries:
+            # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
+            weight = _importance(vault, entry) * (0.5 + believed[entry.id].utility)
+            for tagged in (regions.of(entry), *_spoken_of(vault, entry, regions)):
+                found.update((region.key, region) for region in tagged)
+                items.append(Item(entry.id, weight, tuple(region.key for region in tagged)))
     planned = (_plan(one, _by_name(found[key] for key in one.keys), regions, within) for one in due(items))
     made = {plan.keys: plan for plan in planned if plan.due.new}
     order = best_first({keys: plan.worth for keys, plan in made.items()}, {keys: plan.label for keys, plan in made.items()})

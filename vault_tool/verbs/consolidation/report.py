@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_tool.belief.decay import Standing, standing
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.consolidation.understanding_coverage import COVERING, Keys, Sighting, SubjectCoverage, contested, coverage
@@ -315,8 +314,7 @@ class _Survey:
 
     def untouched(self) -> Iterator[Untouched]:
         """Subjects whose memories are still alive (read, or not faded), though nothing was added for generations."""
-        kept = self.vault.standings.saved()
-        alive = {identity for identity, row in kept.items() if standing(row.decay_score) is Standing.ACTIVE}
+        alive = self.vault.standings.active_ids()
         used = {key for one in self.sightings if one.id in alive for key in one.keys}
         tallies = self.coverage.subjects
         old = [
