@@ -34,7 +34,7 @@ STEPS = (
     "operation.Operation._announce",
     "writer.create",
     "journals.append_episode",
-    "rebuild.Index.wrote",
+    "vault_index.Index.wrote",
     "publish.build",
     "index.enter",
     "publish.publish",

@@ -151,7 +151,7 @@ STEPS = (
     "pending.announce",
     "writer.create",
     "journals.append_episode",
-    "rebuild.Index.wrote",
+    "vault_index.Index.wrote",
     "standing.Standings.refresh",
     "publish.build",
     "index.enter",
