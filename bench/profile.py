@@ -48,6 +48,9 @@ COMMANDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Ten commands of every day; `{memory}` is a memory's id."""
 
+_BY_CHANCE = {"--refresh", "maintenance"}
+"""What only one commit in sixteen or in 256 does, as its id begins: git's own housekeeping, which would be counted at random."""
+
 _FUNCTION = 1
 """The flag of a code that is a function's (CO_OPTIMIZED), and no module's or class's body."""
 
@@ -87,7 +90,7 @@ class Recorder:
 
     def _event(self, event: str, given: tuple[Any, ...]) -> None:
         if event == "subprocess.Popen" and Path(os.fsdecode(given[1][0])).name.startswith("git"):
-            self.git += 1
+            self.git += not _BY_CHANCE & set(map(os.fsdecode, given[1]))
 
     def _step(self, frame: FrameType, event: str, _: object) -> None:
         if event not in ("call", "return"):
