@@ -8,30 +8,34 @@ from pathlib import Path
 
 import pytest
 
+from tests.nobody import looks_at_no_git, nobodys_machine
 from vault_tool import Vault
+
+
+def _made(root: Path, *, git: bool) -> Path:
+    with nobodys_machine(root.parent):
+        Vault.init(root, name="Lab", no_git=not git)
+    shutil.rmtree(root / "_local")
+    return root
 
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A vault as `init` leaves it, but for what belongs to one machine; to be copied, not used."""
-    root = tmp_path_factory.mktemp("made") / "notes"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("HOME", str(root.parent))
-        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        for role in ("AUTHOR", "COMMITTER"):
-            patch.setenv(f"GIT_{role}_NAME", "A Tester")
-            patch.setenv(f"GIT_{role}_EMAIL", "tester@example.org")
-        Vault.init(root, name="Lab")
-    shutil.rmtree(root / "_local")
-    return root
+    return _made(tmp_path_factory.mktemp("made") / "notes", git=True)
+
+
+@pytest.fixture(scope="session")
+def made_without_git(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same in a plain folder."""
+    return _made(tmp_path_factory.mktemp("plain") / "notes", git=False)
 
 
 @pytest.fixture
-def root(made_once: Path, tmp_path: Path) -> Path:
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of the test's own vault."""
-    path = tmp_path / "notes"
-    shutil.copytree(made_once, path)
-    return path
+    made = request.getfixturevalue("made_without_git" if looks_at_no_git(request.node) else "made_once")
+    return shutil.copytree(made, tmp_path / "notes")
 
 
 @pytest.fixture

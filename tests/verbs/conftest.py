@@ -9,19 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.nobody import looks_at_no_git, nobodys_machine
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 
 
 def _made(root: Path, *, git: bool) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"):
-            patch.setenv(name, str(root.parent))
-        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        for role in ("AUTHOR", "COMMITTER"):
-            patch.setenv(f"GIT_{role}_NAME", "A Tester")
-            patch.setenv(f"GIT_{role}_EMAIL", "tester@example.org")
+    with nobodys_machine(root.parent):
         Vault.init(root, name="Lab", no_git=not git, clock=FixedClock(START))
     shutil.rmtree(root / "_local")
     return root
@@ -48,8 +43,7 @@ def clock() -> FixedClock:
 @pytest.fixture
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of the test's own vault: in a repository, or in none where the nearest mark says that it looks at no git."""
-    marks = (mark.name for mark in request.node.iter_markers())
-    plain = next((name for name in marks if name in ("in_git", "without_git")), "in_git") == "without_git"
+    plain = looks_at_no_git(request.node)
     path = tmp_path / "notes"
     shutil.copytree(request.getfixturevalue("founded_without_git" if plain else "founded"), path)
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,6 +15,7 @@ import anyio
 import httpx
 import pytest
 
+from tests.nobody import nobodys_machine
 from vault_tool import Vault
 from vault_tool.mcp.listening import Door, http_server, listening
 from vault_tool.web.app import application
@@ -131,11 +133,35 @@ def tell(root: Path) -> dict[str, str]:
     return ids
 
 
+@pytest.fixture(scope="session")
+def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new vault in a repository; to be copied, not used."""
+    root = tmp_path_factory.mktemp("founded") / "lab"
+    with nobodys_machine(root.parent):
+        Vault.init(root, name="Lab")
+    shutil.rmtree(root / "_local")
+    return root
+
+
+@pytest.fixture(scope="session")
+def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The vault of `tell` and what it names its memories; to be copied, not used."""
+    root = tmp_path_factory.mktemp("told") / "lab"
+    with nobodys_machine(root.parent):
+        return root, tell(root)
+
+
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
+def root(founded: Path, tmp_path: Path) -> Path:
     """A vault in a repository."""
-    Vault.init(tmp_path / "lab", name="Lab")
-    return tmp_path / "lab"
+    return shutil.copytree(founded, tmp_path / "lab", symlinks=True)
+
+
+@pytest.fixture
+def retold(story: tuple[Path, dict[str, str]], tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """The test's own copy of the vault of `tell`, and what it names its memories."""
+    made, ids = story
+    return shutil.copytree(made, tmp_path / "lab", symlinks=True), ids
 
 
 @pytest.fixture
@@ -153,7 +179,16 @@ def chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM),
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-software-rasterizer",
+                "--disable-extensions",
+                "--disable-background-networking",
+            ],
+        )
         yield browser
         browser.close()
 
