@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,8 +37,16 @@ def nobodys_machine(home: Path) -> Iterator[None]:
     time.tzset()
 
 
+def packed(root: Path) -> Path:
+    """The same vault, whose repository is a few files instead of eighty: it is copied for hundreds of tests."""
+    subprocess.run(("git", "repack", "-a", "-d", "-q"), cwd=root, check=True)
+    for sample in (root / ".git" / "hooks").glob("*.sample"):
+        sample.unlink()
+    return root
+
+
 def looks_at_no_git(node: pytest.Item) -> bool:
-    """Whether the nearest mark says so: such a test's vault lies in no repository, where a write starts seven processes less."""
+    """Whether the nearest mark says so: the test's vault lies in no repository then, where a write starts no process."""
     marks = (mark.name for mark in node.iter_markers())
     return (
         next((name for name in marks if name in ("in_git", "without_git")), os.environ.get("VAULT_TEST_DEF", "")) == "without_git"

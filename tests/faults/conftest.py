@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.nobody import looks_at_no_git, nobodys_machine
+from tests.nobody import looks_at_no_git, nobodys_machine, packed
 from vault_tool import Vault
 
 
 def _made(root: Path, *, git: bool) -> Path:
     with nobodys_machine(root.parent):
         Vault.init(root, name="Lab", no_git=not git)
+        if git:
+            packed(root)
     shutil.rmtree(root / "_local")
     return root
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.nobody import looks_at_no_git, nobodys_machine
+from tests.nobody import looks_at_no_git, nobodys_machine, packed
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
@@ -18,6 +18,8 @@ from vault_tool.util.clock import FixedClock
 def _made(root: Path, *, git: bool) -> Path:
     with nobodys_machine(root.parent):
         Vault.init(root, name="Lab", no_git=not git, clock=FixedClock(START))
+        if git:
+            packed(root)
     shutil.rmtree(root / "_local")
     return root
 

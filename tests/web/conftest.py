@@ -15,7 +15,7 @@ import anyio
 import httpx
 import pytest
 
-from tests.nobody import nobodys_machine
+from tests.nobody import nobodys_machine, packed
 from vault_tool import Vault
 from vault_tool.mcp.listening import Door, http_server, listening
 from vault_tool.web.app import application
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
+BROWSER = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-software-rasterizer",
+    "--disable-extensions",
+    "--disable-background-networking",
+]
 WIDTHS = (1280, 390)
 
 
@@ -139,6 +146,7 @@ def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("founded") / "lab"
     with nobodys_machine(root.parent):
         Vault.init(root, name="Lab")
+        packed(root)
     shutil.rmtree(root / "_local")
     return root
 
@@ -148,7 +156,8 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
     """The vault of `tell` and what it names its memories; to be copied, not used."""
     root = tmp_path_factory.mktemp("told") / "lab"
     with nobodys_machine(root.parent):
-        return root, tell(root)
+        ids = tell(root)
+        return packed(root), ids
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, write
 from tests.verbs.looking import (
@@ -30,6 +31,9 @@ from vault_tool.index.intersections import Regions
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 @pytest.fixture
 def twins(vault: Vault) -> Vault:
@@ -46,6 +50,7 @@ def twins(vault: Vault) -> Vault:
     return vault
 
 
+@pytest.mark.in_git
 def test_a_merge_is_one_commit_that_retags_everything(twins: Vault, root: Path) -> None:
     made = twins.merge_subjects("redis", "rc", reason="one service under two names")
 
@@ -109,6 +114,7 @@ def test_every_form_of_a_name_is_retagged(twins: Vault, root: Path, form: str) -
     assert set(entry.subjects) in ({"Redis"}, {"Redis", "Other"})
 
 
+@pytest.mark.in_git
 def test_a_merge_by_ids_makes_one_of_two_files_of_one_name(vault: Vault, root: Path) -> None:
     for number, folder in ((1, "a"), (2, "b")):
         write(root, f"vault/{folder}/lab.md", f"---\nid: {identity(number)}\ntype: subject\nname: Lab\n---\n")
@@ -121,6 +127,7 @@ def test_a_merge_by_ids_makes_one_of_two_files_of_one_name(vault: Vault, root: P
     assert vault.get_subjects(["Lab"]).results[0].observation_count == 1
 
 
+@pytest.mark.in_git
 def test_what_would_lose_something_is_refused_and_touches_nothing(twins: Vault, root: Path) -> None:
     with untouched(root), fails(UsageError, "cannot be merged with itself"):
         twins.merge_subjects("Redis", "valkey")
@@ -134,18 +141,21 @@ def test_what_would_lose_something_is_refused_and_touches_nothing(twins: Vault, 
     assert "A thought typed just now." in text(root, entry.path)
 
 
+@pytest.mark.in_git
 def test_a_note_that_cannot_be_edited_stops_the_merge_before_anything_is_written(twins: Vault, root: Path) -> None:
     write(root, "vault/flow.md", f"---\n{{id: {identity(1)}, type: fact, subjects: [Redis cache]}}\n---\nIn one line.\n")
     with untouched(root), fails(Refused, "vault/flow.md"):
         twins.merge_subjects("Redis", "Redis cache")
 
 
+@pytest.mark.in_git
 def test_a_third_claim_to_a_name_is_refused(twins: Vault, root: Path) -> None:
     write(root, "vault/third.md", f"---\nid: {identity(5)}\ntype: subject\nname: Third\naliases: [rc]\n---\n")
     with untouched(root), fails(Refused, "`rc` is a name of vault/third.md too"):
         twins.merge_subjects("Redis", "Redis cache")
 
 
+@pytest.mark.in_git
 def test_where_understandings_wait_for_a_person_an_agent_merges_nothing(twins: Vault, root: Path) -> None:
     with Vault.open(root, origin="owner", clock=FixedClock(START)) as owner:
         owner.config("understanding_policy", "review")
@@ -186,7 +196,9 @@ TAGS = st.lists(st.sampled_from(["One", "uno", "Two", "dos", "Three"]), max_size
 
 
 @given(notes=st.lists(TAGS, max_size=6))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_a_merge_keeps_every_memory_and_every_tag(
     founded: Path, tmp_path_factory: pytest.TempPathFactory, notes: Sequence[list[str]]
 ) -> None:
@@ -241,6 +253,7 @@ def test_what_a_subject_is_summarised_as_outlives_its_merges(twins: Vault) -> No
     assert entry.text("summary") == "Part of Homelab. Merged from Redis cache. Merged from KeyDB."
 
 
+@pytest.mark.in_git
 def test_two_names_of_one_subject_make_no_relationship(twins: Vault, root: Path) -> None:
     with untouched(root), fails(UsageError, "needs two subjects"):
         twins.create_understanding(["Redis", "Valkey"], "Itself.", "Itself.")
