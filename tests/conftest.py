@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import shutil
 import signal
@@ -39,6 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
         if runs_programs and shutil.disk_usage(_MEMORY).free > _ROOM:
             os.environ["TMPDIR"] = str(_MEMORY)
             tempfile.tempdir = None
+
+
+def pytest_collection_finish() -> None:
+    """The collector need not look again at what stays, nor so often at what goes by itself: a tenth of the time goes."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -49,6 +49,36 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     path = tmp_path / "notes"
     shutil.copytree(request.getfixturevalue("founded_without_git" if plain else "founded"), path)
     return path
+
+
+@pytest.fixture(scope="session")
+def _told() -> dict[tuple[str, bool], Path]:
+    """Vaults that were told what several tests begin with; to be copied, not used."""
+    return {}
+
+
+@pytest.fixture
+def once(
+    request: pytest.FixtureRequest,
+    root: Path,
+    clock: FixedClock,
+    _told: dict[tuple[str, bool], Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[Callable[[Vault], object]], None]:
+    """Have the test's vault know what a function tells one, which it does for the first test that asks: a copy costs less."""
+
+    def tell(story: Callable[[Vault], object]) -> None:
+        key = f"{story.__module__}.{story.__qualname__}", looks_at_no_git(request.node)
+        if key not in _told:
+            made = tmp_path_factory.mktemp("told") / "notes"
+            shutil.copytree(root, made, symlinks=True)
+            with Vault.open(made, clock=clock) as first:
+                story(first)
+            _told[key] = made
+        shutil.rmtree(root)
+        shutil.copytree(_told[key], root, symlinks=True)
+
+    return tell
 
 
 @pytest.fixture

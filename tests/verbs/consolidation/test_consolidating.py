@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,17 @@ pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""
 
 
-@pytest.fixture
-def told(vault: Vault) -> Vault:
-    """A vault with three observations about two subjects, one about one of them, and one about nothing."""
+def _told(vault: Vault) -> None:
     for number in range(3):
         vault.remember(f"Redis at home, part {number}.", ["Redis", "Homelab"], kind="fact")
     vault.remember("Redis alone.", ["Redis"], kind="fact")
     vault.remember("About nothing.", kind="fact")
+
+
+@pytest.fixture
+def told(vault: Vault, once: Callable[[Callable[[Vault], object]], None]) -> Vault:
+    """A vault with three observations about two subjects, one about one of them, and one about nothing."""
+    once(_told)
     return vault
 
 

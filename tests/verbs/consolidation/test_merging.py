@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -35,9 +35,7 @@ pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""
 
 
-@pytest.fixture
-def twins(vault: Vault) -> Vault:
-    """Redis and its twin, with memories of one, of the other and of both."""
+def _twins(vault: Vault) -> None:
     vault.create_subjects(
         [
             {"name": "Redis", "tags": ["cache"], "aliases": ["Valkey"]},
@@ -47,6 +45,12 @@ def twins(vault: Vault) -> Vault:
     vault.remember("Of Redis.", ["Redis"], kind="fact")
     vault.remember("Of the twin.", ["Redis cache", "Homelab"], kind="fact")
     vault.remember("Of both.", ["Redis cache", "Redis"], kind="fact")
+
+
+@pytest.fixture
+def twins(vault: Vault, once: Callable[[Callable[[Vault], object]], None]) -> Vault:
+    """Redis and its twin, with memories of one, of the other and of both."""
+    once(_twins)
     return vault
 
 
