@@ -7,6 +7,7 @@ import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if int(os.environ.get("VAULT_CAMPAIGN", "0")):
         for item in items:
             item.add_marker(pytest.mark.timeout(0))
+
+
+def pytest_sessionfinish() -> None:
+    """Vaults that were founded to be copied go with the process that founded them."""
+    founding = sys.modules.get("tests.founding")
+    if founding is not None:
+        founding.forget_founded()
 
 
 @pytest.hookimpl(wrapper=True)

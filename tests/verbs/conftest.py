@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -52,7 +53,7 @@ def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def _told() -> dict[tuple[str, bool], Path]:
+def _told() -> dict[tuple[str, bool], tuple[Path, Any]]:
     """Vaults that were told what several tests begin with; to be copied, not used."""
     return {}
 
@@ -62,21 +63,22 @@ def once(
     request: pytest.FixtureRequest,
     root: Path,
     clock: FixedClock,
-    _told: dict[tuple[str, bool], Path],
+    _told: dict[tuple[str, bool], tuple[Path, Any]],
     tmp_path_factory: pytest.TempPathFactory,
-) -> Callable[[Callable[[Vault], object]], None]:
-    """Have the test's vault know what a function tells one, which it does for the first test that asks: a copy costs less."""
+) -> Callable[[Callable[[Vault], Any]], Any]:
+    """Have the test's vault know what a function tells one, and give what that gives: a copy costs less than the telling."""
 
-    def tell(story: Callable[[Vault], object]) -> None:
+    def tell(story: Callable[[Vault], Any]) -> Any:
         key = f"{story.__module__}.{story.__qualname__}", looks_at_no_git(request.node)
         if key not in _told:
             made = tmp_path_factory.mktemp("told") / "notes"
             shutil.copytree(root, made, symlinks=True)
             with Vault.open(made, clock=clock) as first:
-                story(first)
-            _told[key] = made
+                _told[key] = made, story(first)
+        made, given = _told[key]
         shutil.rmtree(root)
-        shutil.copytree(_told[key], root, symlinks=True)
+        shutil.copytree(made, root, symlinks=True)
+        return given
 
     return tell
 

@@ -18,7 +18,7 @@ from vault_tool import Vault
 from vault_tool.files.layout import DERIVED
 from vault_tool.util.clock import FixedClock
 
-Once = Callable[[Callable[[Vault], object]], None]
+Once = Callable[[Callable[[Vault], Any]], Any]
 
 
 def build(vault: Vault) -> None:

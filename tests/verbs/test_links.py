@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,11 +20,16 @@ pytestmark = pytest.mark.without_git
 """But for those that say so, these look at no git."""
 
 
-@pytest.fixture
-def joined(vault: Vault) -> Linked:
+def _joined(vault: Vault) -> Linked:
     vault.remember("The pager rings at night.", title="Night pages", kind="problem")
     vault.remember("Alerts wait for ten minutes.", title="Ten minutes")
     return vault.link("Ten minutes", "SOLVES", "Night pages", "Short blips end by themselves.", strength=0.4)
+
+
+@pytest.fixture
+def joined(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Linked:
+    found: Linked = once(_joined)
+    return found
 
 
 def recalled(vault: Vault, query: str) -> tuple[Recalled, ...]:

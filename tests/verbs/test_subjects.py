@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
@@ -31,9 +32,9 @@ pytestmark = pytest.mark.without_git
 
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Vault]:
+def plain(founded_without_git: Path, tmp_path: Path) -> Iterator[Vault]:
     """A vault without git."""
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True, clock=FixedClock(START))
+    shutil.copytree(founded_without_git, tmp_path / "lab")
     with Vault.open(tmp_path / "lab", clock=FixedClock(START)) as opened:
         yield opened
 

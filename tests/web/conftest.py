@@ -15,6 +15,7 @@ import anyio
 import httpx
 import pytest
 
+from tests.founding import found_at
 from tests.nobody import nobodys_machine, packed
 from vault_tool import Vault
 from vault_tool.mcp.listening import Door, http_server, listening
@@ -141,17 +142,6 @@ def tell(root: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def founded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new vault in a repository; to be copied, not used."""
-    root = tmp_path_factory.mktemp("founded") / "lab"
-    with nobodys_machine(root.parent):
-        Vault.init(root, name="Lab")
-        packed(root)
-    shutil.rmtree(root / "_local")
-    return root
-
-
-@pytest.fixture(scope="session")
 def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """The vault of `tell` and what it names its memories; to be copied, not used."""
     root = tmp_path_factory.mktemp("told") / "lab"
@@ -161,9 +151,9 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 
 @pytest.fixture
-def root(founded: Path, tmp_path: Path) -> Path:
+def root(tmp_path: Path) -> Path:
     """A vault in a repository."""
-    return shutil.copytree(founded, tmp_path / "lab", symlinks=True)
+    return found_at(tmp_path / "lab", git=True)
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ def _told(vault: Vault) -> None:
 
 
 @pytest.fixture
-def told(vault: Vault, once: Callable[[Callable[[Vault], object]], None]) -> Vault:
+def told(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
     """A vault with three observations about two subjects, one about one of them, and one about nothing."""
     once(_told)
     return vault

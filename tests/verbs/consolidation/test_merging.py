@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -48,7 +49,7 @@ def _twins(vault: Vault) -> None:
 
 
 @pytest.fixture
-def twins(vault: Vault, once: Callable[[Callable[[Vault], object]], None]) -> Vault:
+def twins(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
     """Redis and its twin, with memories of one, of the other and of both."""
     once(_twins)
     return vault

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,7 @@ def _couple(vault: Vault) -> None:
 
 
 @pytest.fixture
-def couple(vault: Vault, once: Callable[[Callable[[Vault], object]], None]) -> Vault:
+def couple(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
     """Two people with three shared observations, and a place that one of them shares with nobody's file."""
     once(_couple)
     return vault
