@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import faulthandler
 import gc
+import itertools
 import os
 import shutil
 import signal
@@ -29,6 +30,7 @@ _LAST_RESORT = 1.5
 """After how many of its limits the process of a test that hangs is ended."""
 
 _ERRORS = pytest.StashKey[int]()
+_HOMES = itertools.count()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -80,5 +82,8 @@ def pytest_timeout_cancel_timer(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nobodys_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with nobodys_machine(tmp_path_factory.mktemp("home")):
+    # Not by `mktemp`, which looks through all that every test before has left, for a number that is free.
+    home = tmp_path_factory.getbasetemp() / "homes" / str(next(_HOMES))
+    home.mkdir(parents=True)
+    with nobodys_machine(home):
         yield

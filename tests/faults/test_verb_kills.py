@@ -105,7 +105,7 @@ def settle(root: Path) -> None:
 
 @pytest.mark.campaign
 def test_no_verb_loses_what_it_acknowledged(tmp_path: Path) -> None:
-    kills = runs_wanted(6)
+    kills = runs_wanted(4)
     for part, first in enumerate(range(0, kills, A_VAULT)):
         run(tmp_path / str(part) / "notes", first, min(A_VAULT, kills - first))
 
