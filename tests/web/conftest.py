@@ -32,6 +32,8 @@ BROWSER = [
     "--disable-software-rasterizer",
     "--disable-extensions",
     "--disable-background-networking",
+    "--renderer-process-limit=1",
+    "--disable-features=site-per-process,Translate,BackForwardCache",
 ]
 WIDTHS = (1280, 390)
 
@@ -186,6 +188,8 @@ def chromium() -> Iterator[Browser]:
                 "--disable-software-rasterizer",
                 "--disable-extensions",
                 "--disable-background-networking",
+                "--renderer-process-limit=1",
+                "--disable-features=site-per-process,Translate,BackForwardCache",
             ],
         )
         yield browser
