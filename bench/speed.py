@@ -160,7 +160,6 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
 """Each measure with the names of its figures; the rebuild comes first, for it makes what the others read."""
 
 NAMES = tuple(name for names in MEASURES.values() for name in names)
-DOORS = tuple(name for names in doors.MEASURES.values() for name in names)
 WITH_MODEL = MEASURES[embedding] + MEASURES[meaning.cold_by_meaning] + MEASURES[doors.by_owner_local]
 """The figures that take the files of the local model."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,7 +31,8 @@ def _run(folder: Path, *options: str) -> str:
     (folder / "conftest.py").write_text((PROJECT / "tests/conftest.py").read_text())
     (folder / "test_hanging.py").write_text(HANGING)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--timeout", "2", *options]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    environ = {**os.environ, "PYTHONPATH": str(PROJECT)}  # the hooks import from beside them
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode, done.stdout
     return done.stdout + done.stderr
 

@@ -39,6 +39,9 @@ from vault_tool.verbs import similar as alike
 from vault_tool.verbs.recall import retrievers
 from vault_tool.verbs.turns import backstop
 
+CAMPAIGN = bool(os.environ.get("VAULT_CAMPAIGN"))
+"""Every token in every shape; without it, those that patterns stumbled over and their like."""
+
 FIRST, SECOND = 1_250, 10_000
 """What every text is tried at; what grows no faster than that is not tried longer outside of a campaign."""
 STEEP = 8.8
@@ -47,7 +50,7 @@ takes eight times; one with a quadratic part that would exceed `MOST` at forty t
 SHORT, LONG = 20_000, 40_000
 MOST = 2.6
 """Times as long as for half of the text: a linear function takes twice, a quadratic one four times."""
-TURNS = 25
+TURNS = 25 if CAMPAIGN else 8
 """How often a text and one of twice its length are tried where the doubt stays."""
 LONGEST, MOST_OF_ALL = 160_000, 24.8
 """A length, and times as long as for an eighth of it, that have the last word: what other work of the machine adds to a
@@ -110,16 +113,12 @@ def _event(said: str) -> attempts.Event:
     return attempts.Event(at="2026-11-22T10:00:00Z", text=said)
 
 
-CAMPAIGN = bool(os.environ.get("VAULT_CAMPAIGN"))
-"""Every token in every shape; without it, those that patterns stumbled over and their like."""
-
 WORST = (
-    "[", "![", "[a](", "](", "[[", "`", "`a", "``` ", ">", "> ", "- ", "#", "*", "_", "<!--", "|", ":", "a:", "a: b",
-    " ", " \t", "\n", "\r", '"', "\\", "0", "1.", "a", "a.", "# ", "{#a", "<", "eyJ", "://a:", "tried ", "\u0301", "\u4e2d",
-    "\u200b",
+    "[", "[a](", "[[", "`", "``` ", "> ", "- ", "#", "*", "<!--", "|", "a: b", " ", "\n", '"', "\\", "1.", "a", "a.", "# ", "{#a",
+    "eyJ", "://a:", "\u0301",
 )  # fmt: skip
 ENDED = ("[", "`", "# ", "a")
-"""Of these also what ends otherwise than it went on."""
+"""Of these also what begins or ends otherwise than it went on."""
 
 FUNCTIONS: dict[str, Callable[[str], Any]] = {
     "normal_name": text.normal_name,
@@ -210,8 +209,8 @@ def _shapes(token: str, size: int) -> Iterator[tuple[str, str]]:
     """Texts of `size` characters that are made of a token."""
     one = (token * (size // len(token) + 1))[:size]
     yield "a line", one
-    yield "after a word", f"word {one[:-10]}"
     if CAMPAIGN or token in ENDED:
+        yield "after a word", f"word {one[:-10]}"
         yield "before a word", f"{one[:-10]} word."
     if CAMPAIGN:
         yield "alternating", (f"{token}a " * (size // (len(token) + 2) + 1))[:size]
@@ -250,7 +249,10 @@ def _is_slow(cost: Cost, text_of: Callable[[int], str], size: int = SHORT, noise
             return ""
         if once > 1:
             return f"{once:.3f} s, and {twice:.3f} s for twice the length"  # whole seconds are no noise
-    eightfold = cost(text_of(size * LONGEST // SHORT), 3)
+    longest = text_of(size * LONGEST // SHORT)
+    eightfold = cost(longest, 1)
+    if MOST_OF_ALL * once < eightfold < 2 * MOST_OF_ALL * once:
+        eightfold = min(eightfold, cost(longest, 2))
     if eightfold <= MOST_OF_ALL * once:
         return ""
     return f"{once:.3f} s, {twice:.3f} s for twice the length, and {eightfold:.3f} s for eight times the length"
@@ -297,7 +299,7 @@ def test_what_takes_longer_than_its_text_is_seen_beside_what_does_not() -> None:
         return sum(1 for _ in said) + sum(1 for _ in said)
 
     def partly_not(said: str) -> int:
-        return as_the_text(said) + sum(said.count("b") for _ in range(len(said) // 4))
+        return as_the_text(said) + sum(said.count("b") for _ in range(len(said) // 8))
 
     assert any(_slow_shapes(partly_not, "a"))
     assert not any(_slow_shapes(as_the_text, "a"))
@@ -373,8 +375,8 @@ def a_vault(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def _grows(act: Callable[[str], Any]) -> Cost:
-    """What a text costs more than next to none, in all threads of this process."""
+def _measured(act: Callable[[str], Any]) -> Cost:
+    """What a text costs, in all threads of this process."""
 
     def cost(said: str, runs: int) -> float:
         least = inf
@@ -386,7 +388,10 @@ def _grows(act: Callable[[str], Any]) -> Cost:
         return least
 
     cost("a", 1)  # what is loaded, and made once
-    bare = cost("a", 3)
+    return cost
+
+
+def _more_than(bare: float, cost: Cost) -> Cost:
     return lambda said, runs: cost(said, runs) - bare
 
 
@@ -397,10 +402,14 @@ def _repeated(token: str, size: int) -> str:
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_over_twice_the_text_takes_twice_the_time(verb: str, a_vault: Path, tmp_path: Path) -> None:
     slow = []
+    bare = inf
+    """What next to no text costs; of each vault in a campaign, else of the first."""
     for number, token in enumerate(EVIL if CAMPAIGN else FEW):
         root = shutil.copytree(a_vault, tmp_path / str(number) / "notes")
         with Vault.open(root, origin="owner", session="s", clock=clock.FixedClock(START)) as vault:
-            cost = _grows(partial(VERBS[verb], vault))
+            measured = _measured(partial(VERBS[verb], vault))
+            bare = measured("a", 3) if CAMPAIGN or bare == inf else bare
+            cost = _more_than(bare, measured)
             for size in (SHORT, 10 * SHORT) if CAMPAIGN else (SHORT,):
                 if fault := _is_slow(cost, partial(_repeated, token), size, NOISE_OF_VERBS):
                     slow.append(f"{token!r} {size} times: {fault}")

@@ -29,7 +29,7 @@ BRANCHES = ("main", "side")
 PAGES = (CORE_FILE, REFLECTION_FILE)
 JOURNALS = ("vault/episodes", "vault/signals")
 MARKERS = "^(<<<<<<<|>>>>>>>) "
-EXAMPLES = 4
+EXAMPLES = 2
 MACHINE = st.integers(0, 1)
 # The last notes by name are the ones that every vault begins with: two machines meet in them.
 WHICH = st.integers(0, 6)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.founding import found_at
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.adapters.memory_tool import MemoryTool
@@ -19,7 +20,7 @@ TEXT = "# Redis\n\nIdle connections drop after 300 s.\nThe firewall does it.\n"
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[Vault]:
-    Vault.init(tmp_path / "v", name="Lab", no_git=True)
+    found_at(tmp_path / "v", git=False)
     with Vault.open(tmp_path / "v", session="s1") as opened:
         yield opened
 

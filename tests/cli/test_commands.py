@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.typed import VT, on_terminal, vt, vt_process
+from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs import doctor, get, history, links, pages, setup, subjects, understandings
@@ -67,11 +68,15 @@ class Person:
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Person:
+    root = found_at(tmp_path / "v", git=True)
+    monkeypatch.chdir(root)
+    return Person(root, capsys)
+
+
+def test_a_vault_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     root = tmp_path / "v"
     assert main(["init", str(root), "--name", "Lab"]) == Exit.DONE
     assert capsys.readouterr().out.startswith(f"Lab is a vault at {root}\n")
-    monkeypatch.chdir(root)
-    return Person(root, capsys)
 
 
 def test_a_memory_is_written_found_and_read(person: Person) -> None:

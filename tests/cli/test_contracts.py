@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.cli.typed import vt
+from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs.contracts.read import Read
@@ -24,9 +25,7 @@ WRITE: dict[str, Any] = {"op": "write", "repo_id": "Lab", "memory": MEMORY}
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Path:
-    path = tmp_path / "v"
-    assert main(["init", str(path), "--name", "Lab"]) == Exit.DONE
-    capsys.readouterr()
+    path = found_at(tmp_path / "v", git=True)
     monkeypatch.chdir(path)
     return path
 

@@ -16,6 +16,7 @@ from tests.cli.typed import VT, vt
 from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
+from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs.embedding import Embedding
@@ -45,9 +46,7 @@ class Typed:
 
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
-    root = tmp_path / "v"
-    assert main(["init", str(root), "--name", "Lab"]) == Exit.DONE
-    capsys.readouterr()
+    root = found_at(tmp_path / "v", git=True)
     monkeypatch.chdir(root)
     return Typed(root, capsys)
 

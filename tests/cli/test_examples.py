@@ -15,6 +15,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.git_repos import git
+from tests.nobody import packed
 from tests.verbs.looking import note
 from vault_tool import Vault
 from vault_tool.cli.blocks import BAR, COLUMNS, width
@@ -86,6 +87,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
         ids["hash"] = source.hash
         (root / "note.md").write_text(source.text.replace("300 s", "five minutes"), encoding="utf-8")
     ids["commit"] = git(root, "log", "--format=%h", "-1")
+    packed(root)
     return home, ids
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import vt
+from tests.founding import found_at
 from vault_tool import Vault
 
 
 @pytest.fixture
 def vault_folder(tmp_path: Path) -> Path:
     root = tmp_path / "notes"
-    Vault.init(root, name="Lab")
+    found_at(root, git=False)
     with Vault.open(root) as vault:
         problem = vault.remember("Redis connections drop behind the proxy.", ["Redis"], kind="problem")
         vault.remember("Raised the limit.", kind="failed_tactic", problem=problem.id, failure_mode="nobody restarts it")

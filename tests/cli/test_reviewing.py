@@ -12,6 +12,7 @@ import pytest
 
 from tests.bounds import PATIENCE
 from tests.cli.typed import VT, vt
+from tests.founding import found_at
 from tests.git_repos import git
 from vault_tool import Vault
 from vault_tool.errors import Exit
@@ -23,7 +24,7 @@ REMEMBERED = ("The zebra crossed at noon.", "The okapi slept till dusk.", "The h
 def root(tmp_path: Path) -> Path:
     """A vault in which an agent's writing waits, and in which three observations do."""
     root = tmp_path / "notes"
-    Vault.init(root)
+    found_at(root, git=True)
     (root / "vault.toml").write_text('write_policy = "review"\n')
     with Vault.open(root) as vault:
         for text in REMEMBERED:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_commands import Person
+from tests.founding import found_at
 from vault_tool.errors import Exit
 from vault_tool.vault.seen import Cleared
 from vault_tool.verbs.sessions.ambient import Reminder, Reminders
@@ -21,9 +22,8 @@ TOPIC = "redis idle connections"
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Person:
     """Somebody in a session, in a vault with one memory of another."""
-    root = tmp_path / "notes"
+    root = found_at(tmp_path / "notes", git=True)
     person = Person(root, capsys)
-    person.types("init", str(root), "--name", "Lab")
     monkeypatch.chdir(root)
     person.types("remember", "Redis drops idle connections after 300 s.", "-s", "Redis", "-k", "problem", "--session", "s0")
     monkeypatch.setenv("VAULT_SESSION", "s1")

@@ -8,9 +8,9 @@ import pytest
 
 from tests.bounds import eventually
 from tests.cli.typed import vt
+from tests.founding import found_at
 from tests.git_repos import git
 from tests.owner.owned import Owned
-from vault_tool import Vault
 from vault_tool.errors import Exit, NotFound
 from vault_tool.files.turns import Turns
 
@@ -21,7 +21,7 @@ FOUND = ("--extract-memory", "--candidates", '[{"content": "The player has a sis
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     root = tmp_path / "notes"
-    Vault.init(root)
+    found_at(root, git=True)
     return root
 
 

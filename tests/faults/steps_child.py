@@ -1,4 +1,4 @@
-"""A child that kills itself as soon as one named function returns in the course of a verb."""
+"""A child that forks for each of several steps, and whose fork kills itself as soon as that function returns in a verb."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from vault_tool import Vault
-from vault_tool.verbs import editing
+from vault_tool.verbs import doctor, editing, links, remember, understandings  # noqa: F401  (loaded once for all forks)
 
 
 def kill_after(step: str) -> None:
@@ -28,7 +28,18 @@ def kill_after(step: str) -> None:
     sys.setprofile(watch)
 
 
-def main(step: str, root: str, verb: str) -> None:
+def main(verb: str, *steps_and_roots: str) -> None:
+    """Run the verb on each root until its step has returned; says which steps nothing was killed after."""
+    for step, root in zip(steps_and_roots[::2], steps_and_roots[1::2], strict=True):
+        fork = os.fork()
+        if not fork:
+            run(step, root, verb)
+            os._exit(0)
+        if os.waitpid(fork, 0)[1] != signal.SIGKILL:
+            sys.exit(f"{verb} ran past {step}")
+
+
+def run(step: str, root: str, verb: str) -> None:
     vault = Vault.open(root, origin="owner")
     memory, understanding = (vault.search(word).results[0].id for word in ("cornerstone", "keystone"))
     assert memory and understanding
@@ -50,4 +61,4 @@ def write(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4])
+    main(*sys.argv[1:])

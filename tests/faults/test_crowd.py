@@ -25,7 +25,7 @@ def test_each_of_many_is_told_what_it_wrote(root: Path) -> None:
         for number in range(12):
             vault.remember(f"Note {number} was there before.", ["Redis"])
     # The writers decide how long it goes on: the others do their work until both have done theirs.
-    roles = {"w1": runs_wanted(6), "w2": runs_wanted(6), "e1": 0, "r1": 0}
+    roles = {"w1": runs_wanted(4), "w2": runs_wanted(4), "e1": 0, "r1": 0}
     running = {
         role: subprocess.Popen(
             [sys.executable, str(CHILD), str(root), role, str(turns)],

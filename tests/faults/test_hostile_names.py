@@ -17,8 +17,8 @@ from vault_tool.files.layout import path_fault
 from vault_tool.model.types import is_type_name
 
 EVERY = (*NAMES, *UNSAYABLE)
-ALL = EVERY if runs_wanted(0) else (*random.Random(6).sample(NAMES, len(NAMES) // 3), *UNSAYABLE)
-"""By whole verbs one in three, and all of them in a campaign; `files/test_layout.py` has the places of all."""
+ALL = EVERY if runs_wanted(0) else (*random.Random(6).sample(NAMES, len(NAMES) // 5), *UNSAYABLE)
+"""By whole verbs one in five, and all of them in a campaign; `files/test_layout.py` has the places of all."""
 
 FOLDERS = ("subjects", "observations", "understandings", "edges", "episodes", "signals")
 
@@ -77,7 +77,7 @@ def test_no_title_subject_or_tag_leaves_the_vault(plain: Path, part: int) -> Non
         done = 0
         for number, name in enumerate(ALL[part::2]):
             done += attempt(vault.remember, f"Text {number}.", [name], title=name, tags=[name], kind="fact")
-        assert done > 60
+        assert done > 36
         assert attempt(vault.remember, "It still works.", ["Plain"])
         assert {one.code for one in vault.doctor().problems if one.severity == "error"} == set()
     assert outside(plain) == before
@@ -103,7 +103,7 @@ def test_no_understanding_or_edge_leaves_the_vault(plain: Path) -> None:
         done = 0
         for number, name in enumerate(ALL[::2]):
             done += attempt(vault.create_understanding, [name], f"Text {number}.", name, title=name, reason=name)
-        assert done > 20
+        assert done > 12
         active = [found.id for found in vault.search("text", 30, kinds=["understanding"]).results]
         for number, name in enumerate(ALL[: len(active) - 1]):
             attempt(vault.link, active[number], "RELATED_TO", active[number + 1], name, evidence=[name])

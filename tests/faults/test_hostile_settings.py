@@ -14,6 +14,8 @@ from vault_tool.config import load
 from vault_tool.errors import ConfigError, Exit
 from vault_tool.importing.toml_head import toml_head
 
+pytestmark = pytest.mark.without_git
+
 DEEP = 100_000
 SETTINGS = {
     "arrays": f"repo_ids = {'[' * DEEP}",

@@ -107,7 +107,7 @@ def test_an_interrupt_anywhere_is_one_and_the_next_command_settles_it(root: Path
     lines = _lines(lambda: run(1))
     chance = random.Random(20261122)
     interrupted = 0
-    for number in range(2, 2 + runs_wanted(20)):
+    for number in range(2, 2 + runs_wanted(12)):
         try:
             with _traced(Interrupts(chance.randint(1, lines))):
                 run(number)

@@ -61,7 +61,7 @@ def test_no_acknowledged_text_is_lost(tmp_path: Path) -> None:
     rounds = campaign(
         lambda number: [sys.executable, str(CHILD), str(tmp_path), str(number)],
         check,
-        kills=runs_wanted(20),
+        kills=runs_wanted(12),
         longest=0.06,
         seed=20261120,
     )

@@ -221,7 +221,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
 }
 
 
-STEPS = {"purge": 43, "forget": 11, "merge": 11, "review": 11, "delete": 11, "import": 11, "drain": 11}
+STEPS = {"purge": 61, "forget": 17, "merge": 11, "review": 11, "delete": 11, "import": 11, "drain": 11}
 """Every so-many-th write is tried where nothing else is asked for; of the short ones every seventh."""
 
 IN_PARTS = ("review", "drain", "import")

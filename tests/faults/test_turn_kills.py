@@ -34,7 +34,7 @@ def test_no_accepted_candidate_is_lost_or_doubled(tmp_path: Path) -> None:
     root = tmp_path / "notes"
     Vault.init(root)
     acknowledged: dict[str, str] = {}
-    kills = runs_wanted(5)
+    kills = runs_wanted(3)
 
     def check(one: Round) -> None:
         assert one.errors == ""

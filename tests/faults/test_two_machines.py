@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from tests.faults.killer import runs_wanted
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from vault_tool import Vault
@@ -197,7 +198,7 @@ def test_a_folder_that_is_moved_keeps_its_writer(root: Path) -> None:
 
 
 def test_two_processes_write_at_once(root: Path) -> None:
-    each = 30
+    each = runs_wanted(12)
     before = int(git(root, "rev-list", "--count", "HEAD"))
     commands = [[sys.executable, "-c", WRITER, str(root), name, str(each)] for name in ("one", "two")]
     children = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for command in commands]

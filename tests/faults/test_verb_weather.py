@@ -28,6 +28,9 @@ from vault_tool.files.git import commit
 from vault_tool.files.layout import UNTRACKED
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 NOTE = "---\nid: {id}\ntype: {type}\ntitle: {title}\n{more}---\n\n{text}\n"
 
 
@@ -71,6 +74,7 @@ class TestNoGit:
         assert done.returncode == 4
         assert one_line(done.stderr) and "git is not installed" in done.stderr
 
+    @pytest.mark.in_git
     def test_edits_are_saved_too_and_committed_when_git_is_back(self, root: Path) -> None:
         made = json.loads(vt(root, "remember", "First of all.", "--json", PATH="/nonexistent").stdout)
         assert vt(root, "pin", made["id"], PATH="/nonexistent").returncode == 0
@@ -87,6 +91,7 @@ TWINS = {
 }
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("kind", TWINS)
 def test_no_verb_makes_a_twin_of_a_name_that_is_there(root: Path, kind: str) -> None:
     name, there = TWINS[kind]
@@ -99,6 +104,7 @@ def test_no_verb_makes_a_twin_of_a_name_that_is_there(root: Path, kind: str) -> 
     assert mine.read_text() == "A page that somebody keeps here.\n"
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(("one", "other"), [("Redis.md", "redis.md"), ("Café.md", unicodedata.normalize("NFD", "Café.md"))])
 def test_twins_that_are_there_are_both_served_and_named(root: Path, one: str, other: str) -> None:
     for name in (one, other):
@@ -133,6 +139,7 @@ class TestWhatIsNoFile:
                 pytest.skip("only root can make a device")
         return "vault/x.md"
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize("command", ["remember Text.", "search text", "commit", "status", "reindex --full", "watch --once"])
     def test_commands_go_on(self, root: Path, odd: str, command: str) -> None:
         done = vt(root, *command.split())
@@ -175,6 +182,7 @@ while True:
 """
 
 
+@pytest.mark.in_git
 @pytest.mark.campaign
 def test_no_verb_writes_through_a_folder_that_is_swapped_for_a_link(root: Path, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
@@ -224,6 +232,7 @@ class TestRepositoriesWithin:
             git(root, "--git-dir", str(inner), "config", key, value)
         return mark
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize(
         "command", ["status", "search text", "remember Text.", "commit", "doctor", "log", "diff", "reindex --full", "core"]
     )
@@ -241,6 +250,7 @@ class TestRepositoriesWithin:
         assert done.returncode == 0, done.stderr
         assert not canary.exists()
 
+    @pytest.mark.in_git
     def test_notes_of_a_nested_one_are_served_and_not_committed(self, root: Path) -> None:
         make_repo(root / "vault" / "other")
         nested = write(root, "vault/other/n.md", note("Nested"))
@@ -255,6 +265,7 @@ class TestRepositoriesWithin:
         assert git(root, "ls-files", "vault/other") == ""
         assert git(nested.parent, "log", "--format=%s") == "first"
 
+    @pytest.mark.in_git
     @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
     @pytest.mark.parametrize("command", ["remember Text.", "commit"])
     def test_a_vault_of_somebody_else_is_not_written(self, root: Path, command: str) -> None:
@@ -270,6 +281,7 @@ class TestRepositoriesWithin:
         assert git(root, "rev-parse", "HEAD") == before
 
 
+@pytest.mark.in_git
 def test_a_hook_that_hangs_is_given_up_and_the_note_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hook = add_hook(root, "pre-commit", "sleep 3600")
     limits = commit.__kwdefaults__
@@ -331,6 +343,7 @@ class TestTime:
             assert not {"vault/Skipped.md", "vault/Leap day.md"} & named
             assert len(vault.decay().results) >= len(times)
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize("jump", [timedelta(days=-1), timedelta(days=3653), timedelta(days=-20000)])
     def test_a_clock_that_jumps_changes_no_order_that_counts(self, root: Path, jump: timedelta) -> None:
         clock = FixedClock(datetime(2026, 11, 20, 10, tzinfo=UTC))
@@ -352,6 +365,7 @@ class TestTime:
         assert git(root, "status", "--porcelain") == ""
 
 
+@pytest.mark.in_git
 def test_a_rule_that_was_taken_out_of_gitignore_is_missed_and_nothing_is_taken(root: Path) -> None:
     ignore = root / ".gitignore"
     rules = ignore.read_text().splitlines()

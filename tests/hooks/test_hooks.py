@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.founding import found_at
 from tests.generate.hostile import PAYLOADS
 from vault_tool import Vault
 from vault_tool.hooks import answers
@@ -31,7 +32,7 @@ IDLE = "Redis drops idle connections after 300 s because of the firewall."
 def root(tmp_path: Path) -> Path:
     """A vault with two memories, without git."""
     found = tmp_path / "v"
-    Vault.init(found, name="Lab", no_git=True)
+    found_at(found, git=False)
     with Vault.open(found, session="s0") as vault:
         vault.remember(IDLE, ["Redis"], kind="problem")
         vault.remember("The kitchen is painted blue.", ["House"])
@@ -170,7 +171,7 @@ def test_the_end_is_told_to_the_next_session_once(root: Path) -> None:
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A vault whose notes try to leave their block, in a flood."""
     root = tmp_path_factory.mktemp("hostile") / "v"
-    Vault.init(root, name="Lab", no_git=True)
+    found_at(root, git=False)
     with Vault.open(root, origin="owner") as vault:
         notes = [
             {

@@ -76,13 +76,9 @@ FAULTS: dict[str, Callable[[Path], None]] = {
 def trials(
     targets: Sequence[str], faults: Iterable[str], main: str, fits: Callable[[str, str], bool] = lambda target, fault: True
 ) -> list[tuple[str, str, bool]]:
-    """Targets, faults, and whether a process has them open: every fault with `main`, two faults with each; all in a campaign."""
+    """Targets, faults, and whether a process has them open: every fault with `main`, one with each; all in a campaign."""
     able = {target: [fault for fault in faults if fits(target, fault)] for target in targets}
     if CAMPAIGN:
         return [(target, fault, live) for target in targets for fault in able[target] for live in (False, True)]
-    each = [
-        (target, able[target][(2 * n + live) % len(able[target])], bool(live))
-        for n, target in enumerate(targets)
-        for live in (0, 1)
-    ]
-    return [*each, *((main, fault, live) for fault in able[main] for live in (False, True) if (main, fault, live) not in each)]
+    each = [(target, able[target][n % len(able[target])], bool(n % 2)) for n, target in enumerate(targets) if target != main]
+    return [*each, *((main, fault, bool(n % 2)) for n, fault in enumerate(able[main]))]

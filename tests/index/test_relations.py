@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.git_repos import write
 from tests.index.vaults import identity, opened, subject
 from vault_tool.index.relations import Regions, superseded, tagging
@@ -56,7 +57,7 @@ NOTES = st.lists(
 
 
 @given(notes=NOTES)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_regions_equal_a_brute_force_count(notes: list[Note]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         index = opened(_vault(Path(folder), notes))
@@ -83,7 +84,7 @@ def test_regions_equal_a_brute_force_count(notes: list[Note]) -> None:
 
 
 @given(notes=NOTES, generation=st.integers(-1, 4))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_unlinked_and_what_is_recent_agree_with_reading_everything(notes: list[Note], generation: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         index = opened(_vault(Path(folder), notes))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_tool import Vault
+from tests.founding import found_at
 
 collect_ignore = [] if os.environ.get("VAULT_CLIENTS") else ["test_clients.py"]
 
@@ -15,5 +15,4 @@ collect_ignore = [] if os.environ.get("VAULT_CLIENTS") else ["test_clients.py"]
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A vault without git."""
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
-    return tmp_path / "lab"
+    return found_at(tmp_path / "lab", git=False)

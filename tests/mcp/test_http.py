@@ -15,6 +15,7 @@ import anyio
 import pytest
 
 from tests.cli.typed import vt
+from tests.founding import found_at
 from tests.mcp.served import ERAS, Serving, client_over_http, serving
 from vault_tool import Vault
 from vault_tool.files.local import LocalFolder
@@ -32,7 +33,7 @@ JSON = {"content_type": "application/json", "accept": "application/json, text/ev
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     root = tmp_path_factory.mktemp("http") / "lab"
-    Vault.init(root, name="Lab", no_git=True)
+    found_at(root, git=False)
     with serving(cwd=root) as found:
         yield found
 
@@ -163,7 +164,7 @@ def test_a_request_is_bounded(server: Serving) -> None:
 
 
 def test_a_request_that_drips_in_is_not_waited_for(tmp_path: Path) -> None:
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    found_at(tmp_path / "lab", git=False)
     backend = VaultBackend(OneThread(partial(Vault.open, tmp_path / "lab")), Caller())
     door = Door("127.0.0.1", 1, "", slowest=0.05)
     sent: list[MutableMapping[str, Any]] = []
@@ -208,21 +209,21 @@ def test_the_token_is_for_its_user_alone_and_replaced_where_others_could_read_it
     ],
 )
 def test_what_would_let_others_in_is_refused(tmp_path: Path, arguments: list[str], code: int, said: str) -> None:
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    found_at(tmp_path / "lab", git=False)
     (tmp_path / "lab" / "c.pem").write_text("")
     found = vt("serve", *arguments, cwd=tmp_path / "lab")
     assert found.returncode == code and said in found.stderr, found.stderr
 
 
 def test_a_port_that_is_taken_is_said_in_a_line(server: Serving, tmp_path: Path) -> None:
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True)
+    found_at(tmp_path / "lab", git=False)
     found = vt("serve", "--port", str(urlsplit(server.url).port), cwd=tmp_path / "lab")
     assert found.returncode == 3 and "something else listens" in found.stderr
 
 
 def test_a_session_goes_on_after_a_server_that_ended_when_it_was_told_to(tmp_path: Path) -> None:
     root = tmp_path / "lab"
-    Vault.init(root, name="Lab", no_git=True)
+    found_at(root, git=False)
     with Vault.open(root) as vault:
         vault.remember("The pump hums at night when the valve is shut.", ["Pump"])
     said: dict[str, object] = {"topic_or_context": "the pump hums at night, is the valve shut?", "session": "s1"}

@@ -35,6 +35,20 @@ def vault(folder: Path) -> Path:
     return root
 
 
+def environment(folder: Path) -> dict[str, str]:
+    """An environment of its own for what serves the tests of a whole module: each test has another one."""
+    private = folder / "run"
+    private.mkdir(mode=0o700)
+    ours = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return environ | {
+        "HOME": str(folder),
+        "XDG_RUNTIME_DIR": str(private),
+        "XDG_DATA_HOME": str(folder),
+        "OLLAMA_HOST": "127.0.0.1:9",
+    }
+
+
 class Owned:
     """`vt owner` on a vault; a context manager that ends it however it is."""
 

@@ -100,7 +100,7 @@ def test_an_owner_that_is_killed_again_and_again_takes_nothing_with_it(root: Pat
     stands: list[float] = []
     with _crowd(root, 4, lambda _: not over) as (record, clients):
         killed = _owner(root)
-        for _ in range(CAMPAIGN or 3):
+        for _ in range(CAMPAIGN or 2):
             _until_answered(record, clients, len(record.answers))
             time.sleep(chance.uniform(0, 0.3))
             assert len(owners_of(root)) <= 1

@@ -18,7 +18,7 @@ import pytest
 
 from tests.bounds import PATIENCE, eventually
 from tests.index.vaults import identity, note, path_of
-from tests.owner.owned import Owned, by_the_owner, timeless, vault, without
+from tests.owner.owned import Owned, by_the_owner, environment, timeless, vault, without
 from vault_tool.files import watcher_presence
 from vault_tool.owner import address, client
 from vault_tool.owner.protocol import Lines
@@ -47,12 +47,7 @@ LINES = [
 def owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owned]:
     """One owner for all tests that leave it as it was."""
     folder = tmp_path_factory.mktemp("owned")
-    private = folder / "run"
-    private.mkdir(mode=0o700)
-    ours = ("GIT_", "VAULT_", "XDG_", "OLLAMA_", "OPENAI_")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    environ |= {"HOME": str(folder), "XDG_RUNTIME_DIR": str(private), "XDG_DATA_HOME": str(folder), "OLLAMA_HOST": "127.0.0.1:9"}
-    with Owned(vault(folder), environ=environ) as found:
+    with Owned(vault(folder), environ=environment(folder)) as found:
         yield found
 
 
@@ -386,13 +381,12 @@ def test_an_older_owner_is_asked_to_leave_and_no_other_version_is_asked(
     assert (json.loads(said)["do"] if said else None) == (asks and asks["do"])
 
 
-def test_what_asks_the_owner_loads_next_to_nothing(tmp_path: Path) -> None:
+def test_what_asks_the_owner_loads_next_to_nothing(owned: Owned) -> None:
     program = "import sys; from vault_tool.__main__ import main; main(); print(sorted(sys.modules), file=sys.stderr)"
-    with Owned(vault(tmp_path)) as owned:
-        done = subprocess.run(
-            [sys.executable, "-c", program, "recall", "stone"],
-            cwd=owned.root, capture_output=True, text=True, check=True, timeout=PATIENCE,
-        )  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program, "recall", "stone"],
+        cwd=owned.root, env=owned.environ, capture_output=True, text=True, check=True, timeout=PATIENCE,
+    )  # fmt: skip
     assert "Stone" in done.stdout
     loaded = set(json.loads(done.stderr.replace("'", '"')))
     assert not loaded & {"click", "pathlib", "typing", "dataclasses", "subprocess", "sqlite3", "numpy", "vault_tool.errors"}

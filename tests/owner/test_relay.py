@@ -14,7 +14,7 @@ import pytest
 from tests.bounds import CAMPAIGN, PATIENCE, eventually
 from tests.mcp.served import ERAS, Lines, client_of_process
 from tests.mcp.test_streams import INITIALIZE
-from tests.owner.owned import Owned, vault, without
+from tests.owner.owned import Owned, environment, vault, without
 from vault_tool.files import watcher_presence
 from vault_tool.owner.relay import LOST, relayed
 from vault_tool.owner.spawning import make_way
@@ -32,6 +32,21 @@ def root(tmp_path: Path) -> Iterator[Path]:
     while make_way(found):
         pass
     eventually(lambda: watcher_presence.owner(found) is None)
+
+
+@pytest.fixture(scope="module")
+def _owned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Owned]:
+    """One owner for the tests that leave it at work."""
+    folder = tmp_path_factory.mktemp("owned")
+    with Owned(vault(folder), environ=environment(folder)) as found:
+        yield found
+
+
+@pytest.fixture
+def owned(_owned: Owned, monkeypatch: pytest.MonkeyPatch) -> Owned:
+    """That owner, with its environment for whatever asks in this process."""
+    monkeypatch.setattr(os, "environ", {**_owned.environ})
+    return _owned
 
 
 def _call(number: int, tool: str, **arguments: object) -> dict[str, Any]:
@@ -56,39 +71,39 @@ def _text(said: dict[str, Any]) -> str:
     return str(said["result"]["content"][0]["text"])
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_clients_of_either_era_are_served_by_one_owner(root: Path, era: str) -> None:
-    async def talk() -> None:
+def test_clients_of_either_era_are_served_by_one_owner(owned: Owned) -> None:
+    root = owned.root
+
+    async def talk(era: str, stone: str) -> None:
         claude = {**ALLOWED, "CLAUDE_CODE_SESSION_ID": "s-7", "CLAUDE_PROJECT_DIR": str(root.parent / "plum")}
         async with (
             client_of_process("--vault", str(root), era=era, cwd=root.parent, env=claude) as first,
             client_of_process("--preset=full", era=era, cwd=root, env=ALLOWED) as second,
         ):
             assert (len((await first.list_tools()).tools), len((await second.list_tools()).tools) > 8) == (8, True)
-            made = await first.call_tool("remember", {"content": "The build needs gneiss.", "subject_names": ["Build"]})
+            made = await first.call_tool("remember", {"content": f"The build needs {stone}.", "subject_names": ["Build"]})
             assert made.structured_content is not None and not made.is_error
             found = await second.call_tool("get", {"memory_id": made.structured_content["id"]})
-            assert "gneiss" in str(found.structured_content)
-            (written,) = (path.read_text() for path in root.rglob("observations/**/*.md") if "gneiss" in path.read_text())
+            assert stone in str(found.structured_content)
+            (written,) = (path.read_text() for path in root.rglob("observations/**/*.md") if stone in path.read_text())
             assert "project: plum" in written and "session: s-7" in written
 
-    with Owned(root, environ=os.environ):
-        anyio.run(talk)
+    for era, stone in zip(ERAS, ("gneiss", "marble"), strict=True):
+        anyio.run(talk, era, stone)
 
 
-def test_what_is_asked_before_the_input_ends_is_answered_and_nothing_else_is_printed(root: Path) -> None:
-    with Owned(root) as owned:
-        lines = Lines("mcp", cwd=root, env=ALLOWED)
-        lines.send(INITIALIZE, READY, b"no json", b"", _call(2, "recall", query="stone"), _call(3, "nothing"))
-        out, err = lines.end()
-        said = [json.loads(line) for line in out.splitlines()]
-        assert {one.get("id") for one in said} >= {1, 2, 3} and err == b"" and lines.process.returncode == 0
-        assert owned.process.poll() is None
-        assert watcher_presence.owner(root) is not None
+def test_what_is_asked_before_the_input_ends_is_answered_and_nothing_else_is_printed(owned: Owned) -> None:
+    lines = Lines("mcp", cwd=owned.root, env=ALLOWED)
+    lines.send(INITIALIZE, READY, b"no json", b"", _call(2, "recall", query="stone"), _call(3, "nothing"))
+    out, err = lines.end()
+    said = [json.loads(line) for line in out.splitlines()]
+    assert {one.get("id") for one in said} >= {1, 2, 3} and err == b"" and lines.process.returncode == 0
+    assert owned.process.poll() is None
+    assert watcher_presence.owner(owned.root) is not None
 
 
-def test_a_relay_is_small(root: Path) -> None:
-    with Owned(root), _relay(root) as relay:
+def test_a_relay_is_small(owned: Owned) -> None:
+    with _relay(owned.root) as relay:
         relay.send(_call(2, "recall", query="stone"))
         relay.receive()
         status = dict(line.split(":", 1) for line in Path(f"/proc/{relay.process.pid}/status").read_text().splitlines())
@@ -129,8 +144,8 @@ def test_an_owner_is_started_and_after_its_death_another_takes_the_conversation_
     assert code == 0 and len(json.loads(out)["results"]) >= 2 * (CAMPAIGN or 2), "what was acknowledged is there"
 
 
-def test_one_that_hangs_is_followed_by_a_server_of_the_clients_own(root: Path) -> None:
-    with Owned(root) as owned, _relay(root) as relay:
+def test_one_that_hangs_is_followed_by_a_server_of_the_clients_own(owned: Owned) -> None:
+    with _relay(owned.root) as relay:
         owned.process.send_signal(signal.SIGSTOP)
         relay.send(_call(2, "recall", query="stone"))
         relay.process.send_signal(signal.SIGCONT)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from tests.nobody import looks_at_no_git, nobodys_machine, packed
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 
 
 def _made(root: Path, *, git: bool) -> Path:
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR"):
-            patch.setenv(name, str(root.parent))
-        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-        for role in ("AUTHOR", "COMMITTER"):
-            patch.setenv(f"GIT_{role}_NAME", "A Tester")
-            patch.setenv(f"GIT_{role}_EMAIL", "tester@example.org")
+    with nobodys_machine(root.parent):
         Vault.init(root, name="Lab", no_git=not git, clock=FixedClock(START))
+        if git:
+            packed(root)
     shutil.rmtree(root / "_local")
     return root
 
@@ -48,11 +46,41 @@ def clock() -> FixedClock:
 @pytest.fixture
 def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """The folder of the test's own vault: in a repository, or in none where the nearest mark says that it looks at no git."""
-    marks = (mark.name for mark in request.node.iter_markers())
-    plain = next((name for name in marks if name in ("in_git", "without_git")), "in_git") == "without_git"
+    plain = looks_at_no_git(request.node)
     path = tmp_path / "notes"
     shutil.copytree(request.getfixturevalue("founded_without_git" if plain else "founded"), path)
     return path
+
+
+@pytest.fixture(scope="session")
+def _told() -> dict[tuple[str, bool], tuple[Path, Any]]:
+    """Vaults that were told what several tests begin with; to be copied, not used."""
+    return {}
+
+
+@pytest.fixture
+def once(
+    request: pytest.FixtureRequest,
+    root: Path,
+    clock: FixedClock,
+    _told: dict[tuple[str, bool], tuple[Path, Any]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[Callable[[Vault], Any]], Any]:
+    """Have the test's vault know what a function tells one, and give what that gives: a copy costs less than the telling."""
+
+    def tell(story: Callable[[Vault], Any]) -> Any:
+        key = f"{story.__module__}.{story.__qualname__}", looks_at_no_git(request.node)
+        if key not in _told:
+            made = tmp_path_factory.mktemp("told") / "notes"
+            shutil.copytree(root, made, symlinks=True)
+            with Vault.open(made, clock=clock) as first:
+                _told[key] = made, story(first)
+        made, given = _told[key]
+        shutil.rmtree(root)
+        shutil.copytree(made, root, symlinks=True)
+        return given
+
+    return tell
 
 
 @pytest.fixture

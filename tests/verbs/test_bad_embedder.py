@@ -17,6 +17,8 @@ from vault_tool.index.embedding import choose
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.vector_upkeep import keep_vectors
 
+pytestmark = pytest.mark.without_git
+
 WAIT = "embedding_wait = 0.3\n"
 BAD = [
     Mode.HANG, Mode.DRIP, Mode.HEADERS, Mode.ENDLESS, Mode.INFLATE, Mode.NEST, Mode.WIDE, Mode.MANY, Mode.OTHER, Mode.DIGITS,

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.verbs.looking import START, identity, note
 from vault_tool import Vault
 from vault_tool.belief.fold import BOUND, FLOOR, Belief
@@ -83,7 +84,9 @@ def split(signals: Sequence[Signal], chooser: random.Random, writers: int) -> di
     return dict(files)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(_signals, max_size=25, unique_by=lambda one: one.id), st.integers(0, 2**32), st.integers(1, 4))
 def test_any_split_over_files_and_any_order_gives_the_same(base: Path, signals: list[Signal], seed: int, writers: int) -> None:
     with with_journals(base, {"2026-11.w0.jsonl": sorted(signals, key=lambda one: (one.at, one.id))}) as vault:
@@ -96,7 +99,9 @@ def test_any_split_over_files_and_any_order_gives_the_same(base: Path, signals: 
         assert abs(belief.truth - start) <= BOUND * len(keys) + CLOSE
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(st.lists(_signals, min_size=1, max_size=20, unique_by=lambda one: one.id), st.data())
 def test_journals_that_arrive_one_by_one_end_the_same(base: Path, signals: list[Signal], data: st.DataObject) -> None:
     """As pulls bring them: the running vault takes each in, and what it believes is what a new one would."""

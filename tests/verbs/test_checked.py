@@ -12,6 +12,9 @@ from tests.verbs.looking import fails, untouched
 from vault_tool import Vault
 from vault_tool.errors import UsageError, VaultError
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 SLIPS: dict[str, tuple[Callable[[Any], object], str]] = {
     "a number for a text": (lambda vault: vault.remember(5), "content must be a text, not a value of type int"),
     "numbers in a list": (lambda vault: vault.remember("Text.", [5]), "subject_names must be a list of texts"),
@@ -24,6 +27,7 @@ SLIPS: dict[str, tuple[Callable[[Any], object], str]] = {
 }
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("slip", SLIPS)
 def test_a_parameter_of_another_kind_is_named_before_anything_is_done(vault: Vault, slip: str) -> None:
     call, said = SLIPS[slip]

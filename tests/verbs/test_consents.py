@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.founding import found_at
 from tests.verbs.test_users import READS
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
@@ -72,7 +73,7 @@ def _recalled(vault: Vault, words: str) -> list[str]:
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[Vault]:
     """An empty vault with git, kept by its owner."""
-    Vault.init(tmp_path / "v", name="Lab")
+    found_at(tmp_path / "v", git=True)
     with Vault.open(tmp_path / "v", origin="owner") as opened:
         yield opened
 

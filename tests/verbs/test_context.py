@@ -10,6 +10,9 @@ from vault_tool import Vault
 from vault_tool.errors import ConfigError, NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 @pytest.fixture
 def other(tmp_path: Path, clock: FixedClock) -> Path:
@@ -81,6 +84,7 @@ def test_the_notes_folder_may_not_lead_out(root: Path, tmp_path: Path) -> None:
         opened(root)
 
 
+@pytest.mark.in_git
 def test_a_vault_may_be_reached_through_a_link(root: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(root)
     with Vault.open(tmp_path / "link") as vault:

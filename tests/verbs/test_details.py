@@ -26,9 +26,7 @@ FAILED = "the lock file was never released"
 EACH = (*STEPS, BEFORE, AFTER, WHY, "curious")
 
 
-@pytest.fixture
-def ids(vault: Vault) -> dict[str, str]:
-    """A procedure, a problem with its solution and a failed tactic, each with all that its type may say."""
+def _ids(vault: Vault) -> dict[str, str]:
     agent = vault.as_(origin="agent", session="s1")
     procedure = agent.remember(
         "How the quartz queue is restored.", ["Quartz", "Lab"], kind="procedure", steps=STEPS, preconditions=[BEFORE],
@@ -42,6 +40,13 @@ def ids(vault: Vault) -> dict[str, str]:
         "Restarting the quartz queue twice in a row.", ["Quartz"], kind="failed_tactic", problem=problem.id, failure_mode=FAILED
     )
     return {"procedure": procedure.id, "problem": problem.id, "solution": solved.id, "failed": failed.id}
+
+
+@pytest.fixture
+def ids(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> dict[str, str]:
+    """A procedure, a problem with its solution and a failed tactic, each with all that its type may say."""
+    found: dict[str, str] = once(_ids)
+    return found
 
 
 Answer = Callable[[Vault, str], Any]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,16 @@ from vault_tool import Vault
 from vault_tool.files.layout import DERIVED
 from vault_tool.util.clock import FixedClock
 
+Once = Callable[[Callable[[Vault], Any]], Any]
 
-def build(vault: Vault, root: Path) -> None:
+
+def build(vault: Vault) -> None:
     """A little of everything, some of it by hand."""
     problem = vault.remember("It drops quartz.", ["Redis"], kind="problem")
     solution = vault.remember("Keep quartz alive.", ["Redis", "Rack"], kind="solution", problem=problem.id)
     vault.link(solution.id, "SOLVES", problem.id, "It did.", strength=0.9)
     vault.create_understanding(["Redis"], "All quartz.", "Short.", source_observation_ids=[solution.id])
-    write(root, "vault/page.md", "# Page\n\nQuartz by hand.\n")
+    write(vault.root, "vault/page.md", "# Page\n\nQuartz by hand.\n")
     vault.get(problem.id)
 
 
@@ -54,8 +57,8 @@ class TestStatus:
         assert now.next == ("search is by words alone: `vt embed --download` fetches the local model",)
         assert (now.embeddings.provider, now.embeddings.vectors) == ("none", None)
 
-    def test_what_is_to_be_done_is_said(self, vault: Vault, root: Path) -> None:
-        build(vault, root)
+    def test_what_is_to_be_done_is_said(self, vault: Vault, root: Path, once: Once) -> None:
+        once(build)
         write(root, "vault/bad.md", "---\nid: [\n---\nText.\n")
         git(root, "remote", "add", "origin", "https://example.org/x.git")
         now = vault.status()
@@ -85,8 +88,8 @@ class TestStatus:
 
 
 class TestDoctor:
-    def test_a_vault_in_order_has_no_findings(self, vault: Vault, root: Path) -> None:
-        build(vault, root)
+    def test_a_vault_in_order_has_no_findings(self, vault: Vault, root: Path, once: Once) -> None:
+        once(build)
         (root / "vault/page.md").unlink()
         seen = vault.doctor()
         assert (seen.problems, dict(seen.counts), seen.findings, seen.fixed) == ((), {}, False, ())
@@ -211,15 +214,15 @@ class TestReindex:
         assert again.unchanged == again.count == seen.count
         assert again.seconds >= 0
 
-    def test_a_full_one_changes_no_answer(self, vault: Vault, root: Path) -> None:
-        build(vault, root)
+    def test_a_full_one_changes_no_answer(self, vault: Vault, root: Path, once: Once) -> None:
+        once(build)
         before = answers(vault)
         seen = vault.reindex(full=True)
         assert seen.count == vault.status().pages + sum(vault.status().counts.values())
         assert answers(vault) == before
 
-    def test_it_changes_no_note(self, vault: Vault, root: Path) -> None:
-        build(vault, root)
+    def test_it_changes_no_note(self, vault: Vault, root: Path, once: Once) -> None:
+        once(build)
         with untouched(root):
             vault.reindex()
             vault.reindex(full=True)
@@ -260,8 +263,8 @@ class TestReindex:
 
 
 class TestDerivedFiles:
-    def test_the_index_file_has_the_promised_shape(self, vault: Vault, root: Path) -> None:
-        build(vault, root)
+    def test_the_index_file_has_the_promised_shape(self, vault: Vault, root: Path, once: Once) -> None:
+        once(build)
         vault.reindex()
         index = json.loads(text(root, "_index.json"))
 
@@ -296,8 +299,8 @@ class TestDerivedFiles:
             assert (root / name).exists(), name
         assert git(root, "status", "--porcelain", "--ignored=no") == ""
 
-    def test_all_of_them_deleted_changes_no_answer(self, vault: Vault, root: Path, clock: FixedClock) -> None:
-        build(vault, root)
+    def test_all_of_them_deleted_changes_no_answer(self, vault: Vault, root: Path, clock: FixedClock, once: Once) -> None:
+        once(build)
         before = answers(vault)
         vault.close()
         for name in DERIVED:
@@ -309,16 +312,18 @@ class TestDerivedFiles:
 
     @pytest.mark.parametrize(
         ("name", "how"),
-        # Every fault of one file, and two faults of every file; in a campaign each of each.
+        # Every fault of one file, and one fault of every file; in a campaign each of each.
         [
             (name, how)
             for name in ("_index.json", "_state.json", "catalog")
             for how in ("deleted", "empty", "half", "garbage", "json", "other version")
-            if CAMPAIGN or name == "catalog" or how in ("half", "other version")
+            if CAMPAIGN or name == "catalog" or how == "half"
         ],
     )
-    def test_one_of_them_spoilt_changes_no_answer(self, vault: Vault, root: Path, clock: FixedClock, name: str, how: str) -> None:
-        build(vault, root)
+    def test_one_of_them_spoilt_changes_no_answer(
+        self, vault: Vault, root: Path, clock: FixedClock, name: str, how: str, once: Once
+    ) -> None:
+        once(build)
         before = answers(vault)
         vault.close()
         file = next((root / "_cache").glob("catalog*.sqlite3")) if name == "catalog" else root / name
@@ -336,8 +341,8 @@ class TestDerivedFiles:
             assert json.loads(text(root, "_index.json"))["version"] == 2
             assert json.loads(text(root, "_state.json"))["version"] == 1
 
-    def test_they_are_spoilt_while_the_vault_is_open(self, vault: Vault, root: Path, clock: FixedClock) -> None:
-        build(vault, root)
+    def test_they_are_spoilt_while_the_vault_is_open(self, vault: Vault, root: Path, clock: FixedClock, once: Once) -> None:
+        once(build)
         before = answers(vault)
         shutil.rmtree(root / "_cache")
         (root / "_state.json").write_text("{}")

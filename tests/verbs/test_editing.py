@@ -24,6 +24,9 @@ from vault_tool.errors import NotFound, StaleEdit, UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.editing import Editor
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 def types(change: Callable[[str], str]) -> Editor:
     """A person who changes a note's text and saves it."""
@@ -44,6 +47,7 @@ def owner(root: Path, clock: FixedClock) -> Vault:
 
 
 class TestNew:
+    @pytest.mark.in_git
     def test_a_note_is_written_from_its_template(self, owner: Vault, root: Path) -> None:
         seen: list[str] = []
 
@@ -68,12 +72,14 @@ class TestNew:
         assert not list((root / "_local/drafts").iterdir())
         assert codes(owner) == ["missing-subject-file"]
 
+    @pytest.mark.in_git
     def test_an_untouched_template_is_no_note(self, owner: Vault, root: Path) -> None:
         with untouched(root):
             made = owner.new("fact", leaves)
         assert (made.id, made.path, made.changed, made.committed) == (None, "", False, False)
         assert not list((root / "_local/drafts").iterdir())
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize(
         ("change", "says"),
         [
@@ -111,11 +117,13 @@ class TestNew:
         assert card.single_subject_understanding is not None
         assert card.single_subject_understanding.id == synthesis.id
 
+    @pytest.mark.in_git
     def test_a_subject_that_exists_is_refused(self, owner: Vault, root: Path) -> None:
         owner.create_subjects([{"name": "Redis"}])
         with untouched(root), fails(UsageError, "`Redis` exists already", "_local/drafts/subject-"):
             owner.new("subject", types(lambda text: text + "Mine.\n"), title="redis")
 
+    @pytest.mark.in_git
     def test_a_type_must_be_one(self, owner: Vault, root: Path) -> None:
         with untouched(root), fails(UsageError, "`a b` cannot be a type"):
             owner.new("a b", leaves)
@@ -124,6 +132,7 @@ class TestNew:
 
 
 class TestEdit:
+    @pytest.mark.in_git
     def test_an_edit_is_committed_and_counts_as_reviewed(self, vault: Vault, owner: Vault, root: Path) -> None:
         made = vault.remember("Use redis.", title="It")
         edited = owner.edit(made.id[:8], types(lambda text: text.replace("Use redis.", "Use redis 7.")))
@@ -134,17 +143,20 @@ class TestEdit:
         assert set(in_commit(root)) == {made.path, f"vault/signals/2026-11.{owner.local.token()}.jsonl"}
         assert owner.show(made.id, belief=True).belief.reviewed  # type: ignore[union-attr]
 
+    @pytest.mark.in_git
     def test_an_agents_edit_is_no_review(self, vault: Vault, root: Path) -> None:
         made = vault.remember("Use redis.")
         vault.edit(made.id, types(lambda text: text.replace("redis", "valkey")))
         assert set(in_commit(root)) == {made.path}
 
+    @pytest.mark.in_git
     def test_no_change_is_no_commit_and_no_review(self, vault: Vault, owner: Vault, root: Path) -> None:
         made = vault.remember("Use redis.")
         with untouched(root):
             edited = owner.edit(made.id, leaves)
         assert (edited.changed, edited.committed, edited.reason) == (False, False, "")
 
+    @pytest.mark.in_git
     def test_a_note_that_cannot_be_read_afterwards_stays_as_it_was_left(self, vault: Vault, owner: Vault, root: Path) -> None:
         made = vault.remember("Use redis.")
         tip = head(root)
@@ -158,12 +170,14 @@ class TestEdit:
         mended = owner.edit(made.id, types(lambda text: text.replace("type: fact\n", "")))
         assert (mended.problems, owner.show(made.id).stale) == ((), False)
 
+    @pytest.mark.in_git
     def test_a_warning_is_shown_and_the_edit_kept(self, vault: Vault, owner: Vault, root: Path) -> None:
         made = vault.remember("Use redis.")
         edited = owner.edit(made.id, types(lambda text: text.replace("origin:", "confidence: high\norigin:")))
         assert_committed(edited, root)
         assert [problem.code for problem in edited.problems] == ["wrong-kind"]
 
+    @pytest.mark.in_git
     def test_a_note_that_loses_its_id_is_left_to_its_person(self, vault: Vault, owner: Vault, root: Path) -> None:
         made = vault.remember("Use redis.")
         tip = head(root)
@@ -173,6 +187,7 @@ class TestEdit:
         assert edited.problems[0].hint
         assert head(root) == tip
 
+    @pytest.mark.in_git
     def test_what_another_wrote_meanwhile_is_not_lost(self, vault: Vault, owner: Vault, root: Path) -> None:
         made = vault.remember("Mine.")
 
@@ -196,6 +211,7 @@ class TestEdit:
 
 
 class TestAdopt:
+    @pytest.mark.in_git
     def test_a_page_gets_the_missing_lines_and_no_others(self, vault: Vault, root: Path) -> None:
         page = "---\nauthor: me # myself\ntags: [a]\n---\n# A page\n\nQuartz.  \n"
         write(root, "vault/notes/page.md", page)
@@ -229,6 +245,7 @@ class TestAdopt:
             "source_type": "blog post",
         }
 
+    @pytest.mark.in_git
     def test_several_are_one_commit(self, vault: Vault, root: Path) -> None:
         for number in range(5):
             write(root, f"vault/{number}.md", f"# Page {number}\n\nText.\n")
@@ -244,6 +261,7 @@ class TestAdopt:
         monkeypatch.chdir(root / "vault/notes")
         assert vault.adopt(["page.md"]).results[0].path == "vault/notes/page.md"
 
+    @pytest.mark.in_git
     def test_what_cannot_be_adopted_is_refused_by_name_and_nothing_is_written(self, vault: Vault, root: Path) -> None:
         write(root, "vault/good.md", "# Good\n\nText.\n")
         write(root, "vault/empty.md", "---\nx: 1\n---\n\n")
@@ -312,6 +330,7 @@ def test_a_type_that_the_vault_does_not_know_is_remarked_upon(vault: Vault, root
 class TestEditByText:
     """A whole text in place of an editor: it is written where the file is still the one that it was made from."""
 
+    @pytest.mark.in_git
     def test_a_text_takes_the_place_of_the_file_and_counts_as_reviewed(self, owner: Vault, root: Path) -> None:
         made = owner.remember("The old words.", ["Redis"])
         shown = owner.show(made.id, source=True)
@@ -322,6 +341,7 @@ class TestEditByText:
         after = owner.show(made.id)
         assert (after.content, after.reviewed) == ("The new words.", True)
 
+    @pytest.mark.in_git
     def test_a_save_in_between_is_not_overwritten(self, owner: Vault, root: Path) -> None:
         made = owner.remember("The old words.", ["Redis"])
         shown = owner.show(made.id, source=True)
@@ -332,6 +352,7 @@ class TestEditByText:
             owner.edit(made.id, text=shown.source.text.replace("old", "new"), was=shown.source.hash)
         assert (root / made.path).read_text() == theirs
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize(
         "change",
         [lambda text: text.replace("id: ", "id: 0"), lambda text: "no head at all", lambda text: text.replace("---", "--- [", 1)],

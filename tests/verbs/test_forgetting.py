@@ -20,6 +20,9 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.vault import review_policy
 from vault_tool.vault.operation import writing
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
 WORDS = (b"Ottoline", b"geranium", b"ottoline")
 
@@ -42,6 +45,7 @@ def traces(root: Path) -> list[str]:
     return found
 
 
+@pytest.mark.in_git
 def test_no_byte_of_it_is_left_in_the_work_tree_or_in_anything_derived(owned: Vault, root: Path) -> None:
     keep = owned.remember("The garden has a red gate.", ["Garden"], kind="fact")
     made = owned.remember(SECRETIVE, ["Garden"], kind="fact", tags=["keys"], importance=1.0)
@@ -71,6 +75,7 @@ def test_no_byte_of_it_is_left_in_the_work_tree_or_in_anything_derived(owned: Va
     assert "Ottoline" not in log and f"forget: {made.id}" in log
 
 
+@pytest.mark.in_git
 def test_what_others_said_and_what_was_judged_stays(owned: Vault, root: Path) -> None:
     other = owned.remember("The garden has a red gate.", kind="fact")
     made = owned.remember(SECRETIVE)
@@ -85,6 +90,7 @@ def test_what_others_said_and_what_was_judged_stays(owned: Vault, root: Path) ->
     assert owned.remember("Written after.").committed
 
 
+@pytest.mark.in_git
 def test_the_ledger_of_a_pass_keeps_its_id_alone(owned: Vault, root: Path) -> None:
     other = owned.remember("The garden has a red gate.", ["Garden"], kind="fact")
     made = owned.remember(SECRETIVE, ["Garden"])
@@ -205,6 +211,7 @@ def test_what_waits_in_the_queue_is_forgotten_too(owned: Vault, root: Path) -> N
     assert owned.drain().turns == 0
 
 
+@pytest.mark.in_git
 def test_nobody_but_the_owner_may_and_a_dry_run_changes_nothing(owned: Vault, root: Path) -> None:
     made = owned.remember(SECRETIVE)
     tip = head(root)
@@ -222,6 +229,7 @@ def test_subjects_are_not_memories(owned: Vault) -> None:
         owned.forget("Garden")
 
 
+@pytest.mark.in_git
 def test_forgetting_is_not_undone(owned: Vault, root: Path) -> None:
     made = owned.remember(SECRETIVE)
     owned.forget(made.id)
@@ -268,6 +276,7 @@ def test_a_page_forgets_what_it_shows_in_other_words(owned: Vault, root: Path) -
     assert "4711" not in text(root, "CORE.md") and "doormat" not in text(root, "CORE.md")
 
 
+@pytest.mark.in_git
 def test_a_merge_that_keeps_the_pages_from_being_made_does_not_stop_it(owned: Vault, root: Path) -> None:
     made = owned.remember(SECRETIVE, ["Garden"], importance=1.0)
     owned.core()
@@ -297,6 +306,7 @@ class TestWhatCites:
         assert [one.code for one in owned.doctor().problems] == ["forgotten-reference"]
         assert not owned.doctor().findings
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize("field", ["evidence", "related_to", "problem", "change_targets"])
     def test_no_new_memory_cites_it(self, owned: Vault, root: Path, gone: str, field: str) -> None:
         tip = head(root)
@@ -353,6 +363,7 @@ class TestWhatCites:
         assert owned.forget(made.id).removed == (link.path,)
         assert traces(root) == []
 
+    @pytest.mark.in_git
     def test_undoing_an_older_operation_does_not_bring_it_back(self, root: Path) -> None:
         with Vault.open(root, origin="owner", session="s1") as vault:
             made = vault.remember(SECRETIVE)
@@ -377,6 +388,7 @@ class TestWhatCites:
         assert not any(word in (root / "_index.json").read_bytes() for word in WORDS)
 
 
+@pytest.mark.in_git
 class TestAgain:
     """What is left of a memory is found by its id alone."""
 

@@ -20,6 +20,9 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.get import EYES_FIRST
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 class TestGetAndShow:
     def test_every_field_is_true_of_the_note(self, vault: Vault) -> None:
@@ -48,6 +51,7 @@ class TestGetAndShow:
         assert (shown.access_count, shown.last_accessed) == (2, "2026-11-20T11:00:00+00:00")
         assert [use.session for use in vault.local.uses()] == ["s1", ""]
 
+    @pytest.mark.in_git
     def test_reading_writes_no_note_and_makes_no_commit(self, vault: Vault, root: Path) -> None:
         made = vault.remember("Text.")
         with untouched(root):
@@ -202,6 +206,7 @@ BROKEN = "---\ntags: [a\nb: {c\n---\nThe numbat eats termites.\n"
 
 
 class TestAHeadThatCannotBeRead:
+    @pytest.mark.in_git
     def test_the_last_committed_one_stays_in_force_over_the_text_as_it_is(self, vault: Vault, root: Path) -> None:
         made = vault.remember("The quokka sleeps.", ["Marsupials"], kind="insight", title="Of animals")
         good = (root / made.path).read_text()
@@ -231,6 +236,7 @@ class TestAHeadThatCannotBeRead:
         (root / "vault/numbat.md").unlink()
         assert vault.search("numbat").results == ()
 
+    @pytest.mark.in_git
     def test_what_speaks_for_the_vault_is_never_made_of_two_texts(self, vault: Vault, root: Path) -> None:
         [soul] = (root / "vault/understandings").glob("soul-*.md")
         before = vault.get(soul.relative_to(root).as_posix())
@@ -238,6 +244,7 @@ class TestAHeadThatCannotBeRead:
         assert vault.show(before.id).content == before.content
 
 
+@pytest.mark.in_git
 def test_a_stale_note_is_served_as_head_has_it_and_never_committed(vault: Vault, root: Path) -> None:
     made = vault.remember("The good text.", ["Redis"], kind="decision", importance=1.0)
     tip = head(root)

@@ -13,7 +13,11 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
 
+
+@pytest.mark.in_git
 def test_a_useful_memory_rises_and_counts_as_used(vault: Vault, root: Path) -> None:
     made = vault.remember("Keepalive helps.")
     marked = vault.mark_useful(made.id[:8], "it named the setting")
@@ -56,6 +60,7 @@ def test_a_mark_without_a_reason_is_taken_and_says_so(vault: Vault) -> None:
     assert vault.mark_useful(made.id, "so").warnings == ()
 
 
+@pytest.mark.in_git
 def test_what_cannot_be_judged_is_refused(vault: Vault, root: Path) -> None:
     made = vault.remember("One.", ["Redis"])
     with untouched(root), fails(UsageError, "subject", "claims nothing"):
@@ -108,6 +113,7 @@ def test_a_judgement_of_what_was_replaced_names_what_answers_now(vault: Vault) -
     assert vault.mark_useful(new, "It helps.").warnings == ()
 
 
+@pytest.mark.in_git
 def test_a_mark_with_evidence_counts_four_times_and_keeps_it(vault: Vault, root: Path) -> None:
     bare, shown = vault.remember("The port is 6379."), vault.remember("The host is blue.")
     one = vault.as_(session="a").mark_questionable(bare.id, "it moved")

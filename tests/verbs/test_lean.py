@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import orjson
@@ -37,8 +37,7 @@ def values(of: Any) -> Iterator[Any]:
         yield of
 
 
-@pytest.fixture
-def told(vault: Vault) -> Vault:
+def _told(vault: Vault) -> None:
     agent = vault.as_(origin="agent", session="before")
     for number, thing in enumerate(THINGS):
         problem = agent.remember(
@@ -52,6 +51,11 @@ def told(vault: Vault) -> Vault:
             [thing], kind="solution", problem=problem.id,
         )  # fmt: skip
         agent.remember(f"Asking the {thing} twice in a row did not help.", [thing], kind="failed_tactic", problem=problem.id)
+
+
+@pytest.fixture
+def told(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
+    once(_told)
     return vault
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +16,20 @@ from vault_tool.verbs.links import Linked
 from vault_tool.verbs.recall.query import Recalled
 from vault_tool.verbs.recall.recall import Bundle
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
 
-@pytest.fixture
-def joined(vault: Vault) -> Linked:
+
+def _joined(vault: Vault) -> Linked:
     vault.remember("The pager rings at night.", title="Night pages", kind="problem")
     vault.remember("Alerts wait for ten minutes.", title="Ten minutes")
     return vault.link("Ten minutes", "SOLVES", "Night pages", "Short blips end by themselves.", strength=0.4)
+
+
+@pytest.fixture
+def joined(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Linked:
+    found: Linked = once(_joined)
+    return found
 
 
 def recalled(vault: Vault, query: str) -> tuple[Recalled, ...]:
@@ -29,6 +39,7 @@ def recalled(vault: Vault, query: str) -> tuple[Recalled, ...]:
 
 
 class TestUpdateLink:
+    @pytest.mark.in_git
     def test_a_number_is_one_line(self, vault: Vault, root: Path, joined: Linked) -> None:
         before = text(root, joined.path)
         done = vault.update_link(joined.id[:8], strength=0.9)
@@ -41,6 +52,7 @@ class TestUpdateLink:
         assert [line for line in was if line not in now] == ["strength: 0.4"]
         assert next(r.strength for r in vault.related("Night pages").results) == 0.9
 
+    @pytest.mark.in_git
     def test_prose_is_the_body_alone(self, vault: Vault, root: Path, joined: Linked) -> None:
         head = text(root, joined.path).partition("\n---\n")[0]
         done = vault.update_link(joined.id, "Most alarms are over before anybody is awake.\n\nMeasured in May.", confidence=0.7)
@@ -52,6 +64,7 @@ class TestUpdateLink:
         assert undone.restored == (joined.path,)
         assert next(r.why for r in vault.related("Night pages").results) == "Short blips end by themselves."
 
+    @pytest.mark.in_git
     def test_what_is_so_already_writes_nothing(self, vault: Vault, root: Path, joined: Linked) -> None:
         with untouched(root):
             assert vault.update_link(joined.id, "Short blips end by themselves.", strength=0.4).changed == ()
@@ -70,6 +83,7 @@ class TestUpdateLink:
 
 
 class TestUnlink:
+    @pytest.mark.in_git
     def test_it_goes_by_a_commit_and_comes_back_by_an_undo(self, vault: Vault, root: Path, joined: Linked) -> None:
         was = text(root, joined.path)
         gone = vault.unlink(joined.id)

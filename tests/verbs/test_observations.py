@@ -11,6 +11,9 @@ from tests.verbs.looking import assert_committed, in_commit
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 BATCH = (
     {"content": "Redis restarts at three.", "subject_names": ["Redis", "Lab nights"]},
     {"content": "Audrey prefers tea.", "kind": "preference", "confidence": 0.9, "observed_at": "2026-11-01T09:00:00+00:00"},
@@ -23,6 +26,7 @@ def commits(root: Path) -> list[str]:
     return git(root, "log", "--format=%s").splitlines()
 
 
+@pytest.mark.in_git
 def test_a_batch_is_one_commit_with_each_said_once_and_each_subject_minted_once(vault: Vault, root: Path) -> None:
     before = len(commits(root))
     made = vault.add_observations(BATCH)
@@ -38,6 +42,7 @@ def test_a_batch_is_one_commit_with_each_said_once_and_each_subject_minted_once(
     assert (kept.type, kept.head["confidence"], kept.head["observed"]) == ("preference", 0.9, "2026-11-01T09:00:00+00:00")
 
 
+@pytest.mark.in_git
 def test_what_the_vault_says_already_is_named_and_not_written(vault: Vault, root: Path) -> None:
     known = vault.remember("Redis restarts at three.", ["Redis"])
     before = commits(root)
@@ -47,6 +52,7 @@ def test_what_the_vault_says_already_is_named_and_not_written(vault: Vault, root
     assert commits(root) == before
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
@@ -65,6 +71,7 @@ def test_one_fault_refuses_all_and_is_named_by_its_number(vault: Vault, root: Pa
     assert not list((root / "vault").rglob("redis*"))
 
 
+@pytest.mark.in_git
 def test_only_the_session_that_wrote_it_deletes_an_observation(vault: Vault, root: Path) -> None:
     mine = vault.as_(session="s1").remember("Written by mistake.")
     other = vault.as_(session="s2").remember("Written on purpose.")
@@ -153,6 +160,7 @@ def test_a_value_of_another_kind_is_named_by_its_field(vault: Vault, field: str,
     assert vault.search("fine").results == ()
 
 
+@pytest.mark.in_git
 def test_a_subject_that_a_deleted_write_made_goes_with_it_where_nothing_else_names_it(vault: Vault, root: Path) -> None:
     mine = vault.as_(session="s1")
     mine.create_subjects([{"name": "Made on purpose"}])

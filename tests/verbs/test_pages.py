@@ -14,6 +14,9 @@ from vault_tool.errors import GitError, Refused, UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 def _reword(path: Path) -> None:
     """What a person does in an editor."""
@@ -79,6 +82,7 @@ class TestDecay:
         assert first.id not in ids
         assert second.new_understanding_id in ids
 
+    @pytest.mark.in_git
     def test_it_changes_no_note(self, vault: Vault, root: Path) -> None:
         vault.remember("One.")
         with untouched(root):
@@ -86,6 +90,7 @@ class TestDecay:
 
 
 class TestCore:
+    @pytest.mark.in_git
     def test_it_is_written_committed_and_returned(self, vault: Vault, root: Path) -> None:
         made = vault.remember("Use redis.", kind="decision", importance=1.0, tags=["ops"], title="Use Redis")
         page = vault.core()
@@ -97,6 +102,7 @@ class TestCore:
         assert f"[Use Redis]({made.path})" in page.text
         assert page.text.index("## Soul") < page.text.index("## Protocol") < page.text.index("## Active Decisions")
 
+    @pytest.mark.in_git
     def test_when_nothing_but_its_date_would_change_nothing_is_written(self, vault: Vault, root: Path, clock: FixedClock) -> None:
         vault.remember("Use redis.", pinned=True)
         vault.core()
@@ -106,6 +112,7 @@ class TestCore:
         assert not page.changed
         assert (page.committed, page.reason, page.attention) == (False, "", False)
 
+    @pytest.mark.in_git
     def test_a_preview_writes_nothing_and_counts_local_use(self, vault: Vault, root: Path) -> None:
         made = vault.remember("A rarely used text.", kind="error", importance=0.3, title="Rare")
         for _ in range(20):
@@ -174,6 +181,7 @@ class TestCore:
         for part in ("agent", "m1", "2026-11-20"):
             assert part in line
 
+    @pytest.mark.in_git
     def test_a_clone_makes_the_same_page(self, vault: Vault, root: Path, clock: FixedClock, tmp_path: Path) -> None:
         for number in range(5):
             vault.get(vault.remember(f"Decision {number}.", ["Redis"], kind="decision", importance=0.9).id)
@@ -198,6 +206,7 @@ class TestCore:
         assert "New one" in page
         assert not [name for name in ("Torn one", "Expired one", "Old one") if name in page]
 
+    @pytest.mark.in_git
     @pytest.mark.parametrize("what", ["merge", "rebase"])
     def test_nothing_is_written_while_git_is_in_the_middle_of_something(self, vault: Vault, root: Path, what: str) -> None:
         vault.remember("Use redis.", kind="decision", importance=1.0)
@@ -218,6 +227,7 @@ class TestCore:
         assert text(root, "CORE.md") == before
         assert vault.core(preview=True).text
 
+    @pytest.mark.in_git
     def test_notes_that_vanish_in_bulk_leave_the_page_as_it_was(self, vault: Vault, root: Path) -> None:
         for number in range(8):
             vault.remember(f"Decision {number}.", kind="decision", importance=1.0)
@@ -264,6 +274,7 @@ class TestReflection:
         page = vault.reflection(preview=True).text
         assert "Old pump" in page and "Loud pump" not in page
 
+    @pytest.mark.in_git
     def test_it_is_written_committed_and_returned(self, vault: Vault, root: Path) -> None:
         vault.remember("Quartz.", kind="insight", tags=["a", "b"], title="Insightful")
         page = vault.reflection()
@@ -275,6 +286,7 @@ class TestReflection:
             assert not vault.reflection().changed
             assert vault.reflection(preview=True).text == page.text
 
+    @pytest.mark.in_git
     def test_reflecting_makes_both_pages_in_one_commit_and_logs_it(self, vault: Vault, root: Path, clock: FixedClock) -> None:
         made = vault.remember("Use redis.", kind="decision", importance=1.0, title="Use Redis")
         answer = vault.reflect()
@@ -293,6 +305,7 @@ class TestReflection:
         assert vault.show(made.id).standing != "active"
         assert "Total reflections: 2" in text(root, "REFLECTION.md")
 
+    @pytest.mark.in_git
     def test_a_second_time_on_the_same_day_changes_nothing(self, vault: Vault, root: Path) -> None:
         vault.remember("Use redis.", kind="decision", importance=1.0)
         vault.reflect()
@@ -300,6 +313,7 @@ class TestReflection:
             again = vault.reflect()
         assert (again.pages, again.committed, again.moved) == ((), False, ())
 
+    @pytest.mark.in_git
     def test_a_dry_run_says_what_would_change(self, vault: Vault, root: Path) -> None:
         vault.remember("Use redis.", kind="decision", importance=1.0)
         tip = head(root)

@@ -25,9 +25,13 @@ from tests.verbs.looking import (
 from vault_tool import Vault
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 CONTENT = "Redis drops idle connections after 300 s.\n\nSeen twice after the restart."
 
 
+@pytest.mark.in_git
 def test_every_field_of_the_answer_is_true_of_the_files(vault: Vault, root: Path) -> None:
     made = vault.remember(CONTENT, ["Redis", "Homelab"], kind="problem")
 
@@ -65,6 +69,7 @@ def test_the_note_is_what_a_person_would_write(vault: Vault, root: Path) -> None
     )
 
 
+@pytest.mark.in_git
 def test_one_commit_holds_the_note_its_new_subjects_and_the_log(vault: Vault, root: Path) -> None:
     tip = head(root)
     made = vault.as_(session="s1").remember(CONTENT, ["Redis"], title="Idle Redis")
@@ -134,12 +139,14 @@ def test_the_text_comes_back_as_it_was_given(vault: Vault, content: str) -> None
     assert codes(vault, made.path) == []
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("content", ["<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> other\n", "a\0b", "half \ud800 a pair"])
 def test_what_could_not_be_read_back_is_refused_before_it_is_written(vault: Vault, root: Path, content: str) -> None:
     with untouched(root), fails(UsageError):
         vault.remember(content)
 
 
+@pytest.mark.in_git
 def test_conflict_markers_in_fenced_code_are_a_text_like_any_other(vault: Vault, root: Path) -> None:
     content = "Git writes\n\n```\n<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> other\n```"
     made = vault.remember(content)
@@ -190,6 +197,7 @@ def test_two_new_subjects_of_one_call_are_near_misses_of_each_other_too(vault: V
     assert made.similar_subjects == {"Wealth simulator": ["Wealth sim"], "Wealth sim": ["Wealth simulator"]}
 
 
+@pytest.mark.in_git
 def test_a_repeat_writes_nothing_and_names_the_first(vault: Vault, root: Path) -> None:
     first = vault.remember("Redis  drops\nconnections.", ["Redis"], kind="fact")
     with untouched(root):
@@ -244,6 +252,7 @@ def test_an_append_sees_what_was_put_into_a_folder_by_hand(vault: Vault, root: P
     assert vault.remember("Redis keeps connections.", kind="fact").duplicate_of == identity(2)
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -266,6 +275,7 @@ def test_what_cannot_be_meant_is_said_in_one_line(vault: Vault, root: Path, opti
         vault.remember(**({"content": "Text."} | options))  # type: ignore[arg-type]
 
 
+@pytest.mark.in_git
 def test_references_must_be_to_what_they_say(vault: Vault, root: Path) -> None:
     fact = vault.remember("A fact.", kind="fact")
     with untouched(root):
@@ -279,6 +289,7 @@ def test_references_must_be_to_what_they_say(vault: Vault, root: Path) -> None:
             vault.remember("Text.", change_targets=["abc"])
 
 
+@pytest.mark.in_git
 def test_an_ambiguous_prefix_names_its_candidates(vault: Vault, root: Path) -> None:
     for number, title in ((1, "First"), (2, "Second")):
         copy = note(number, f"Text {number}.", title=title, type="problem").replace(
@@ -289,6 +300,7 @@ def test_an_ambiguous_prefix_names_its_candidates(vault: Vault, root: Path) -> N
         vault.remember("Text.", kind="solution", problem="abcdef")
 
 
+@pytest.mark.in_git
 def test_a_name_that_two_subjects_claim_is_refused(vault: Vault, root: Path) -> None:
     for number in (1, 2):
         write(root, f"vault/subjects/{number}.md", f"---\nid: {identity(number)}\ntype: subject\nname: Redis\n---\n")
@@ -305,6 +317,7 @@ def test_more_than_four_subjects_draw_a_warning(vault: Vault) -> None:
     assert "5 subjects are 10 claims" in five.warnings[0]
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("kind", "says"),
     [("solution", "--problem"), ("failed_tactic", "--problem"), ("change", "--changes"), ("recipe", "not a type of this vault")],
@@ -361,6 +374,7 @@ def test_origin_is_an_agents_unless_it_is_said(root: Path) -> None:
     assert (shown.origin, shown.head["session"], shown.head["model"]) == ("owner", "s9", "m9")
 
 
+@pytest.mark.in_git
 def test_a_type_that_is_nearly_another_is_asked_about(vault: Vault, root: Path) -> None:
     for slip in ("decison", "desicion", "Decisions", "fcat"):
         with untouched(root), fails(UsageError, f"`{slip}` is no type here yet", "--new-type"):

@@ -12,6 +12,9 @@ from tests.verbs.looking import assert_committed, identity, note, text, untouche
 from vault_tool import Vault
 from vault_tool.errors import Refused
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 SAID = "Deleting the stale lock lets the queue run."
 
 
@@ -59,6 +62,7 @@ def test_a_repeat_without_a_title_or_steps_is_one_of_what_has_them(vault: Vault)
     assert (again.duplicate_of, again.added, again.dropped) == (one.id, (), ())
 
 
+@pytest.mark.in_git
 def test_a_repeat_adds_subjects_tags_and_a_problem(vault: Vault, root: Path, problems: tuple[str, str]) -> None:
     one = vault.remember(SAID, ["Quartz"], kind="solution", tags=["lab"])
     again = vault.remember(SAID, ["quartz", "Printer"], kind="solution", tags=["Lab", "locks"], problem=problems[1])
@@ -73,6 +77,7 @@ def test_a_repeat_adds_subjects_tags_and_a_problem(vault: Vault, root: Path, pro
         vault.remember(SAID, ["Printer"], kind="solution", tags=["locks"], problem=problems[1])
 
 
+@pytest.mark.in_git
 def test_a_repeat_says_what_it_dropped(vault: Vault, root: Path) -> None:
     one = vault.remember(SAID, kind="fact", evidence=["commit:9f3c1e2"])
     with untouched(root):
@@ -100,6 +105,7 @@ def test_a_repeat_by_contract_links_what_it_names_as_related(vault: Vault, probl
     assert vault.write(SAID, "fact", 0.8, related_memory_ids=list(problems)).added == ()
 
 
+@pytest.mark.in_git
 def test_a_dry_run_of_a_repeat_says_what_it_would_add(vault: Vault, root: Path, problems: tuple[str, str]) -> None:
     vault.write(SAID, "fact", 0.8)
     with untouched(root):
@@ -125,12 +131,14 @@ def test_repeats_within_a_batch_are_one_with_the_links_of_all(vault: Vault, prob
     )
 
 
+@pytest.mark.in_git
 def test_of_a_batch_one_may_wait_for_a_person(vault: Vault) -> None:
     made = vault.add_observations([{"content": "It runs.", "subject_names": ["Quartz"]}, {"content": "Perhaps.", "ask": True}])
     assert [one.pending_review for one in made.results] == [False, True]
     assert (made.committed, made.warnings) == (True, ("waits for review: `vt review`",))
 
 
+@pytest.mark.in_git
 def test_what_cannot_be_written_now_is_left_out_and_said(vault: Vault, root: Path) -> None:
     path = "vault/somewhere/hers.md"
     write(root, path, note(1, SAID))
@@ -156,6 +164,7 @@ def test_what_is_so_again_after_a_change_is_news(vault: Vault) -> None:
     assert vault.remember("The build runs on GitHub now.", kind="change", change_targets=[first.id]).duplicate_of == moved.id
 
 
+@pytest.mark.in_git
 def test_a_repeat_that_rests_on_the_same_file_drops_nothing_until_the_file_changed(vault: Vault, root: Path) -> None:
     write(root, "build.py", "print('built')\n")
     commit_all(root, "code")
@@ -167,6 +176,7 @@ def test_a_repeat_that_rests_on_the_same_file_drops_nothing_until_the_file_chang
     assert "evidence file:build.py@" in vault.remember("The build prints one word.", evidence=["file:build.py"]).dropped[0]
 
 
+@pytest.mark.in_git
 def test_a_repeat_that_is_undone_leaves_the_note_that_a_person_made_by_hand(vault: Vault, root: Path) -> None:
     head = "---\nid: 11111111-1111-4111-8111-111111111111\ntype: fact\n---\n"
     write(root, "vault/mine.md", f"{head}Written by hand, of the quarry.\n")

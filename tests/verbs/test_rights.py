@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.git_repos import git
+from tests.nobody import nobodys_machine
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.errors import Refused, UsageError
@@ -19,11 +21,18 @@ from vault_tool.index.vault_index import Refresh
 from vault_tool.vault.operation import Operation
 
 
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    """A vault with git of which Ann, Ben and everybody know something."""
-    Vault.init(tmp_path / "v", name="Lab")
-    with Vault.open(tmp_path / "v", origin="owner", session="s") as opened:
+@pytest.fixture(scope="module")
+def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A vault with git of which Ann, Ben and everybody know something; to be copied, not used."""
+    root = tmp_path_factory.mktemp("known") / "v"
+    with nobodys_machine(root.parent):
+        Vault.init(root, name="Lab")
+        _tell(root)
+    return root
+
+
+def _tell(root: Path) -> None:
+    with Vault.open(root, origin="owner", session="s") as opened:
         ann, ben = opened.as_(user="ann"), opened.as_(user="ben")
         common = opened.remember("The harbour opens at eight.", ["Harbour"], title="Harbour hours")
         hers = ann.remember("Ann fears the zanzibar ferry.", ["Harbour", "Ann's fears"], title="The zanzibar ferry")
@@ -36,6 +45,13 @@ def vault(tmp_path: Path) -> Iterator[Vault]:
         for user, text in (("ann", "zanzibar again"), ("ben", "more vermilion")):
             opened.turn("s", user, "", text)
             opened.turn("s", user, "", f"{text}, said {user}", extractMemory=True, candidates=[{"content": f"{text}, later"}])
+
+
+@pytest.fixture
+def vault(known: Path, tmp_path: Path) -> Iterator[Vault]:
+    """The test's own copy of that vault, open."""
+    root = shutil.copytree(known, tmp_path / "v", symlinks=True)
+    with Vault.open(root, origin="owner", session="s") as opened:
         yield opened
 
 
@@ -106,7 +122,7 @@ def test_what_another_said_in_the_same_words_stays_theirs(vault: Vault) -> None:
         made = vault.as_(user=user).remember("The quiet quay is best at dawn.", ["Harbour"], title="The quiet quay at dawn")
         vault.as_(user=user).mark_useful(made.id, "The quiet quay at dawn helped.")
     vault.forget_user("ann")
-    log = next((vault.root / "vault" / "episodes").glob("*.md")).read_text("utf-8")
+    log = "".join(path.read_text("utf-8") for path in (vault.root / "vault" / "episodes").glob("*.md"))
     assert log.count("The quiet quay at dawn") == 1
     said = [json.loads(line) for path in (vault.root / "vault" / "signals").iterdir() for line in path.read_text().splitlines()]
     assert [one["rationale"] for one in said if "rationale" in one] == ["The quiet quay at dawn helped."]

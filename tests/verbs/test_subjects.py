@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
@@ -26,15 +27,19 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 @pytest.fixture
-def plain(tmp_path: Path) -> Iterator[Vault]:
+def plain(founded_without_git: Path, tmp_path: Path) -> Iterator[Vault]:
     """A vault without git."""
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True, clock=FixedClock(START))
+    shutil.copytree(founded_without_git, tmp_path / "lab")
     with Vault.open(tmp_path / "lab", clock=FixedClock(START)) as opened:
         yield opened
 
 
+@pytest.mark.in_git
 def test_several_subjects_are_made_in_one_commit(vault: Vault, root: Path) -> None:
     made = vault.create_subjects([{"name": "Redis"}, {"name": "Home lab", "summary": "The rack."}])
 
@@ -74,6 +79,7 @@ def test_the_file_holds_what_was_given(vault: Vault, root: Path) -> None:
     )
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("name", ["redis", "REDIS", "Redis ", "Rédis".replace("é", "e"), "valkey", "key_value store"])
 def test_a_name_or_alias_that_exists_is_refused_with_its_place(vault: Vault, root: Path, name: str) -> None:
     vault.create_subjects([{"name": "Redis", "aliases": ["Valkey", "key-value-store"]}])
@@ -81,12 +87,14 @@ def test_a_name_or_alias_that_exists_is_refused_with_its_place(vault: Vault, roo
         vault.create_subjects([{"name": "New"}, {"name": name}])
 
 
+@pytest.mark.in_git
 def test_an_alias_that_is_taken_is_refused_too(vault: Vault, root: Path) -> None:
     vault.create_subjects([{"name": "Redis"}])
     with untouched(root), fails(UsageError, "`Redis` exists already"):
         vault.create_subjects([{"name": "Valkey", "aliases": ["redis"]}])
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("given", "says"),
     [
@@ -114,6 +122,7 @@ def test_near_misses_are_named_among_the_old_and_the_new(vault: Vault) -> None:
     assert "Wealth Simulator" in made.results[1].similar_subjects
 
 
+@pytest.mark.in_git
 def test_a_key_makes_it_an_upsert(vault: Vault, root: Path, clock: FixedClock) -> None:
     [first] = vault.create_subjects([{"name": "Kim", "key": "npc-7", "summary": "Old."}]).results
     clock.advance(timedelta(days=1))
@@ -135,6 +144,7 @@ def test_a_key_makes_it_an_upsert(vault: Vault, root: Path, clock: FixedClock) -
     assert trailers(root)["Vault-Ids"] == first.id
 
 
+@pytest.mark.in_git
 def test_an_upsert_of_what_is_so_already_writes_nothing(vault: Vault, root: Path) -> None:
     given = {"name": "Kim", "key": "npc-7", "summary": "Old.", "tags": ["a"]}
     vault.create_subjects([given])
@@ -144,6 +154,7 @@ def test_an_upsert_of_what_is_so_already_writes_nothing(vault: Vault, root: Path
     assert (again.committed, again.reason, again.attention) == (False, "", False)
 
 
+@pytest.mark.in_git
 def test_one_key_twice_in_one_call_is_refused(vault: Vault, root: Path) -> None:
     with untouched(root), fails(UsageError, "key `k`", "twice"):
         vault.create_subjects([{"name": "A", "key": "k"}, {"name": "B", "key": "k"}])
@@ -251,6 +262,7 @@ def test_a_body_that_a_person_wrote_is_shown(vault: Vault, root: Path) -> None:
     assert vault.get_subjects().freshness.changed == 0
 
 
+@pytest.mark.in_git
 def test_a_rename_by_hand_offers_the_old_name_as_an_alias(vault: Vault, root: Path) -> None:
     vault.remember("Text.", ["Redis"])
     tip = head(root)
@@ -277,6 +289,7 @@ def test_an_alias_brings_what_is_tagged_with_it(plain: Vault) -> None:
     assert (again.added, again.commit, again.gained) == ((), None, 0)
 
 
+@pytest.mark.in_git
 def test_a_name_of_another_subject_is_no_alias_and_nothing_is_written(vault: Vault, root: Path) -> None:
     vault.create_subjects([{"name": "Redis"}, {"name": "Key value", "aliases": ["Valkey"]}])
     for taken in ("valkey", "key-value"):

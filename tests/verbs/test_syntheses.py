@@ -10,6 +10,9 @@ from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 def test_the_active_understandings_of_all_named_subjects_come_with_their_provenance(vault: Vault) -> None:
     writer = vault.as_(session="s1", model="m-large")
@@ -61,6 +64,7 @@ def test_an_understanding_that_has_expired_is_no_longer_what_is_known_of_a_subje
     assert (after.single_subject_understanding, after.understanding_count) == (None, 0)
 
 
+@pytest.mark.in_git
 def test_a_subjects_summary_changes_its_line_alone(vault: Vault, root: Path) -> None:
     made = vault.create_subjects([{"name": "Redis", "summary": "A cache.", "tags": ["lab"]}]).results[0]
     before = (root / made.path).read_bytes()

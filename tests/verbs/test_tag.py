@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,9 +16,9 @@ from vault_tool.util.clock import FixedClock
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
+def vault(founded_without_git: Path, tmp_path: Path) -> Iterator[Vault]:
     """A vault without git, with a note that a person tagged by hand."""
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True, clock=FixedClock(START))
+    shutil.copytree(founded_without_git, tmp_path / "lab")
     write(tmp_path / "lab", "vault/one.md", note(1, title="One", tags="[Home-Lab, '#draft', draft]", own="kept"))
     with Vault.open(tmp_path / "lab", clock=FixedClock(START)) as opened:
         yield opened

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -14,9 +15,9 @@ from vault_tool.util.clock import FixedClock
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
+def vault(founded_without_git: Path, tmp_path: Path) -> Iterator[Vault]:
     """A vault without git."""
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True, clock=FixedClock(START))
+    shutil.copytree(founded_without_git, tmp_path / "lab")
     with Vault.open(tmp_path / "lab", clock=FixedClock(START)) as opened:
         yield opened
 

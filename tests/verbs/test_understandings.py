@@ -25,6 +25,9 @@ from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.consolidation.consolidating import pending_count
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 def understanding(number: int, names: str = "[Redis]", supersedes: Sequence[int] = (), type: str = "single_subject") -> str:
     """An understanding as a person, or another machine, wrote it."""
@@ -39,6 +42,7 @@ def put(root: Path, number: int, names: str = "[Redis]", supersedes: Sequence[in
     return identity(number)
 
 
+@pytest.mark.in_git
 def test_every_field_of_a_new_one_is_true_of_the_files(vault: Vault, root: Path) -> None:
     source = vault.remember("Seen.", ["Redis"])
     made = vault.as_(session="s1", model="m1").create_understanding(
@@ -107,6 +111,7 @@ def test_two_subjects_make_it_a_relationship(vault: Vault) -> None:
     assert made.subjects_created == ("Redis", "Homelab")
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("change", "says"),
     [
@@ -128,6 +133,7 @@ def test_what_cannot_be_meant_is_said_in_one_line(vault: Vault, root: Path, chan
         vault.create_understanding(**given)  # type: ignore[arg-type]
 
 
+@pytest.mark.in_git
 def test_sources_are_observations(vault: Vault, root: Path) -> None:
     other = vault.create_understanding(["A"], "Text.", "Short.")
     with untouched(root), fails(NotFound, "as observation"):
@@ -169,6 +175,7 @@ def test_the_kept_types_belong_to_the_vault_whatever_they_are_tagged_with(vault:
     assert vault.create_understanding([], "Newer.", "Newer.", kind=kind).superseded == (made.id,)
 
 
+@pytest.mark.in_git
 def test_a_revision_inherits_what_is_not_given(vault: Vault, root: Path, clock: FixedClock) -> None:
     source = vault.remember("Seen.", ["Redis"])
     more = vault.remember("Seen again.", ["Redis"])
@@ -211,6 +218,7 @@ def test_subjects_kind_and_title_can_be_given_anew(vault: Vault) -> None:
     assert (shown.type, shown.subjects, shown.title) == ("relationship", ("Redis", "Rack"), "T")
 
 
+@pytest.mark.in_git
 def test_what_is_superseded_is_refused_and_the_head_named(vault: Vault, root: Path) -> None:
     first = vault.create_understanding(["Redis"], "One.", "One.")
     second = vault.update_understanding(first.id, "Two.", "Two.")
@@ -223,6 +231,7 @@ def test_what_is_superseded_is_refused_and_the_head_named(vault: Vault, root: Pa
         vault.update_understanding(first.id, "Four.", "Four.")
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("content", "summary", "says"), [("", "S.", "needs content"), ("C.", " ", "nothing is summarised for you")]
 )
@@ -232,6 +241,7 @@ def test_a_revision_needs_both_texts(vault: Vault, root: Path, content: str, sum
         vault.update_understanding(first.id, content, summary)
 
 
+@pytest.mark.in_git
 def test_only_understandings_are_revised(vault: Vault, root: Path) -> None:
     made = vault.remember("Seen.", ["Redis"])
     with untouched(root), fails(NotFound, "as understanding"):
@@ -290,6 +300,7 @@ def test_superseded_ones_are_history_not_answers(vault: Vault) -> None:
     assert set(found(vault, "quartz", everything=True)) == {"Quartz one", "Quartz two"}
 
 
+@pytest.mark.in_git
 def test_a_structural_note_is_written_and_replaced(vault: Vault, root: Path) -> None:
     vault.create_subjects([{"name": "Redis", "aliases": ["Valkey"]}])
     first = vault.set_structural_understanding("valkey", "Also called Valkey. A fork.")
@@ -310,6 +321,7 @@ def test_a_structural_note_is_written_and_replaced(vault: Vault, root: Path) -> 
     assert trailers(root)["Vault-Op"] == "set-structural-understanding"
 
 
+@pytest.mark.in_git
 def test_a_structural_note_needs_its_subject_and_a_text(vault: Vault, root: Path) -> None:
     with untouched(root), fails(NotFound, "no subject is called `Redis`", "vt create-subjects 'Redis'"):
         vault.set_structural_understanding("Redis", "Text.")
@@ -318,6 +330,7 @@ def test_a_structural_note_needs_its_subject_and_a_text(vault: Vault, root: Path
         vault.set_structural_understanding("Redis", " ")
 
 
+@pytest.mark.in_git
 def test_a_merge_of_two_clones_shows_both_and_loses_neither(vault: Vault, root: Path, tmp_path: Path) -> None:
     first = vault.create_understanding(["Redis"], "One.", "One.")
     clone = tmp_path / "clone"

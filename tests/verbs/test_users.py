@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.ollama_server import FakeOllama
+from tests.founding import found_at
 from vault_tool import Vault
 from vault_tool.cli.output import to_json
 from vault_tool.cli.verb_table import verbs
@@ -196,7 +197,7 @@ def test_no_page_and_no_prompt_without_a_user_tells_of_one(shared: Vault) -> Non
 
 
 def test_one_user_does_not_overtake_what_is_everybodys(tmp_path: Path) -> None:
-    Vault.init(tmp_path / "v", no_git=True)
+    found_at(tmp_path / "v", git=False)
     with Vault.open(tmp_path / "v", origin="owner") as vault:
         old = vault.create_understanding(["Harbour"], "It opens at eight.", "Opens at eight")
         for user in ("ann", "ben"):
@@ -209,7 +210,7 @@ def test_one_user_does_not_overtake_what_is_everybodys(tmp_path: Path) -> None:
 
 
 def test_a_key_is_one_users_word(tmp_path: Path) -> None:
-    Vault.init(tmp_path / "v", no_git=True)
+    found_at(tmp_path / "v", git=False)
     with Vault.open(tmp_path / "v") as vault:
         for user, name in (("ann", "Ann Smith"), ("ben", "Ben Jones")):
             said = [{"content": f"{name} is here.", "anchors": [{"name": name, "key": "player", "role": "player"}]}]
@@ -221,7 +222,7 @@ def test_a_key_is_one_users_word(tmp_path: Path) -> None:
 
 
 def test_what_one_user_deletes_leaves_the_subject_of_another(tmp_path: Path) -> None:
-    Vault.init(tmp_path / "v", no_git=True)
+    found_at(tmp_path / "v", git=False)
     with Vault.open(tmp_path / "v") as vault:
         vault.as_(user="ann").remember("Ann rows.", ["Boat"])
         ben = vault.as_(user="ben", session="s")
@@ -231,7 +232,7 @@ def test_what_one_user_deletes_leaves_the_subject_of_another(tmp_path: Path) -> 
 
 
 def test_forty_turns_of_two_users_looked_at_from_both_sides(tmp_path: Path) -> None:
-    Vault.init(tmp_path / "v", no_git=True)
+    found_at(tmp_path / "v", git=False)
     words = {"ann": ("violet", "sister Mara"), "ben": ("copper", "brother Otto")}
     with Vault.open(tmp_path / "v") as vault:
         for number in range(40):
@@ -256,7 +257,7 @@ def test_forty_turns_of_two_users_looked_at_from_both_sides(tmp_path: Path) -> N
 
 
 def test_meaning_tells_one_user_of_another_no_more_than_words_do(tmp_path: Path) -> None:
-    Vault.init(tmp_path / "v", no_git=True)
+    found_at(tmp_path / "v", git=False)
     with FakeOllama() as ollama, Vault.open(tmp_path / "v", environ={**os.environ, "OLLAMA_HOST": ollama.url}) as vault:
         ann, ben = vault.as_(user="ann"), vault.as_(user="ben")
         hers = [ann.remember(f"The {SECRET} ferry leaves at {hour}.", ["Ferry"]).id for hour in range(20)]

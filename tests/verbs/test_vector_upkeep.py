@@ -13,6 +13,8 @@ from vault_tool.index.seals import lock
 from vault_tool.vault.vector_upkeep import UpkeepResult, keep_vectors
 from vault_tool.verbs.doctor import doctor
 
+pytestmark = pytest.mark.without_git
+
 
 def _opened(root: Path, ollama: FakeOllama, store: str) -> Vault:
     environ = {"VAULT_PROVIDER": "ollama", "OLLAMA_HOST": ollama.url, "VAULT_VECTORS": store, "HOME": str(root)}

@@ -19,7 +19,7 @@ from vault_tool import Vault
 from vault_tool.index.vectors.maintenance import mirror_bytes
 from vault_tool.verbs.recall.recall import Bundle
 
-NOTES = 100 if CAMPAIGN else 10
+NOTES = 100 if CAMPAIGN else 5
 
 _WORDS = (
     "amber",
@@ -62,7 +62,7 @@ class Commands(threading.Thread):
     def run(self) -> None:
         while not self.stop.is_set():
             wanted = self.newest
-            if not wanted:
+            if not wanted or (self.asked > 2 and not CAMPAIGN):
                 time.sleep(0.05)
                 continue
             command = [sys.executable, "-m", "vault_tool", "recall", wanted, "--json", "--vault", str(self.root)]

@@ -75,7 +75,7 @@ def test_what_another_process_remembers_is_told_and_not_done_again(tmp_path: Pat
 
 
 def test_a_burst_while_it_stood_still(tmp_path: Path) -> None:
-    count = 30_000 if CAMPAIGN else 3_000
+    count = 30_000 if CAMPAIGN else 1_000
     root = vault(tmp_path)
     with Watched(root) as watched:
         watched.process.send_signal(signal.SIGSTOP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,6 +15,8 @@ import anyio
 import httpx
 import pytest
 
+from tests.founding import found_at
+from tests.nobody import nobodys_machine, packed
 from vault_tool import Vault
 from vault_tool.mcp.listening import Door, http_server, listening
 from vault_tool.web.app import application
@@ -23,6 +26,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = Path("/usr/bin/chromium")
+BROWSER = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-software-rasterizer",
+    "--disable-extensions",
+    "--disable-background-networking",
+    "--renderer-process-limit=1",
+    "--disable-features=site-per-process,Translate,BackForwardCache",
+]
 WIDTHS = (1280, 390)
 
 
@@ -131,11 +143,26 @@ def tell(root: Path) -> dict[str, str]:
     return ids
 
 
+@pytest.fixture(scope="session")
+def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """The vault of `tell` and what it names its memories; to be copied, not used."""
+    root = tmp_path_factory.mktemp("told") / "lab"
+    with nobodys_machine(root.parent):
+        ids = tell(root)
+        return packed(root), ids
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A vault in a repository."""
-    Vault.init(tmp_path / "lab", name="Lab")
-    return tmp_path / "lab"
+    return found_at(tmp_path / "lab", git=True)
+
+
+@pytest.fixture
+def retold(story: tuple[Path, dict[str, str]], tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """The test's own copy of the vault of `tell`, and what it names its memories."""
+    made, ids = story
+    return shutil.copytree(made, tmp_path / "lab", symlinks=True), ids
 
 
 @pytest.fixture
@@ -153,7 +180,18 @@ def chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM),
+            args=[
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-software-rasterizer",
+                "--disable-extensions",
+                "--disable-background-networking",
+                "--renderer-process-limit=1",
+                "--disable-features=site-per-process,Translate,BackForwardCache",
+            ],
+        )
         yield browser
         browser.close()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.web.conftest import Served, browsing, serving_pages, tell
+from tests.web.conftest import Served, browsing, serving_pages
 from vault_tool.web.layout import placed
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ Told = tuple[Served, dict[str, str]]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Told]:
-    ids = tell(tmp_path / "lab")
-    with serving_pages(tmp_path / "lab") as found:
+def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Told]:
+    root, ids = retold
+    with serving_pages(root) as found:
         yield found, ids
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.web.conftest import WIDTHS, Served, browsing, serving_pages, tell
+from tests.web.conftest import WIDTHS, Served, browsing, serving_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -46,10 +47,10 @@ PAGES = (
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
+def told(story: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
     """The story's vault, served, and the addresses of its pages."""
-    root = tmp_path_factory.mktemp("pages") / "lab"
-    ids = tell(root)
+    made, ids = story
+    root = shutil.copytree(made, tmp_path_factory.mktemp("pages") / "lab", symlinks=True)
     with serving_pages(root) as found:
         with found.vault() as vault:
             today = vault.now()[:10]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.git_repos import git
-from tests.web.conftest import CHROMIUM, Served, browsing, serving_pages, tell
+from tests.web.conftest import CHROMIUM, Served, browsing, serving_pages
 from vault_tool import Vault
 from vault_tool.web.rendering import markdown
 
@@ -79,9 +79,8 @@ def _site(text: str) -> Iterator[int]:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Served]:
-    tell(tmp_path / "lab")
-    with serving_pages(tmp_path / "lab") as found:
+def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Served]:
+    with serving_pages(retold[0]) as found:
         yield found
 
 
@@ -164,12 +163,12 @@ _PAYLOADS = (
 
 def test_hostile_notes_run_nothing_and_forge_nothing(chromium: Browser, tmp_path: Path) -> None:
     root = tmp_path / "lab"
-    Vault.init(root, name="Lab")
+    Vault.init(root, name="Lab", no_git=True)
     with Vault.open(root, origin="agent", session="</title><script>window.owned=1</script>") as vault:
-        ids = [vault.remember(f"Note {number} says {text}", ["Evil"]).id for number, text in enumerate(_PAYLOADS)]
-        for number, text in enumerate(_PAYLOADS):
-            title = " ".join(text.split())[:150]
-            ids.append(vault.remember(f"Titled {number}.", [f"S {number} <b>"], title=title, tags=["<i>x</i>"]).id)
+        ids = [vault.remember("Note 0 says <b>nothing</b>, and its title is made of it.", ["Evil"]).id]
+        for number, text in enumerate(_PAYLOADS, 1):
+            title, about = " ".join(text.split())[:150], ["Evil", f"S {number} <b>"]
+            ids.append(vault.remember(f"Note {number} says {text}", about, title=title, tags=["<i>x</i>"]).id)
         vault.mark_questionable(ids[0], "<script>window.owned = 1</script>")
         vault.link(ids[0], "RELATED_TO", ids[1], why="<img src=x onerror=window.owned=1>")
     with serving_pages(root) as served, browsing(chromium, served) as found:
@@ -196,7 +195,7 @@ def test_hostile_notes_run_nothing_and_forge_nothing(chromium: Browser, tmp_path
         page.goto(f"{served.url}/memory/{ids[11]}")
         shown = {one.strip() for one in page.locator("main button").all_inner_texts()} - {""}
         assert shown <= {*buttons, "Let it fade"}, "no note makes a button"
-        for one in ids[: len(_PAYLOADS)]:
+        for one in ids:
             page.goto(f"{served.url}/memory/{one}/edit")
             assert page.evaluate("window.owned === undefined")
         found.require_quiet()

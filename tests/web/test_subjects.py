@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.web.conftest import Served, browsing, serving_pages, tell
+from tests.web.conftest import Served, browsing, serving_pages
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -19,9 +19,9 @@ Told = tuple[Served, dict[str, str]]
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Told]:
-    ids = tell(tmp_path / "lab")
-    with serving_pages(tmp_path / "lab") as found:
+def told(retold: tuple[Path, dict[str, str]]) -> Iterator[Told]:
+    root, ids = retold
+    with serving_pages(root) as found:
         yield found, ids
 
 

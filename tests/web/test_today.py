@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import git
-from tests.web.conftest import Served, serving_pages, tell
+from tests.web.conftest import Served, serving_pages
 from vault_tool import Vault
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[tuple[Served, dict[str, str]]]:
-    ids = tell(tmp_path / "lab")
-    with serving_pages(tmp_path / "lab") as found:
+def told(retold: tuple[Path, dict[str, str]]) -> Iterator[tuple[Served, dict[str, str]]]:
+    root, ids = retold
+    with serving_pages(root) as found:
         yield found, ids
 
 

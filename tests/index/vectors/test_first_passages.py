@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy
 import pytest
 
+from tests.bounds import CAMPAIGN
 from tests.git_repos import write
 from tests.index import spoiling
 from tests.index.vaults import WORDS, make, note, path_of
@@ -166,9 +168,17 @@ FAULTS: dict[str, Callable[[Path, Path], None]] = {
 }
 
 
-@pytest.mark.parametrize("live", [False, True])
-@pytest.mark.parametrize("prefix", [VECTORS, KEYS])
-@pytest.mark.parametrize("fault", FAULTS)
+PLACES = tuple(itertools.product((VECTORS, KEYS), (False, True)))
+TRIALS = [
+    (fault, *place)
+    for n, fault in enumerate(FAULTS)
+    for at, place in enumerate(PLACES)
+    if CAMPAIGN or at == n % len(PLACES) or fault == "flipped bits"
+]
+"""Every fault in one place, and one in all of them; in a campaign each with each."""
+
+
+@pytest.mark.parametrize(("fault", "prefix", "live"), TRIALS)
 def test_a_spoilt_copy_is_made_anew(root: Path, fault: str, prefix: str, live: bool) -> None:
     vectors = _filled(root, Words())
     shutil.copy2(_copy(root, prefix), root.parent / f"{prefix.partition('-')[0]}.older")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.cli.typed import vt
 from tests.git_repos import git, write
 from tests.verbs.looking import START, assert_committed, fails, head, identity, in_commit, note, status, subjects, text, untouched
@@ -23,14 +24,21 @@ from vault_tool.verbs.consolidation.consolidating import pending_count, recent_a
 from vault_tool.verbs.consolidation.drafting import CUT, write_packet
 from vault_tool.verbs.consolidation.packet_texts import next_packet, skip_packets
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
 
-@pytest.fixture
-def told(vault: Vault) -> Vault:
-    """A vault with three observations about two subjects, one about one of them, and one about nothing."""
+
+def _told(vault: Vault) -> None:
     for number in range(3):
         vault.remember(f"Redis at home, part {number}.", ["Redis", "Homelab"], kind="fact")
     vault.remember("Redis alone.", ["Redis"], kind="fact")
     vault.remember("About nothing.", kind="fact")
+
+
+@pytest.fixture
+def told(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
+    """A vault with three observations about two subjects, one about one of them, and one about nothing."""
+    once(_told)
     return vault
 
 
@@ -45,6 +53,7 @@ def settle(vault: Vault, pass_id: str) -> int:
     return written
 
 
+@pytest.mark.in_git
 def test_a_new_vault_has_nothing_to_consolidate(vault: Vault, root: Path) -> None:
     with untouched(root):
         begun = vault.begin_consolidation()
@@ -53,6 +62,7 @@ def test_a_new_vault_has_nothing_to_consolidate(vault: Vault, root: Path) -> Non
     assert vault.consolidate().pass_id is None
 
 
+@pytest.mark.in_git
 def test_a_pass_is_a_file_with_its_ledger_and_raises_the_generation(told: Vault, root: Path) -> None:
     begun = told.begin_consolidation()
 
@@ -75,6 +85,7 @@ def test_a_pass_is_a_file_with_its_ledger_and_raises_the_generation(told: Vault,
     assert later.number("generation") == 1
 
 
+@pytest.mark.in_git
 def test_an_open_pass_is_taken_up_and_nothing_is_touched(told: Vault, root: Path) -> None:
     first = told.begin_consolidation()
     with untouched(root):
@@ -82,6 +93,7 @@ def test_an_open_pass_is_taken_up_and_nothing_is_touched(told: Vault, root: Path
     assert (again.id, again.began, again.packets) == (first.id, False, first.packets)
 
 
+@pytest.mark.in_git
 def test_a_second_pass_with_nothing_new_touches_nothing(told: Vault, root: Path) -> None:
     begun = told.begin_consolidation()
     assert begun.id
@@ -97,6 +109,7 @@ def test_a_second_pass_with_nothing_new_touches_nothing(told: Vault, root: Path)
     assert pending_count(told) == 1, "what is about nothing is cited by nothing"
 
 
+@pytest.mark.in_git
 def test_the_end_completes_the_ledger(told: Vault, root: Path, clock: FixedClock) -> None:
     old = told.create_understanding(["Redis"], "Old.", "Old.")
     begun = told.begin_consolidation()
@@ -190,6 +203,7 @@ def test_an_understanding_of_a_pass_is_not_new_and_one_beside_it_is(told: Vault)
     assert activity.subjects_with_new_understandings == ("Homelab", "Redis")
 
 
+@pytest.mark.in_git
 def test_what_arrives_too_late_for_a_pass_is_new_to_the_next(told: Vault, root: Path) -> None:
     begun = told.begin_consolidation()
     assert begun.id
@@ -210,6 +224,7 @@ def test_what_arrives_too_late_for_a_pass_is_new_to_the_next(told: Vault, root: 
         assert not told.begin_consolidation().began
 
 
+@pytest.mark.in_git
 def test_two_machines_consolidate_at_once(told: Vault, root: Path, tmp_path: Path, clock: FixedClock) -> None:
     """Both passes stay, the generation counts the chain and not the files, and the next pass has both as parents."""
     other = tmp_path / "other"
@@ -278,6 +293,7 @@ def test_the_last_packet_is_the_orientation(told: Vault) -> None:
     assert next_packet(told).packet is None
 
 
+@pytest.mark.in_git
 def test_skipping_is_remembered_by_this_machine(told: Vault, root: Path) -> None:
     told.remember("Once.", ["Redis", "Garden"], kind="fact")
     told.begin_consolidation()
@@ -293,6 +309,7 @@ def test_skipping_is_remembered_by_this_machine(told: Vault, root: Path) -> None
             skip_packets(again, packets=["Nothing"])
 
 
+@pytest.mark.in_git
 def test_the_end_refreshes_core(told: Vault, root: Path) -> None:
     told.begin_consolidation()
     told.end_consolidation()
@@ -320,6 +337,7 @@ def test_a_person_writes_a_packet_in_the_editor(told: Vault, root: Path) -> None
     assert not list((root / "_local/drafts").iterdir())
 
 
+@pytest.mark.in_git
 def test_an_untouched_draft_writes_nothing_and_one_without_summary_is_kept(told: Vault, root: Path) -> None:
     begun = told.begin_consolidation()
     step = next_packet(told)
@@ -331,6 +349,7 @@ def test_an_untouched_draft_writes_nothing_and_one_without_summary_is_kept(told:
     assert "Text." in next((root / "_local/drafts").iterdir()).read_text(encoding="utf-8")
 
 
+@pytest.mark.in_git
 def test_listing_begins_no_pass(told: Vault, root: Path) -> None:
     told.close()
     with untouched(root):
@@ -339,6 +358,7 @@ def test_listing_begins_no_pass(told: Vault, root: Path) -> None:
     assert "Homelab × Redis" in listed.stdout and listed.stdout.startswith("generation 0: 5 observations are placed nowhere\n")
 
 
+@pytest.mark.in_git
 def test_an_unknown_pass_is_refused(told: Vault, root: Path) -> None:
     with untouched(root), fails(NotFound, "nothing in this vault answers"):
         told.create_understanding(["Redis"], "T.", "T.", pass_id=identity(7))
@@ -368,7 +388,9 @@ STEPS = st.lists(st.tuples(KINDS, st.lists(st.sampled_from(["A", "B", "C"]), max
 
 
 @given(steps=STEPS)
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_after_any_history_a_whole_pass_leaves_nothing_for_another(
     founded: Path, tmp_path_factory: pytest.TempPathFactory, steps: Sequence[tuple[str, list[str]]]
 ) -> None:

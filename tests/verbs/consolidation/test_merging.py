@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, write
 from tests.verbs.looking import (
@@ -30,10 +32,11 @@ from vault_tool.index.relations import Regions
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
 
-@pytest.fixture
-def twins(vault: Vault) -> Vault:
-    """Redis and its twin, with memories of one, of the other and of both."""
+
+def _twins(vault: Vault) -> None:
     vault.create_subjects(
         [
             {"name": "Redis", "tags": ["cache"], "aliases": ["Valkey"]},
@@ -43,9 +46,16 @@ def twins(vault: Vault) -> Vault:
     vault.remember("Of Redis.", ["Redis"], kind="fact")
     vault.remember("Of the twin.", ["Redis cache", "Homelab"], kind="fact")
     vault.remember("Of both.", ["Redis cache", "Redis"], kind="fact")
+
+
+@pytest.fixture
+def twins(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
+    """Redis and its twin, with memories of one, of the other and of both."""
+    once(_twins)
     return vault
 
 
+@pytest.mark.in_git
 def test_a_merge_is_one_commit_that_retags_everything(twins: Vault, root: Path) -> None:
     made = twins.merge_subjects("redis", "rc", reason="one service under two names")
 
@@ -109,6 +119,7 @@ def test_every_form_of_a_name_is_retagged(twins: Vault, root: Path, form: str) -
     assert set(entry.subjects) in ({"Redis"}, {"Redis", "Other"})
 
 
+@pytest.mark.in_git
 def test_a_merge_by_ids_makes_one_of_two_files_of_one_name(vault: Vault, root: Path) -> None:
     for number, folder in ((1, "a"), (2, "b")):
         write(root, f"vault/{folder}/lab.md", f"---\nid: {identity(number)}\ntype: subject\nname: Lab\n---\n")
@@ -121,6 +132,7 @@ def test_a_merge_by_ids_makes_one_of_two_files_of_one_name(vault: Vault, root: P
     assert vault.get_subjects(["Lab"]).results[0].observation_count == 1
 
 
+@pytest.mark.in_git
 def test_what_would_lose_something_is_refused_and_touches_nothing(twins: Vault, root: Path) -> None:
     with untouched(root), fails(UsageError, "cannot be merged with itself"):
         twins.merge_subjects("Redis", "valkey")
@@ -134,18 +146,21 @@ def test_what_would_lose_something_is_refused_and_touches_nothing(twins: Vault, 
     assert "A thought typed just now." in text(root, entry.path)
 
 
+@pytest.mark.in_git
 def test_a_note_that_cannot_be_edited_stops_the_merge_before_anything_is_written(twins: Vault, root: Path) -> None:
     write(root, "vault/flow.md", f"---\n{{id: {identity(1)}, type: fact, subjects: [Redis cache]}}\n---\nIn one line.\n")
     with untouched(root), fails(Refused, "vault/flow.md"):
         twins.merge_subjects("Redis", "Redis cache")
 
 
+@pytest.mark.in_git
 def test_a_third_claim_to_a_name_is_refused(twins: Vault, root: Path) -> None:
     write(root, "vault/third.md", f"---\nid: {identity(5)}\ntype: subject\nname: Third\naliases: [rc]\n---\n")
     with untouched(root), fails(Refused, "`rc` is a name of vault/third.md too"):
         twins.merge_subjects("Redis", "Redis cache")
 
 
+@pytest.mark.in_git
 def test_where_understandings_wait_for_a_person_an_agent_merges_nothing(twins: Vault, root: Path) -> None:
     with Vault.open(root, origin="owner", clock=FixedClock(START)) as owner:
         owner.config("understanding_policy", "review")
@@ -186,7 +201,9 @@ TAGS = st.lists(st.sampled_from(["One", "uno", "Two", "dos", "Three"]), max_size
 
 
 @given(notes=st.lists(TAGS, max_size=6))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 def test_a_merge_keeps_every_memory_and_every_tag(
     founded: Path, tmp_path_factory: pytest.TempPathFactory, notes: Sequence[list[str]]
 ) -> None:
@@ -241,6 +258,7 @@ def test_what_a_subject_is_summarised_as_outlives_its_merges(twins: Vault) -> No
     assert entry.text("summary") == "Part of Homelab. Merged from Redis cache. Merged from KeyDB."
 
 
+@pytest.mark.in_git
 def test_two_names_of_one_subject_make_no_relationship(twins: Vault, root: Path) -> None:
     with untouched(root), fails(UsageError, "needs two subjects"):
         twins.create_understanding(["Redis", "Valkey"], "Itself.", "Itself.")

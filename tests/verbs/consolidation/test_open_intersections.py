@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,14 +20,18 @@ from vault_tool.util.clock import FixedClock
 pytestmark = pytest.mark.without_git
 
 
-@pytest.fixture
-def couple(vault: Vault) -> Vault:
-    """Two people with three shared observations, and a place that one of them shares with nobody's file."""
+def _couple(vault: Vault) -> None:
     vault.create_subjects([{"name": "James", "summary": "He builds.", "tags": ["person"]}, {"name": "Audrey"}])
     for number in range(3):
         vault.remember(f"They did thing {number} together.", ["James", "Audrey"], kind="relationship_beat")
     vault.remember("He went home.", ["James", "Home"], kind="fact")
     vault.remember("He sleeps.", ["James"], kind="fact")
+
+
+@pytest.fixture
+def couple(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
+    """Two people with three shared observations, and a place that one of them shares with nobody's file."""
+    once(_couple)
     return vault
 
 

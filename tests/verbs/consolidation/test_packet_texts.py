@@ -10,6 +10,8 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.verbs.consolidation.consolidating import LISTED
 from vault_tool.verbs.consolidation.packet_texts import AHEAD
 
+pytestmark = pytest.mark.without_git
+
 MANY = LISTED + 5
 
 

@@ -10,6 +10,9 @@ from tests.verbs.looking import identity, note, untouched
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 @pytest.fixture
 def kept(vault: Vault, clock: FixedClock) -> Vault:
@@ -25,6 +28,7 @@ def kept(vault: Vault, clock: FixedClock) -> Vault:
     return vault
 
 
+@pytest.mark.in_git
 def test_each_list_names_what_needs_it(kept: Vault, root: Path) -> None:
     doubted = kept.remember("Doubtful.", ["Garden"], kind="fact")
     kept.mark_questionable(doubted.id, "it was another day")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.bounds import examples
 from tests.verbs.looking import head, untouched
 from vault_tool import Vault
 from vault_tool.errors import Exit
@@ -164,7 +165,9 @@ _requests = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(
+    max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(_requests)
 def test_no_request_raises_and_every_refusal_has_a_place(vault: Vault, request_: dict[str, Any]) -> None:
     answer = vault.op(request_)

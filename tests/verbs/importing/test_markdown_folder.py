@@ -18,6 +18,9 @@ from vault_tool.files import frontmatter
 from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.verbs.importing.import_run import BATCH, Imported
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 WILD = Path(__file__).parents[2] / "vaults"
 FOLDERS = ("wild_obsidian", "wild_docs")
 
@@ -49,6 +52,7 @@ def _head(vault: Vault, name: str, path: str) -> dict[str, object]:
     return dict(entry.head)
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("name", FOLDERS)
 def test_every_byte_of_a_wild_folder_is_there_afterwards(vault: Vault, name: str) -> None:
     done = vault.import_markdown(WILD / name)
@@ -71,6 +75,7 @@ def test_every_byte_of_a_wild_folder_is_there_afterwards(vault: Vault, name: str
     assert git(vault.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize("name", FOLDERS)
 def test_a_second_run_changes_nothing(vault: Vault, name: str) -> None:
     first = vault.import_markdown(WILD / name)
@@ -175,6 +180,7 @@ class TestWhatIsAsked:
         real = vault.import_markdown(WILD / "wild_obsidian")
         assert (dry.imported, dry.pages, dry.problems, dry.skipped) == (real.imported, real.pages, real.problems, real.skipped)
 
+    @pytest.mark.in_git
     def test_in_place_adds_lines_and_moves_nothing(self, vault: Vault) -> None:
         folder = _write(vault.root / "vault" / "inbox", {"x.md": "# Idea\n\nText #now\n", "y.md": "---\nbad: [\n---\nText"})
         done = vault.import_markdown(folder, in_place=True)
@@ -184,6 +190,7 @@ class TestWhatIsAsked:
         assert entry is not None and entry.title == "Idea" and entry.texts("tags") == ("now",)
         assert vault.import_markdown(folder, in_place=True).imported == 0
 
+    @pytest.mark.in_git
     def test_notes_that_stood_beside_the_vault_are_copied_into_it(self, vault: Vault) -> None:
         done = vault.import_markdown(_write(vault.root / "Projects", {"shed.md": "The shed."}))
         assert (done.imported, done.target, done.committed) == (1, "vault/imported/projects", True)
@@ -237,6 +244,7 @@ class TestNamesAndFiles:
         assert _head(vault, "n", "a.md")["id"] == one and _head(vault, "n", "b.md")["source_id"] == one
         assert vault.import_markdown(tmp_path / "n").unchanged == 2
 
+    @pytest.mark.in_git
     def test_what_git_ignores_is_named_and_stops_nothing(self, vault: Vault, tmp_path: Path) -> None:
         (vault.root / ".gitignore").open("a").write("build/\n")
         done = vault.import_markdown(_write(tmp_path / "n", {"build/a.md": "One.", "b.md": "Two."}))
@@ -295,6 +303,7 @@ class TestLaterRuns:
         assert done.changed_on_both_sides == ("a.md",) and copy.read_text().endswith("mended.")
 
 
+@pytest.mark.in_git
 def test_a_commit_for_each_batch(vault: Vault, tmp_path: Path) -> None:
     source = _write(tmp_path / "n", {f"{number % 7}/n{number}.md": f"Note {number}." for number in range(BATCH + 5)})
     seen: list[tuple[int, int]] = []
@@ -313,7 +322,7 @@ root, source, wanted = sys.argv[1:]
 copies = Path(root, "vault/imported/n")
 def watch():
     while sum(1 for _ in copies.rglob("*.md")) < float(wanted):
-        time.sleep(0.002)
+        time.sleep(0.01)
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=watch, daemon=True).start()
 sys.exit(main(["--vault", root, "import", "markdown", source]))
@@ -321,9 +330,10 @@ sys.exit(main(["--vault", root, "import", "markdown", source]))
 """Interrupts itself when some of the copies are there: beside other work, another process would see them too late."""
 
 
-@pytest.mark.parametrize("after", [0.05, 0.5, 0.9] if CAMPAIGN else [0.05, 0.9])
+@pytest.mark.in_git
+@pytest.mark.parametrize("after", [0.05, 0.5, 0.85] if CAMPAIGN else [0.05, 0.85])
 def test_an_interrupt_leaves_whole_notes_and_the_next_run_does_the_rest(root: Path, tmp_path: Path, after: float) -> None:
-    count = 1500
+    count = 1300
     text = "Lorem ipsum.\n" * 40
     source = _write(tmp_path / "n", {f"{number % 9}/n{number}.md": f"# N{number}\n\n{text}seal" for number in range(count)})
     command = [sys.executable, "-c", INTERRUPTED, str(root), str(source), str(after * count)]
@@ -341,6 +351,7 @@ def test_an_interrupt_leaves_whole_notes_and_the_next_run_does_the_rest(root: Pa
     assert not list(root.rglob(".*.tmp"))
 
 
+@pytest.mark.in_git
 def test_ids_are_the_same_in_a_clone_and_others_in_another_vault(vault: Vault, root: Path, tmp_path: Path) -> None:
     source = _write(tmp_path / "n", {"a.md": "One."})
     vault.import_markdown(source)
@@ -369,6 +380,7 @@ def test_nothing_to_import_is_no_commit(vault: Vault, tmp_path: Path) -> None:
     assert isinstance(done, Imported) and done.commits == () and done.imported == 0
 
 
+@pytest.mark.in_git
 def test_a_renamed_note_takes_its_copy_along_with_its_id(vault: Vault, tmp_path: Path) -> None:
     folder = _write(
         tmp_path / "source" / "notes",
@@ -398,6 +410,7 @@ def test_a_renamed_note_takes_its_copy_along_with_its_id(vault: Vault, tmp_path:
     assert git(vault.root, "status", "--porcelain") == ""
 
 
+@pytest.mark.in_git
 def test_what_is_gone_is_told_and_pruned_only_when_asked(vault: Vault, tmp_path: Path) -> None:
     files = {"a.md": "Words of one.\n", "b.md": "Words of two.\n", "page.md": "---\nx: [\n---\nBroken.\n", "stays.md": "Here.\n"}
     folder = _write(tmp_path / "source" / "notes", files)

@@ -14,6 +14,9 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.files.episode_text import read_episode
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 GOLDEN = Path(__file__).parents[2] / "vaults" / "cognitive_memory"
 FIX = "a1b2c3d4-e5f6-4890-abcd-ef1234567890"
 PROBLEM = "def78901-e5f6-4890-abcd-ef1234567890"
@@ -28,6 +31,7 @@ def memory(tmp_path: Path) -> Path:
     return Path(shutil.copytree(GOLDEN, tmp_path / "memory"))
 
 
+@pytest.mark.in_git
 def test_memories_keep_id_type_and_body(vault: Vault, memory: Path) -> None:
     done = vault.import_cognitive_memory(memory)
     assert (done.imported, done.edges, done.episodes, done.uses) == (5, 1, 1, 1)
@@ -82,6 +86,7 @@ def test_logs_keep_their_bytes_and_lead_to_where_the_memories_are(vault: Vault, 
     assert len(changed) == 1 and changed[0].startswith(b"- **Memory:**")
 
 
+@pytest.mark.in_git
 def test_a_second_run_takes_in_what_is_new_alone(vault: Vault, memory: Path) -> None:
     vault.import_cognitive_memory(memory)
     head = git(vault.root, "rev-parse", "HEAD")
@@ -129,6 +134,7 @@ def test_a_folder_of_another_kind_is_refused(vault: Vault, tmp_path: Path) -> No
         vault.import_cognitive_memory(tmp_path / "notes-only")
 
 
+@pytest.mark.in_git
 def test_a_dry_run_writes_nothing(vault: Vault, memory: Path) -> None:
     head = git(vault.root, "rev-parse", "HEAD")
     done = vault.import_cognitive_memory(memory, dry_run=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -25,9 +26,9 @@ ASKS: Mapping[str, Callable[..., set[str]]] = {
 
 
 @pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Vault]:
+def lab(founded_without_git: Path, tmp_path: Path) -> Iterator[Vault]:
     """A vault without git, a day after the last of what it holds."""
-    Vault.init(tmp_path / "lab", name="Lab", no_git=True, clock=FixedClock(START))
+    shutil.copytree(founded_without_git, tmp_path / "lab")
     with Vault.open(tmp_path / "lab", clock=FixedClock(START)) as opened:
         yield opened
 

@@ -10,11 +10,15 @@ from tests.verbs.looking import head, untouched
 from vault_tool import Vault
 from vault_tool.verbs.recall.present_state import PROJECTION_VERSION, PresentMemory
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 def told(vault: Vault) -> dict[str, PresentMemory]:
     return {one.id: one for one in vault.snapshot().memories}
 
 
+@pytest.mark.in_git
 def test_every_active_memory_with_its_belief_and_use(vault: Vault, root: Path) -> None:
     problem = vault.remember("Redis drops connections.", ["Redis"], kind="problem")
     made = vault.as_(model="m1").write("Keepalive helps.", "solution", 0.9, problem_id=problem.id, subject_names=["Redis"])

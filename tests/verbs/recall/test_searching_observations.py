@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,7 @@ def said(vault: Vault, *arguments: object, **options: object) -> list[str]:
     return [one.content for one in vault.search_observations(*arguments, **options).results]  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def told(vault: Vault) -> Vault:
+def _told(vault: Vault) -> None:
     vault.add_observations(
         [
             {"content": "Redis restarts at three.", "subject_names": ["Redis", "Lab"]},
@@ -32,6 +31,11 @@ def told(vault: Vault) -> Vault:
         ]
     )
     vault.create_understanding(["Redis"], "Redis restarts too often.", "It restarts.")
+
+
+@pytest.fixture
+def told(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> Vault:
+    once(_told)
     return vault
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,14 +25,19 @@ NOTE = (
 TOPIC = "why does redis drop idle connections"
 
 
-@pytest.fixture
-def ids(vault: Vault) -> list[str]:
-    """Three memories that bear on the topic: an observation, an understanding, another observation."""
+def _ids(vault: Vault) -> list[str]:
     return [
         vault.remember("Redis drops idle connections after 300 s.", ["Redis"], kind="problem").id,
         vault.create_understanding(["Redis"], "Redis drops idle connections by its own timeout.", "Idle connections drop.").id,
         vault.remember("Idle connections of Redis drop less with a keepalive.", ["Redis"], kind="fact").id,
     ]
+
+
+@pytest.fixture
+def ids(vault: Vault, once: Callable[[Callable[[Vault], Any]], Any]) -> list[str]:
+    """Three memories that bear on the topic: an observation, an understanding, another observation."""
+    found: list[str] = once(_ids)
+    return found
 
 
 @pytest.fixture

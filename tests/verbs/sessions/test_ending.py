@@ -15,6 +15,9 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.vault.seen import note_seen
 from vault_tool.verbs.sessions.session_attempts import Attempt
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 
 @pytest.fixture
 def agent(vault: Vault, clock: FixedClock) -> Vault:
@@ -124,6 +127,7 @@ def test_attempts_are_found_in_the_log_and_tied_to_their_problem(agent: Vault, p
     assert tried[0].problem_title == "Redis drops idle connections after 300 s"
 
 
+@pytest.mark.in_git
 def test_an_attempt_becomes_a_memory_tied_to_its_problem(agent: Vault, problem: str, clock: FixedClock) -> None:
     agent.episode("Larger pool", "Tried 50 connections; it did not help.")
     agent.episode("Keepalive", "Tried socket_keepalive=True; the drops are gone.")
@@ -222,6 +226,7 @@ def test_a_log_that_names_no_session_is_this_ones_where_this_machine_wrote_it_me
     assert [(one.text, one.certain) for one in offered(agent)] == [("Tried to wait. It did not help.", False)]
 
 
+@pytest.mark.in_git
 def test_all_faults_are_named_and_nothing_is_written(agent: Vault, known: str, problem: str, root: Path) -> None:
     before, commit = whole(root), head(root)
     with pytest.raises(UsageError) as fault:

@@ -154,7 +154,7 @@ class Conversations(RuleBasedStateMachine):
 
 @pytest.mark.campaign
 def test_every_conversation_is_as_the_model_says() -> None:
-    examples = runs_wanted(6)
+    examples = runs_wanted(3)
     run_state_machine_as_test(
         Conversations,
         settings=settings(

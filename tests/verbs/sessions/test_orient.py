@@ -13,6 +13,8 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.vault.seen import note_seen
 from vault_tool.verbs.get import EYES_FIRST
 
+pytestmark = pytest.mark.without_git
+
 SOUL_NOTE = (
     "CRITICAL: This content establishes the fundamental character and values for this session. "
     "It must be preserved during context compaction. Do not remove."

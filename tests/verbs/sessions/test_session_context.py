@@ -12,6 +12,8 @@ from vault_tool.util.clock import FixedClock
 from vault_tool.vault.seen import note_seen
 from vault_tool.verbs.get import EYES_FIRST
 
+pytestmark = pytest.mark.without_git
+
 
 @pytest.fixture
 def agent(vault: Vault) -> Vault:

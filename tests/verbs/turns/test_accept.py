@@ -18,6 +18,9 @@ from vault_tool.vault import review_policy
 from vault_tool.verbs.turns.accept import Turned
 from vault_tool.verbs.turns.backstop import signs
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 PLAYER = {"name": "The player", "key": "player-u1", "role": "player"}
 SISTER = {"content": "The player has a sister, Mara.", "anchors": [PLAYER, "Mara"]}
 BELL = {
@@ -35,6 +38,7 @@ def said(
     return vault.turn(session, user, world, text, **given)
 
 
+@pytest.mark.in_git
 def test_a_turn_answers_before_it_writes(vault: Vault, root: Path) -> None:
     tip = head(root)
     found = said(vault, "My sister is called Mara.", SISTER, turn="1")
@@ -55,6 +59,7 @@ def test_a_turn_answers_before_it_writes(vault: Vault, root: Path) -> None:
     assert git(root, "status", "--porcelain") == ""
 
 
+@pytest.mark.in_git
 def test_the_next_append_writes_what_waits(vault: Vault, root: Path) -> None:
     said(vault, "My sister is called Mara.", SISTER)
     vault.remember("Something else.")
@@ -115,6 +120,7 @@ def test_what_expired_is_not_told(vault: Vault) -> None:
     assert [beat.id for beat in said(vault, "The shop?").recalled] == [kept.id]
 
 
+@pytest.mark.in_git
 @pytest.mark.parametrize(
     ("judge", "where"),
     [
@@ -145,6 +151,7 @@ def test_what_needs_consent_goes_to_the_inbox_and_what_is_redirected_nowhere(
         assert set(accepted.subjects_created) == {"The player", "Mara"}
 
 
+@pytest.mark.in_git
 def test_a_secret_waits_for_a_person_and_holds_nothing_else_up(vault: Vault, root: Path) -> None:
     said(vault, "My key.", {"content": "The key is AKIA" + "QYLPMN5HHHFPZZTZ."}, SISTER)
     done = vault.drain()

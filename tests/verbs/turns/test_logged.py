@@ -17,6 +17,9 @@ from vault_tool.errors import Ambiguous, NotFound
 from vault_tool.files.turn_log import LOG, TurnLog
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 KEY = "AKIAQWERTYUIOPASDFGH"
 WRONG = {"target": 0.0, "confidence": 1.0, "rationale": "It was her twin.", "evidence_refs": ["commit:9f3c1e2"]}
 FORGET = "import sys; from vault_tool import Vault; Vault.open(sys.argv[1], origin='owner').forget(sys.argv[2])"
@@ -97,6 +100,7 @@ def test_a_blocked_turn_and_a_secret_leave_no_word(vault: Vault, root: Path) -> 
         vault.get_turn(vault.list_turns().results[0].id, replay=True)
 
 
+@pytest.mark.in_git
 def test_the_log_is_private_bounded_and_never_committed(vault: Vault, root: Path, clock: FixedClock) -> None:
     (root / "vault.toml").write_text("turn_log_turns = 3\n")
     with Vault.open(root, clock=clock) as few:
