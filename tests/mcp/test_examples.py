@@ -80,7 +80,7 @@ async def client_by(way: str, era: str, root: Path) -> AsyncIterator[Client]:
 
 
 WAYS = ("stdio", "http")
-PAIRS = itertools.product(WAYS, ERAS) if CAMPAIGN else zip(WAYS, ERAS[::-1], strict=True)
+PAIRS = [*itertools.product(WAYS, ERAS)] if CAMPAIGN else [*zip(WAYS, ERAS[::-1], strict=True)]
 """Each way and each era once; in a campaign each with each."""
 
 

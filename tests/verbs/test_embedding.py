@@ -20,6 +20,9 @@ from vault_tool.errors import ConfigError, EmbeddingUnavailable, NotFound, Usage
 from vault_tool.index.embedding import choose
 from vault_tool.util.clock import FixedClock
 
+pytestmark = pytest.mark.without_git
+"""But for those that say so, these look at no git."""
+
 SECRET = "sk-proj-0123456789abcdef0123456789abcdef"
 
 
@@ -168,6 +171,7 @@ class TestConfig:
         with _opened(root, clock, VAULT_PROVIDER="none") as vault:
             assert "VAULT_PROVIDER overrides it" in vault.config(machine={"provider": "local"}).warnings[0]
 
+    @pytest.mark.in_git
     def test_a_file_that_came_with_the_vault_chooses_nobody(self, root: Path, clock: FixedClock) -> None:
         with FakeOpenAI() as server:
             said = {"provider": "openai", "openai_key": "sk-theirs", "openai_url": server.base_url}
