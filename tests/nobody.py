@@ -48,9 +48,7 @@ def packed(root: Path) -> Path:
 def looks_at_no_git(node: pytest.Item) -> bool:
     """Whether the nearest mark says so: the test's vault lies in no repository then, where a write starts no process."""
     marks = (mark.name for mark in node.iter_markers())
-    return (
-        next((name for name in marks if name in ("in_git", "without_git")), os.environ.get("VAULT_TEST_DEF", "")) == "without_git"
-    )
+    return next((name for name in marks if name in ("in_git", "without_git")), "in_git") == "without_git"
 
 
 def _private(folder: Path) -> Path:
