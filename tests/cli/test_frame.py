@@ -85,6 +85,7 @@ def test_help_is_a_word_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("Usage: vt [OPTIONS] COMMAND")
 
 
+@pytest.mark.without_coverage
 def test_help_loads_no_index_no_git_and_no_terminal_library() -> None:
     program = "import sys; from vault_tool.cli.main import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

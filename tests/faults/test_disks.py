@@ -151,6 +151,7 @@ def test_a_read_only_vault_is_read(tmp_path: Path) -> None:
     assert all("read-only file system; make the disk writable" in line for line in lines)
 
 
+@pytest.mark.without_coverage
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="lists its descriptors in /proc")
 def test_limits_of_files_and_sizes(tmp_path: Path) -> None:
     large, many = run([sys.executable, "-c", COMMON + LIMITS, str(tmp_path)])

@@ -297,6 +297,7 @@ index.close()
 """
 
 
+@pytest.mark.without_coverage
 @pytest.mark.parametrize("room", [0, 600, 4096, 30_000, 80_000])
 @pytest.mark.parametrize("built", [False, True])
 def test_no_room_is_one_line_and_costs_nothing(tmp_path: Path, room: int, built: bool) -> None:

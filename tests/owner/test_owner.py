@@ -381,6 +381,7 @@ def test_an_older_owner_is_asked_to_leave_and_no_other_version_is_asked(
     assert (json.loads(said)["do"] if said else None) == (asks and asks["do"])
 
 
+@pytest.mark.without_coverage
 def test_what_asks_the_owner_loads_next_to_nothing(owned: Owned) -> None:
     program = "import sys; from vault_tool.__main__ import main; main(); print(sorted(sys.modules), file=sys.stderr)"
     done = subprocess.run(

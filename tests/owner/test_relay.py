@@ -102,6 +102,7 @@ def test_what_is_asked_before_the_input_ends_is_answered_and_nothing_else_is_pri
     assert watcher_presence.owner(owned.root) is not None
 
 
+@pytest.mark.without_coverage
 def test_a_relay_is_small(owned: Owned) -> None:
     with _relay(owned.root) as relay:
         relay.send(_call(2, "recall", query="stone"))

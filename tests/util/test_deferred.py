@@ -20,6 +20,7 @@ assert letters.dom.Node.ELEMENT_NODE == 1
 """
 
 
+@pytest.mark.without_coverage
 def test_it_is_loaded_at_its_first_use_and_so_are_its_parts() -> None:
     done = subprocess.run([sys.executable, "-c", _PROOF], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
