@@ -51,6 +51,7 @@ TARGETS: Mapping[str, tuple[Target, ...]] = MappingProxyType(
         "owner-recall-local": (Target(8.0, Against.FLOOR, 10_000),),
         "mcp-owner": (Target(12.0, Against.FLOOR),),
         "mcp-alone": (Target(1.5, Against.FLOOR),),
+        "mcp-first": (Target(1.5, Against.FLOOR),),
     }
 )
 """The targets of a figure by its name, those of smaller vaults first."""
