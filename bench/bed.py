@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from bench.figure import Figure
 from bench.floors import truth
 from bench.machine import Failed, git, run, vt
 from bench.vault_maker import VaultMaker
@@ -32,6 +34,10 @@ class Bed:
     def vt(self, *arguments: str, accept: tuple[int, ...] = (0,), env: Mapping[str, str] | None = None) -> str:
         """What a command about this vault prints, typed as people type it."""
         return run([*vt(), "--vault", str(self.root), *arguments], accept=accept, env=env)
+
+    def figure(self, name: str, what: str, values: Sequence[float], **more: Any) -> Figure:
+        """What was measured on this vault."""
+        return Figure(name=name, what=what, notes=self.notes, values=tuple(values), **more)
 
     @property
     def rebuilds(self) -> int:

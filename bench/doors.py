@@ -48,10 +48,10 @@ def by_owner(bed: Bed) -> Iterator[Figure]:
             warm=True,
         )
     more: Mapping[str, Any] = {"floor_is": PYTHON, "floor": tuple(floor)}
-    yield _figure(bed, "owner-get", "vt get ID, answered by the owner", got, **more)
-    yield _figure(bed, "owner-search", "vt search WORDS, answered by the owner", found, **more)
-    yield _figure(bed, "owner-recall", "vt recall QUESTION, answered by the owner", asked, **more)
-    yield _figure(bed, "mcp-owner", "a client's first answer and list of tools, by the owner", listed, **more)
+    yield bed.figure("owner-get", "vt get ID, answered by the owner", got, **more)
+    yield bed.figure("owner-search", "vt search WORDS, answered by the owner", found, **more)
+    yield bed.figure("owner-recall", "vt recall QUESTION, answered by the owner", asked, **more)
+    yield bed.figure("mcp-owner", "a client's first answer and list of tools, by the owner", listed, **more)
 
 
 def by_owner_local(bed: Bed) -> Iterator[Figure]:
@@ -62,7 +62,7 @@ def by_owner_local(bed: Bed) -> Iterator[Figure]:
     with meaning.by_local_model(bed, models), owner_of(bed.root):
         floor, asked = in_turn(bed.runs, _python, lambda: meaning.ask(bed), warm=True)
     what = "vt recall QUESTION by the local model, answered by the owner"
-    yield _figure(bed, "owner-recall-local", what, asked, floor_is=PYTHON, floor=tuple(floor))
+    yield bed.figure("owner-recall-local", what, asked, floor_is=PYTHON, floor=tuple(floor))
 
 
 def without(bed: Bed) -> Iterator[Figure]:
@@ -77,8 +77,8 @@ def without(bed: Bed) -> Iterator[Figure]:
         warm=True,
     )[:3]
     more: Mapping[str, Any] = {"floor_is": SDK, "floor": tuple(floor)}
-    yield _figure(bed, "mcp-alone", "a client's first answer and list of tools, where no owner may be", alone, **more)
-    yield _figure(bed, "mcp-first", "the same, an owner being started for it", first, **more)
+    yield bed.figure("mcp-alone", "a client's first answer and list of tools, where no owner may be", alone, **more)
+    yield bed.figure("mcp-first", "the same, an owner being started for it", first, **more)
 
 
 def death(bed: Bed) -> Iterator[Figure]:
@@ -96,8 +96,8 @@ def death(bed: Bed) -> Iterator[Figure]:
             stands.append(time.monotonic() - begun)
         without_one.append(timed(lambda: bed.vt("get", bed.identity, env=_ALONE)))
     alike = {"floor_is": "the same where there is none", "floor": tuple(without_one)}
-    yield _figure(bed, "death-get", "vt get ID right after its owner was killed", after, **alike)
-    yield _figure(bed, "death-owner", "until another owner stands, where a client is connected", stands)
+    yield bed.figure("death-get", "vt get ID right after its owner was killed", after, **alike)
+    yield bed.figure("death-owner", "until another owner stands, where a client is connected", stands)
 
 
 @contextmanager
@@ -156,10 +156,6 @@ def _python() -> None:
 def _give_up_after(begun: float) -> None:
     if time.monotonic() - begun > LIMIT:
         raise Failed("no owner came up")
-
-
-def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) -> Figure:
-    return Figure(name=name, what=what, notes=bed.notes, values=tuple(values), **more)
 
 
 MEASURES: Mapping[Callable[[Bed], Iterator[Figure]], tuple[str, ...]] = {

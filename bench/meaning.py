@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from bench.bed import Bed
 from bench.figure import Figure, slow_one
@@ -40,21 +39,21 @@ def by_vectors(bed: Bed) -> Iterator[Figure]:
         child("embed", bed.root)
         held = child("memory", bed.root, bed.query)
         what = f"memory of a warm process, {held['vectors']:,} notes with vectors, catalogue and full text"
-        yield _figure(bed, "memory-warm", what, [held["now_mb"]], unit="MB")
-        yield _figure(bed, "memory-warm-peak", "the most it ever had", [held["peak_mb"]], unit="MB")
+        yield bed.figure("memory-warm", what, [held["now_mb"]], unit="MB")
+        yield bed.figure("memory-warm-peak", "the most it ever had", [held["peak_mb"]], unit="MB")
         taken = child("recall", bed.root, max(bed.runs, _ASKED))
         if not taken["by_meaning"]:
             raise Failed("the questions were not answered by meaning")
-        yield _figure(bed, "recall-vectors", "recall by words and meaning, the question embedded before, warm", taken["seconds"])
+        yield bed.figure("recall-vectors", "recall by words and meaning, the question embedded before, warm", taken["seconds"])
         slow, floor = [slow_one(taken["seconds"])], (slow_one(taken["floor"]),)
         what = "the same, of twenty the slowest but one"
-        yield _figure(bed, "recall-vectors-p95", what, slow, floor_is="a stock query, a product, ten files read", floor=floor)
+        yield bed.figure("recall-vectors-p95", what, slow, floor_is="a stock query, a product, ten files read", floor=floor)
         turns = [child("second", bed.root, bed.runs) for _ in range(bed.rebuilds)]
         later = tuple(statistics.median(one["later"]) for one in turns)
         what = "a fresh process's second question by words and meaning"
-        yield _figure(bed, "recall-second", what, [one["second"] for one in turns], floor_is="its later ones", floor=later)
+        yield bed.figure("recall-second", what, [one["second"] for one in turns], floor_is="its later ones", floor=later)
         again = child("embed-again", bed.root)["texts"]
-        yield _figure(bed, "embed-cached", "texts embedded after a full reindex and without a catalogue", again, unit="texts")
+        yield bed.figure("embed-cached", "texts embedded after a full reindex and without a catalogue", again, unit="texts")
 
 
 def cold_by_meaning(bed: Bed) -> Iterator[Figure]:
@@ -65,7 +64,7 @@ def cold_by_meaning(bed: Bed) -> Iterator[Figure]:
     with by_local_model(bed, models):
         floor, asked = in_turn(bed.runs, lambda: run([sys.executable, "-c", "pass"]), lambda: ask(bed), warm=True)
     what = "vt recall QUESTION, by the local model"
-    yield _figure(bed, "recall-cold-local", what, asked, floor_is="start of Python", floor=tuple(floor))
+    yield bed.figure("recall-cold-local", what, asked, floor_is="start of Python", floor=tuple(floor))
 
 
 @contextmanager
@@ -80,8 +79,8 @@ def turns(bed: Bed) -> Iterator[Figure]:
     """What a turn costs beside the recall that is part of it: accepted candidates are on the disk, and written later."""
     found = child("turn", bed.root, bed.runs * _TURNS_A_RUN)
     ours, floor = found["seconds"], found["floor"]
-    yield _figure(bed, "turn", "a turn, its candidate accepted", ours, floor_is="its recall alone", floor=tuple(floor))
-    yield _figure(bed, "turn-adds", "what a turn adds to it: p95 less p95", [max(0.0, slow_one(ours) - slow_one(floor))])
+    yield bed.figure("turn", "a turn, its candidate accepted", ours, floor_is="its recall alone", floor=tuple(floor))
+    yield bed.figure("turn-adds", "what a turn adds to it: p95 less p95", [max(0.0, slow_one(ours) - slow_one(floor))])
 
 
 def ask(bed: Bed) -> None:
@@ -101,7 +100,3 @@ def _settings(root: Path, **settings: str) -> Iterator[None]:
         (root / CONFIG_FILE).unlink()
         (root / EMBEDDINGS_FILE).unlink(missing_ok=True)
         shutil.rmtree(root / CACHE / "vectors", ignore_errors=True)
-
-
-def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) -> Figure:
-    return Figure(name=name, what=what, notes=bed.notes, values=tuple(values), **more)

@@ -31,48 +31,48 @@ def rebuild(bed: Bed) -> Iterator[Figure]:
     floor = tuple(float(one["seconds"]) for one, _ in pairs)
     ours = [one for _, one in pairs]
     what = "full rebuild of everything derived, without embeddings"
-    yield _figure(bed, "rebuild", what, [one["seconds"] for one in ours], floor_is=PARSE, floor=floor)
-    yield _figure(bed, "rebuild-peak", "peak memory of the process that rebuilds", [one["peak_mb"] for one in ours], unit="MB")
+    yield bed.figure("rebuild", what, [one["seconds"] for one in ours], floor_is=PARSE, floor=floor)
+    yield bed.figure("rebuild-peak", "peak memory of the process that rebuilds", [one["peak_mb"] for one in ours], unit="MB")
     sizes = [_megabytes(bed.root / name) for name in DERIVED]
     floor = (_megabytes(bed.root / VAULT),)
-    yield _figure(bed, "derived-size", "derived files on disk", [sum(sizes)], unit="MB", floor_is="the notes", floor=floor)
+    yield bed.figure("derived-size", "derived files on disk", [sum(sizes)], unit="MB", floor_is="the notes", floor=floor)
 
 
 def check(bed: Bed) -> Iterator[Figure]:
     """The comparison that stands before every answer."""
     found = child("check", bed.root, bed.runs)
-    yield _figure(bed, "check", "nothing changed: compare all files, warm process", **_paired(found, STATUS))
+    yield bed.figure("check", "nothing changed: compare all files, warm process", **_paired(found, STATUS))
 
 
 def remember(bed: Bed) -> Iterator[Figure]:
     """One write from the call to the commit."""
     found = child("remember", bed.root, bed.clone, bed.runs)
-    yield _figure(bed, "remember", "one memory written, indexed and committed, warm process", **_paired(found, COMMIT))
+    yield bed.figure("remember", "one memory written, indexed and committed, warm process", **_paired(found, COMMIT))
     alike = _paired({"seconds": found["only"], "floor": found["floor"]}, COMMIT)
-    yield _figure(bed, "commit-only", "git add + git commit -- FILE: other staged work stays, as with remember", **alike)
+    yield bed.figure("commit-only", "git add + git commit -- FILE: other staged work stays, as with remember", **alike)
 
 
 def look(bed: Bed) -> Iterator[Figure]:
     """Reading verbs of a process that stays."""
     found = child("look", bed.root, bed.identity, bed.query, bed.runs)
-    yield _figure(bed, "get-warm", "get, warm process", found["get"])
-    yield _figure(bed, "search-warm", "search of two words, warm process", found["search"])
+    yield bed.figure("get-warm", "get, warm process", found["get"])
+    yield bed.figure("search-warm", "search of two words, warm process", found["search"])
     edited = child("edit", bed.root, bed.path, bed.runs)
-    yield _figure(bed, "edit-search", "search that finds the word just typed in an editor, warm process", edited["seconds"])
+    yield bed.figure("edit-search", "search that finds the word just typed in an editor, warm process", edited["seconds"])
 
 
 def recall(bed: Bed) -> Iterator[Figure]:
     """Questions in a process that stays."""
     taken = child("recall", bed.root, max(bed.runs, 40))["seconds"]
-    yield _figure(bed, "recall", "recall of a question, warm process, freshness vouched for", taken)
-    yield _figure(bed, "recall-p95", "the same, of twenty the slowest but one", [slow_one(taken)])
+    yield bed.figure("recall", "recall of a question, warm process, freshness vouched for", taken)
+    yield bed.figure("recall-p95", "the same, of twenty the slowest but one", [slow_one(taken)])
 
 
 def watch(bed: Bed) -> Iterator[Figure]:
     """Edits under a watcher that has just begun, with CORE.md to make: the slowest one decides."""
     taken = child("watch-edit", bed.root, bed.path, bed.runs)["seconds"]
-    yield _figure(bed, "watch-edit", "an edit by hand, seen by the watcher and searchable", taken)
-    yield _figure(bed, "watch-edit-slowest", "the slowest of these edits, the first two included", [max(taken)])
+    yield bed.figure("watch-edit", "an edit by hand, seen by the watcher and searchable", taken)
+    yield bed.figure("watch-edit-slowest", "the slowest of these edits, the first two included", [max(taken)])
 
 
 def cold(bed: Bed) -> Iterator[Figure]:
@@ -87,11 +87,11 @@ def cold(bed: Bed) -> Iterator[Figure]:
         lambda: bed.vt("remember", f"Typed {uuid.uuid4()}.", "--kind", "fact"),
         warm=True,
     )
-    yield _figure(bed, "help", "vt --help", helped, floor_is=PYTHON, floor=tuple(floor))
-    yield _figure(bed, "get", "vt get ID", got, floor_is=PYTHON, floor=tuple(floor))
-    yield _figure(bed, "search", "vt search WORDS", found, floor_is=PYTHON, floor=tuple(floor))
-    yield _figure(bed, "recall-cold", "vt recall QUESTION", asked, floor_is=PYTHON, floor=tuple(floor))
-    yield _figure(bed, "remember-cold", "vt remember TEXT", remembered, floor_is=PYTHON, floor=tuple(floor))
+    yield bed.figure("help", "vt --help", helped, floor_is=PYTHON, floor=tuple(floor))
+    yield bed.figure("get", "vt get ID", got, floor_is=PYTHON, floor=tuple(floor))
+    yield bed.figure("search", "vt search WORDS", found, floor_is=PYTHON, floor=tuple(floor))
+    yield bed.figure("recall-cold", "vt recall QUESTION", asked, floor_is=PYTHON, floor=tuple(floor))
+    yield bed.figure("remember-cold", "vt remember TEXT", remembered, floor_is=PYTHON, floor=tuple(floor))
 
 
 def pages(bed: Bed) -> Iterator[Figure]:
@@ -102,15 +102,15 @@ def pages(bed: Bed) -> Iterator[Figure]:
         lambda: bed.vt("core", "--print"),
         lambda: bed.vt("doctor", accept=(0, 1)),
     )
-    yield _figure(bed, "status", "vt status", checked)
-    yield _figure(bed, "core", "vt core --print", made)
-    yield _figure(bed, "doctor", "vt doctor", examined)
+    yield bed.figure("status", "vt status", checked)
+    yield bed.figure("core", "vt core --print", made)
+    yield bed.figure("doctor", "vt doctor", examined)
 
 
 def write(bed: Bed) -> Iterator[Figure]:
     """The door to the disk."""
     found = child("write", bed.root, bed.runs * 3)
-    yield _figure(bed, "write", "one file written for good", **_paired(found, "temp, fsync, rename, fsync"))
+    yield bed.figure("write", "one file written for good", **_paired(found, "temp, fsync, rename, fsync"))
 
 
 def embedding(bed: Bed) -> Iterator[Figure]:
@@ -119,7 +119,7 @@ def embedding(bed: Bed) -> Iterator[Figure]:
     if models is None:
         return
     found = child("embed-local", bed.root, models, bed.rebuilds)
-    yield _figure(bed, "embed-local", "96 short notes embedded by the local model, warm process", **_paired(found, CHROMA))
+    yield bed.figure("embed-local", "96 short notes embedded by the local model, warm process", **_paired(found, CHROMA))
 
 
 def lookup(bed: Bed) -> Iterator[Figure]:
@@ -127,8 +127,8 @@ def lookup(bed: Bed) -> Iterator[Figure]:
     runs = range(bed.rebuilds)
     ours = [child("catalogue", bed.root, bed.identity)["seconds"] for _ in runs]
     fast, slow = ([child("whole-json", bed.root, bed.identity, way)["seconds"] for _ in runs] for way in (1, 0))
-    yield _figure(bed, "lookup", "first lookup of an id, catalogue", ours, floor_is="_index.json by orjson", floor=tuple(fast))
-    yield _figure(bed, "lookup-json", "the same from _index.json, standard library", slow)
+    yield bed.figure("lookup", "first lookup of an id, catalogue", ours, floor_is="_index.json by orjson", floor=tuple(fast))
+    yield bed.figure("lookup-json", "the same from _index.json, standard library", slow)
 
 
 MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
@@ -169,10 +169,6 @@ def measured(bed: Bed, only: tuple[str, ...] = ()) -> Iterator[Figure]:
     for measure, names in MEASURES.items():
         if not only or set(only) & set(names):
             yield from (figure for figure in measure(bed) if not only or figure.name in only)
-
-
-def _figure(bed: Bed, name: str, what: str, values: list[float], **more: Any) -> Figure:
-    return Figure(name=name, what=what, notes=bed.notes, values=tuple(values), **more)
 
 
 def _paired(found: dict[str, Any], floor_is: str) -> dict[str, Any]:

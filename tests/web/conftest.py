@@ -180,18 +180,7 @@ def chromium() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=str(CHROMIUM),
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-software-rasterizer",
-                "--disable-extensions",
-                "--disable-background-networking",
-                "--renderer-process-limit=1",
-                "--disable-features=site-per-process,Translate,BackForwardCache",
-            ],
-        )
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=BROWSER)
         yield browser
         browser.close()
 
