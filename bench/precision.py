@@ -17,8 +17,8 @@ from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.model.records import Observation, Record, Subject, Workspace
 from vault_tool.util.text import first_sentence
-from vault_tool.verbs.recall.engine import Query, gather
-from vault_tool.verbs.recall.query import ProfileName
+from vault_tool.vault.retrieval.engine import Query, gather
+from vault_tool.vault.retrieval.query import ProfileName
 
 OWN = Path(__file__).with_name("unanswerable.jsonl")
 """A small vault in our own words: its notes, questions that they answer, and questions that they do not."""

@@ -16,7 +16,7 @@ from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.index.fulltext.index_format import Analyzer
 from vault_tool.index.vectors.hits import Vector
 from vault_tool.recall.weights import TARGETED, Weights
-from vault_tool.verbs.recall.engine import Query, gather
+from vault_tool.vault.retrieval.engine import Query, gather
 
 LIMIT = 20
 _DEEP = 200

@@ -23,7 +23,7 @@ from vault_tool.index.vectors.hits import Vector
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util import atomic
-from vault_tool.verbs.recall.engine import Query, gather
+from vault_tool.vault.retrieval.engine import Query, gather
 
 _EMBEDDED = 96
 _SHORT_NOTE = 150

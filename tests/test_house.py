@@ -51,14 +51,45 @@ def test_below_the_doors_a_name_leads_to_one_module() -> None:
 
 MADE_OF_VERBS = {
     "verbs/agent_files.py": {"commit"},  # what a person saved is committed as theirs before it is put right
-    "verbs/consents.py": {"core", "reflection"},  # pages that hold what was withdrawn are made anew, each an operation
-    "verbs/forgetting.py": {"core", "reflection"},  # as above
     "verbs/consolidation/consolidating.py": {"core"},  # the end of a pass renews the page, as an operation of its own
     "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
     "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
     "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
 }
 """The verbs that are operations one after the other. All else that two verbs do they share below them."""
+
+
+FLOORS_OF_VERBS = 4
+
+
+def test_verbs_stand_on_few_floors() -> None:
+    """A verb of the top floor is understood by way of three others, and no more: what verbs share stands below them all."""
+    names = {f"{PACKAGE.name}.{'.'.join(path.with_suffix('').parts)}": PACKAGE / path for path in _modules()}
+    verbs = {name: path for name, path in names.items() if name.startswith(f"{PACKAGE.name}.verbs.")}
+    below = {name: {one for one in _imported(path) if one in verbs} for name, path in verbs.items()}
+    floors = _floors(below)
+    too_high = {name: floor for name, floor in floors.items() if floor > FLOORS_OF_VERBS}
+    assert too_high == {} and max(floors.values()) > 2
+
+
+def _imported(path: Path) -> set[str]:
+    """The modules that one imports, also in its functions; what is imported for types alone does not count."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    alone = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    types = {inner for node in alone for one in node.body for inner in ast.walk(one)}
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node not in types]
+    later = re.findall(r'\bdeferred\("([\w.]+)"\)', path.read_text(encoding="utf-8"))
+    return {name for node in found for one in node.names for name in (str(node.module), f"{node.module}.{one.name}")} | {*later}
+
+
+def _floors(below: dict[str, set[str]]) -> dict[str, int]:
+    """How long the longest way down from each module is, itself counted."""
+    floors: dict[str, int] = {}
+    while len(floors) < len(below):
+        ready = {name for name, under in below.items() if name not in floors and under <= floors.keys()}
+        assert ready, "modules import each other in a circle"
+        floors |= {name: 1 + max((floors[one] for one in below[name]), default=0) for name in ready}
+    return floors
 
 
 def test_a_verb_is_made_of_verbs_only_where_it_is_several_operations() -> None:

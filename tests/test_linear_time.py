@@ -35,8 +35,8 @@ from vault_tool.model import evidence, ids
 from vault_tool.model.types import Registry
 from vault_tool.recall import question
 from vault_tool.util import clock, text
-from vault_tool.verbs import similar as alike
-from vault_tool.verbs.recall import retrievers
+from vault_tool.vault import similar as alike
+from vault_tool.vault.retrieval import retrievers
 from vault_tool.verbs.turns import backstop
 
 CAMPAIGN = bool(os.environ.get("VAULT_CAMPAIGN"))

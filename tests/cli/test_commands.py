@@ -15,6 +15,7 @@ from tests.cli.typed import VT, on_terminal, vt, vt_process
 from tests.founding import found_at
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
+from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.verbs import doctor, get, history, links, pages, setup, subjects, understandings
 from vault_tool.verbs.recall import search
 from vault_tool.verbs.remember import RememberedObservation
@@ -125,8 +126,8 @@ def test_json_has_the_names_of_the_results_fields(person: Person) -> None:
         ("doctor",): doctor.Diagnosis,
         ("reindex",): doctor.Reindexed,
         ("decay",): pages.Decay,
-        ("core",): pages.GeneratedPage,
-        ("reflection", "--print"): pages.GeneratedPage,
+        ("core",): GeneratedPage,
+        ("reflection", "--print"): GeneratedPage,
         ("reflect",): pages.Reflection,
         ("log",): history.Log,
         ("history", made["id"]): history.History,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from vault_tool import Vault
 from vault_tool.errors import VaultError
-from vault_tool.verbs.recall.engine import Query, gather
+from vault_tool.vault.retrieval.engine import Query, gather
 
 
 def write(vault: Vault, name: str, turn: int) -> str:

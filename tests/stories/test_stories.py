@@ -16,8 +16,8 @@ from tests.stories import told
 from vault_tool import Vault
 from vault_tool.recall.question import PAGE_WORDS
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query
 from vault_tool.verbs.recall.recall import SubjectView
 from vault_tool.verbs.sessions.ambient import Reminders
 

@@ -13,7 +13,7 @@ from tests.verbs.looking import head, status
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.query import Recalled
+from vault_tool.vault.retrieval.query import Recalled
 from vault_tool.verbs.recall.recall import Bundle
 from vault_tool.verbs.setup import notes_in
 

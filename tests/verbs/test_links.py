@@ -12,8 +12,8 @@ from tests.git_repos import write
 from tests.verbs.looking import assert_committed, fails, identity, in_commit, subjects, text, untouched
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
+from vault_tool.vault.retrieval.query import Recalled
 from vault_tool.verbs.links import Linked
-from vault_tool.verbs.recall.query import Recalled
 from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git

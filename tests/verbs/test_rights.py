@@ -44,7 +44,8 @@ def _tell(root: Path) -> None:
         opened.as_(origin="agent", user="ann").remember("Perhaps Ann hates zanzibar.", ["Harbour"], ask=True)
         for user, text in (("ann", "zanzibar again"), ("ben", "more vermilion")):
             opened.turn("s", user, "", text)
-            opened.turn("s", user, "", f"{text}, said {user}", extractMemory=True, candidates=[{"content": f"{text}, later"}])
+            later = [{"content": f"{text}, later"}]
+            opened.turn("s", user, "", f"{text}, said {user}", extractMemory=True, candidates=later, write="later")
 
 
 @pytest.fixture

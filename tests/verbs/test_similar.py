@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.fakes.ollama_server import FakeOllama
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.similar import dice, features, near
+from vault_tool.vault.similar import dice, features, near
 
 pytestmark = pytest.mark.without_git
 

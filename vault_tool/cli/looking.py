@@ -16,8 +16,8 @@ from vault_tool.cli.saved import consent_table, short_ids
 from vault_tool.errors import Exit
 from vault_tool.model.signals import REFUSALS
 from vault_tool.util.text import counted, one_line
+from vault_tool.vault.memory_timeline import Timeline
 from vault_tool.verbs import get as verb
-from vault_tool.verbs.memory_timeline import Timeline
 
 _REASON = 200
 

@@ -15,6 +15,7 @@ from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import commit_of
 from vault_tool.errors import Exit
 from vault_tool.generate.schedule import Schedule
+from vault_tool.vault.generated_pages import GeneratedPage
 from vault_tool.verbs import pages
 
 
@@ -99,11 +100,11 @@ def _standings(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
-def _text(page: pages.GeneratedPage, short: Short) -> Iterator[Block]:
+def _text(page: GeneratedPage, short: Short) -> Iterator[Block]:
     yield Printed(page.text.rstrip("\n"))
 
 
-def _page(page: pages.GeneratedPage, short: Short) -> Iterator[Block]:
+def _page(page: GeneratedPage, short: Short) -> Iterator[Block]:
     yield f"{page.path}: {page.characters} characters, {'changed' if page.changed else 'nothing but the date would change'}"
     yield fields(("commit", commit_of(page)))
 

@@ -12,7 +12,7 @@ from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
-from vault_tool.verbs.recall.query import Fate, Recalled
+from vault_tool.vault.retrieval.query import Fate, Recalled
 from vault_tool.verbs.recall.recall import Bundle, SubjectView, Understood
 from vault_tool.verbs.recall.recall import recall as recall_verb
 

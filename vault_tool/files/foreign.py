@@ -6,12 +6,14 @@ import os
 import stat as kinds
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_tool.errors import Refused
 from vault_tool.files.layout import ignored_folder, ignored_name
 from vault_tool.files.reader import LARGEST
 from vault_tool.model.problems import Problem, note, warning
+from vault_tool.util.clock import stamp
 from vault_tool.util.folder import opened
 from vault_tool.util.text import one_line
 
@@ -23,6 +25,11 @@ class ForeignFile:
     path: str
     size: int
     mtime_ns: int
+
+    @property
+    def written_at(self) -> str:
+        """When it was last written."""
+        return stamp(datetime.fromtimestamp(self.mtime_ns / 1e9, UTC))
 
 
 @dataclass(frozen=True, slots=True)

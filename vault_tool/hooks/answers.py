@@ -19,9 +19,9 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.text import first_tokens, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.verbs import pages
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query, Recalled
 from vault_tool.verbs.sessions.ending import end_session
 from vault_tool.verbs.sessions.session_context import get_session_context
 

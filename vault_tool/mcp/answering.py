@@ -19,8 +19,8 @@ from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
 from vault_tool.vault.lean import NOTICE, filled
+from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 from vault_tool.vault.resolve import short
-from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
 from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypedDict
 
 from vault_tool import machine
 from vault_tool.config import Config, load
@@ -48,6 +48,16 @@ _LONGEST_NAME = 2000
 Progress = Callable[[int, int], None]
 
 
+class Provenance(TypedDict):
+    """The head fields that say who wrote a record."""
+
+    session: str
+    model: str
+    origin: str
+    user: str
+    project: str
+
+
 @dataclass(frozen=True, slots=True)
 class Who:
     """Who is asking: written into what they write as its provenance. Raises UsageError for what is no Unicode text."""
@@ -64,6 +74,12 @@ class Who:
                 raise UsageError(f"{name} {flaw.message}", flaw.hint)
             if len(getattr(self, name)) > _LONGEST_NAME:
                 raise UsageError(f"{name} has more than {_LONGEST_NAME} characters", "give a name or an id")
+
+    def provenance(self) -> Provenance:
+        """The head fields that say so in what they write."""
+        return {
+            "session": self.session, "model": self.model, "origin": self.origin, "user": self.user, "project": self.project,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,6 +428,13 @@ class Context:
         unreadable = self.index.catalog.counts().unreadable
         stale = tuple(refresh.stale)
         return Freshness(self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable)
+
+    def require_repo(self) -> git.Repo:
+        """The git repository that the vault is in; GitError where there is none, with why and what would change that."""
+        if self.repo is None:
+            reason, _, advice = self.git_absence().partition("; ")
+            raise GitError(f"this vault has no git history: {reason}", advice or f"`git init {self.root}` starts one")
+        return self.repo
 
     def git_absence(self) -> str:
         """Why there is no git here, or nothing when there is."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import EditRefused, Refused, UsageError, VaultError
 from vault_tool.files import frontmatter, journals, layout, tombstones, writer
@@ -25,10 +26,16 @@ from vault_tool.index.authorship import bringer
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
-from vault_tool.vault import beats, screening
+from vault_tool.vault import screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
+
+if TYPE_CHECKING:
+    from vault_tool.vault import beats
+else:
+    beats = deferred("vault_tool.vault.beats")  # 2 ms, where turns wait
 
 __all__ = ["Operation", "Saved", "apply_turns", "put", "writing"]
 
@@ -313,7 +320,7 @@ def writing(vault: Context, verb: str, *, appends: bool = False, progress: Progr
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
         freshness = vault.refresh_names() if appends else vault.fresh(progress)
         heal(vault)
-        if appends:
+        if appends and Turns(vault.root).count():
             # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
             with suppress(VaultError):
                 apply_turns(vault, freshness)

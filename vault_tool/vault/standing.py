@@ -24,6 +24,8 @@ from vault_tool.util.clock import Clock, stamp
 
 DEFAULT_CONFIDENCE = 0.8
 
+FAILED_TACTIC = "failed_tactic"
+
 # As precise as a score is kept in `_state.json`.
 SCORE_DIGITS = 4
 
@@ -66,6 +68,25 @@ class Standings:
     def reviewed(self, entry: Entry) -> bool:
         """Whether a person vouches for a memory."""
         return self.judged(entry).reviewed
+
+    def solved_since(self, entries: Iterable[Entry]) -> dict[str, Entry]:
+        """For each tactic that failed, by id, the newest solution of its problem since then that is believed."""
+        failed = [entry for entry in entries if entry.type == FAILED_TACTIC and entry.text("problem")]
+        if not failed:
+            return {}
+        pointed = self._index.catalog.pointing_at_each({entry.text("problem") for entry in failed}, ("problem",))
+        now = self._clock.now()
+        found: dict[str, Entry] = {}
+        for entry in failed:
+            solutions = [
+                one for _, one in pointed[entry.text("problem")] if one.type == "solution" and one.by_observed > entry.by_observed
+            ]
+            ours = (one for one in solutions if one.text("user") in ("", entry.text("user")) and not one.expired(now))
+            for one in sorted(ours, key=lambda one: one.by_observed, reverse=True):
+                if not self.doubted(one):
+                    found[entry.id] = one
+                    break
+        return found
 
     def score_of(self, entry: Entry, belief: Belief, moment: datetime) -> float:
         """The decay score of one memory at `moment`."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from vault_tool.errors import NotFound, Refused, UsageError, VaultError
-from vault_tool.files import layout
+from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.generate.escape import link_path
 from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
@@ -85,19 +84,10 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
 
 def made_anew_without(vault: Context, entry: Entry) -> Iterator[str]:
     """Make the pages anew that show a memory which is told to nobody now; what is said of those that cannot be."""
-    from vault_tool.verbs import pages  # 20 ms, and only what is taken off a page needs it
+    from vault_tool.vault.generated_pages import make_anew  # 20 ms, and only what is taken off a page needs it
 
-    makers = {layout.CORE_FILE: pages.core, layout.REFLECTION_FILE: pages.reflection}
-    for path, make in makers.items():
-        page = vault.root / path
-        text = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
-        if link_path(entry.path) not in text and entry.title not in text:
-            continue
-        try:
-            # By the vault itself, as a timer would: the page is of everything that may be told.
-            make(vault.served())
-        except VaultError as fault:
-            yield f"{path} may still show it: {fault.message}; `vt {path.removesuffix('.md').lower()}` makes it anew"
+    # By the vault itself, as a timer would: the page is of everything that may be told.
+    yield from make_anew(vault.served(), lambda text: link_path(entry.path) in text or entry.title in text)
 
 
 def list_consents(vault: Context, *, state: str = "", as_user: str = "") -> Consents:

@@ -36,10 +36,9 @@ from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
-    from vault_tool.verbs import editing, remember
+    from vault_tool.verbs import editing
 else:
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
-    remember = deferred("vault_tool.verbs.remember")  # as above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -415,7 +414,7 @@ def _edge(vault: Context, snapshot: Snapshot, entry: Entry, item: object) -> Edg
         id=new_id(), type=kind, from_id=start.id, from_title=start.title, to_id=end.id, to_title=end.title,
         strength=float(strength) if isinstance(strength, (int, float)) else None,
         body=body_text(one_line(str(item.get("context", "")))),
-        created=vault.now(), **remember.provenance(vault),
+        created=vault.now(), **vault.who.provenance(),
     )  # fmt: skip
 
 

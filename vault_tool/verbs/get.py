@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.posterior import Posterior, truth_posterior, utility_posterior
-from vault_tool.errors import NotFound, UsageError, VaultError
-from vault_tool.files import frontmatter, git, reader
+from vault_tool.errors import NotFound, UsageError
+from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of, references
 from vault_tool.index.schema import link_name
@@ -20,14 +19,14 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
-from vault_tool.util.text import body_hash, content_hash
+from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import EvidenceCheck, evidence_moved, evidence_of
-from vault_tool.vault.headline import Headline, headline_of, origin_of
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
+from vault_tool.vault.memory_timeline import Timeline, timeline_of
 from vault_tool.vault.standing import confidence_of
-from vault_tool.verbs.memory_timeline import Timeline, timeline_of
 
 if TYPE_CHECKING:
     from vault_tool.model import consent
@@ -39,10 +38,6 @@ else:
 
 # The kind of a file that is no record.
 PAGE = "page"
-
-FAILED_TACTIC = "failed_tactic"
-
-EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +171,7 @@ def show(
         head=entry.head,
         relations=tuple(relations_of(vault, entry)),
         superseded_by=tuple(vault.superseded_by(entry.id)),
-        solved_by=solution.id if (solution := solved_since(vault, [entry]).get(entry.id)) else None,
+        solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
         truth=judged.truth,
         utility=judged.utility,
         access_count=judged.access_count,
@@ -241,61 +236,6 @@ def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Poster
     truth = truth_posterior(signals, confidence_of(entry))
     local = {f"utility for {problem}": utility_posterior(signals, problem) for problem in judged.by_problem}
     return {"truth": truth, "utility": utility_posterior(signals), **local}
-
-
-def body_of(vault: Context, entry: Entry) -> str:
-    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now, or is gone."""
-    with reader.Reader(vault.root) as files:
-        return _body(vault, entry, files)
-
-
-def bodies_of(vault: Context, entries: Iterable[Entry]) -> dict[str, str]:
-    """The bodies of several memories by path, each as `body_of` gives it; those that are to be had nowhere are left out."""
-    found: dict[str, str] = {}
-    # Side by side in the order of their paths, so that each folder is opened once.
-    with reader.Reader(vault.root) as files:
-        for entry in sorted(entries, key=attrgetter("path")):
-            with suppress(VaultError):
-                found[entry.path] = _body(vault, entry, files)
-    return found
-
-
-def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:
-    data = None
-    with suppress(FileNotFoundError):
-        data = files.read(entry.path, entry.size) if not entry.stale else _read_below_its_head(entry, files)
-    if data is None and vault.repo is not None:
-        data = git.show(vault.repo, "HEAD", entry.path)
-    if data is None:
-        raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
-    return frontmatter.read_body(data).strip("\r\n")
-
-
-def _read_below_its_head(entry: Entry, files: reader.Reader) -> bytes | None:
-    """A note of which only the head cannot be read, where its text is what is served."""
-    data = files.read(entry.path)
-    same = body_hash(frontmatter.read_body(data)) == entry.body_hash
-    return data if same else None
-
-
-def solved_since(vault: Context, entries: Iterable[Entry]) -> dict[str, Entry]:
-    """For each tactic that failed, by id, the newest solution of its problem since then that is believed."""
-    failed = [entry for entry in entries if entry.type == FAILED_TACTIC and entry.text("problem")]
-    if not failed:
-        return {}
-    pointed = vault.index.catalog.pointing_at_each({entry.text("problem") for entry in failed}, ("problem",))
-    now = vault.clock.now()
-    found: dict[str, Entry] = {}
-    for entry in failed:
-        solutions = [
-            one for _, one in pointed[entry.text("problem")] if one.type == "solution" and one.by_observed > entry.by_observed
-        ]
-        ours = (one for one in solutions if one.text("user") in ("", entry.text("user")) and not one.expired(now))
-        for one in sorted(ours, key=lambda one: one.by_observed, reverse=True):
-            if not vault.standings.doubted(one):
-                found[entry.id] = one
-                break
-    return found
 
 
 def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:

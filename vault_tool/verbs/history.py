@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from vault_tool.errors import GitError, NotFound, Refused, UsageError
+from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
 from vault_tool.index.relations import lineage
@@ -17,9 +17,9 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
-from vault_tool.verbs.pages import resolve_page_conflicts
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -81,7 +81,7 @@ class Gathered(Saved):
 def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
     require_limit(limit)
-    repo = _repo(vault)
+    repo = vault.require_repo()
     paths: Sequence[str] = _WHOLE
     if memory_id or vault.who.origin != "owner":
         vault.fresh()
@@ -106,7 +106,7 @@ def diff(
     """The uncommitted changes of the vault (or of one memory's file), all changes `since` a commit, or those `of` one."""
     if since is not None and of is not None:
         raise UsageError("changes are since a commit, or of one", "leave one of the two out")
-    repo = _repo(vault)
+    repo = vault.require_repo()
     paths: Sequence[str] = _WHOLE
     if memory_id:
         vault.fresh()
@@ -122,7 +122,7 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     A file with conflict markers, one that cannot be read, or one with what looks like a new secret is left and named.
     Operations of the tool that could not be committed before are committed first, each as its own.
     """
-    repo = _repo(vault)
+    repo = vault.require_repo()
     if not vault.allow_secrets:
         screening.refuse_secrets(vault, [*screening.asker(vault.who), *screening.named_texts(message=message)])
     with writer.lock(vault.root, vault.settings.lock_wait, "commit"):
@@ -266,15 +266,3 @@ def _revision(vault: Context, entry: Entry) -> Revision:
         active=not vault.superseded_by(entry.id),
         commits=tuple(commits),
     )
-
-
-def no_history(vault: Context) -> GitError:
-    """What is said where the vault has no git: why, and what would change that."""
-    reason, _, advice = vault.git_absence().partition("; ")
-    return GitError(f"this vault has no git history: {reason}", advice or f"`git init {vault.root}` starts one")
-
-
-def _repo(vault: Context) -> git.Repo:
-    if vault.repo is None:
-        raise no_history(vault)
-    return vault.repo

@@ -21,7 +21,6 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import require_units
-from vault_tool.verbs.remember import provenance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +164,7 @@ def link(
         edge = Edge(
             id=new_id(), type=kind, body=body_text(why), strength=strength, confidence=confidence,
             evidence=pinned_to_head(vault, evidence),
-            created=vault.now(), **ends, **provenance(vault),
+            created=vault.now(), **ends, **vault.who.provenance(),
         )  # fmt: skip
         path = op.create(edge)
         title = one_line(f"{start.title} {kind} {end.title}")

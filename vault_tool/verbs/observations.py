@@ -9,26 +9,21 @@ from difflib import get_close_matches
 from typing import Any
 
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.index.relations import names_of
-from vault_tool.model.ids import is_derived
 from vault_tool.model.records import Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import body_hash, normal_name, one_line
-from vault_tool.vault import resolve, review_policy
+from vault_tool.util.text import body_hash, one_line
+from vault_tool.vault import repeats, resolve, review_policy
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.checked import TEXTS, kinds_of, misfit
 from vault_tool.vault.context import Context
+from vault_tool.vault.new_observation import NewObservation, draft_of, emptied_by, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.verbs import repeats
-from vault_tool.verbs.get import body_of
-from vault_tool.verbs.remember import NewObservation, draft_of, remarks_on, tag
 
 # The type of a deletion's entry in the day's log: with its hyphen no memory can have it.
 DELETED = "vault-delete"
 
-# What the head of a subject holds that was made by naming it in a memory.
-_MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
 
 # What a mapping given to `add_observations` may have, the parameters of `remember`, and what each may be.
 KINDS = {**kinds_of(NewObservation), "subject_names": TEXTS, "ask": ("bool",)}
@@ -250,24 +245,6 @@ def _judge(vault: Context, named: str, deleted: list[Entry], rejected: list[Reje
         rejected.append(Rejected(entry.id, f"{resolve.short(vault, cited.id)} ({one_line(cited.title, 40)}) stands on it"))
     elif entry not in deleted:
         deleted.append(entry)
-
-
-def emptied_by(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
-    """The subjects that were made by naming them in a memory, and that nothing but what is deleted names."""
-    going = {entry.path for entry in deleted}
-    catalog = vault.whole_index.catalog
-    for normal in dict.fromkeys(normal_name(name) for entry in deleted for name in entry.subjects):
-        for subject in catalog.subject_named(normal):
-            names = names_of(subject)
-            naming = [*catalog.tagged([names]), *catalog.linking(names), *(one for _, one in catalog.pointing_at(subject.id))]
-            if _bare(subject) and going.issuperset(one.path for one in naming):
-                yield subject
-
-
-def _bare(subject: Entry) -> bool:
-    """Whether nobody said anything of a subject: a memory's writing made it (its id is derived), and it is as that left it."""
-    untouched = subject.head.keys() <= _MINTED and not subject.body_hash
-    return untouched and is_derived(subject.id) and not subject.pulled
 
 
 def _citing(vault: Context, entry: Entry) -> Entry | None:

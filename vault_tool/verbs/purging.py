@@ -22,9 +22,8 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
+from vault_tool.vault.erasing import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.vault.operation import writing
-from vault_tool.verbs.forgetting import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
-from vault_tool.verbs.history import no_history
 
 # What a purge stops at until it is told to go on, and why.
 DESPITE = {
@@ -120,10 +119,9 @@ def purged(
         raise UsageError(f"a purge does not stop at `{one_line(unknown[0], 40)}`", f"it stops at {', '.join(DESPITE)}")
     if not memory_ids:
         raise UsageError("no memory is named", "vt forget ID --purge")
-    if vault.repo is None:
-        raise no_history(vault)
+    repo = vault.require_repo()
     with writer.lock(vault.root, vault.settings.lock_wait, "purge"):
-        return _purged(vault, vault.repo, memory_ids, tuple(despite), dry_run, first)
+        return _purged(vault, repo, memory_ids, tuple(despite), dry_run, first)
 
 
 def finish(vault: Context) -> None:

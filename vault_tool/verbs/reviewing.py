@@ -20,11 +20,11 @@ from vault_tool.model.records import Edge, Observation, Record, Remembered, Unde
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import resolve
+from vault_tool.vault import repeats, resolve
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.verbs import consents, repeats
-from vault_tool.verbs.remember import tag
+from vault_tool.verbs import consents
 from vault_tool.verbs.turns.gate import CONSENT_MODE
 from vault_tool.verbs.understandings import heads_above
 

@@ -22,9 +22,9 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import storage
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.erasing import Citing, Erased, erased
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.verbs import purging
-from vault_tool.verbs.forgetting import Citing, Erased, erased
 from vault_tool.verbs.purging import Purged
 
 # What an export says beside the notes.

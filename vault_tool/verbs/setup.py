@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,6 @@ from vault_tool.vault.context import Context, Who, home_in
 from vault_tool.vault.machine_settings import MachineOption
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.pages import first_pages
-from vault_tool.verbs.remember import Provenance, provenance
 
 if TYPE_CHECKING:
     import tomlkit
@@ -312,10 +311,10 @@ def _missing_records(op: Operation, name: str, description: str) -> Iterator[str
 
 
 def _first(vault: Context, starter: Starter) -> Record:
-    who: Provenance = {**provenance(vault), "origin": "owner"}
+    who = replace(vault.who, origin="owner")
     return Understanding(
         id=new_id(), type=starter.type, title=starter.title, summary=starter.summary, body=starter.body, generation=0,
-        created=vault.now(), **who,
+        created=vault.now(), **who.provenance(),
     )  # fmt: skip
 
 

@@ -17,8 +17,8 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import origin_of
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.headline import origin_of
 from vault_tool.vault.operation import Operation, Saved, writing
 
 FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})

@@ -11,10 +11,9 @@ from vault_tool.index.relations import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, body_of, origin_of
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.headline import origin_of
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.get import EYES_FIRST, body_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,9 @@ from vault_tool.util.clock import moment
 from vault_tool.util.text import first_sentence, normal_name, one_line
 from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.context import Context
+from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_units
-from vault_tool.verbs.remember import provenance, tag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +307,7 @@ def _draft(vault: Context, kind: str, content: str, summary: str, title: str) ->
         summary=one_line(summary),
         generation=vault.index.catalog.generation(),
         created=vault.now(),
-        **provenance(vault),
+        **vault.who.provenance(),
     )
 
 

@@ -15,7 +15,6 @@ from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.verbs.history import no_history
 
 # The type of an undo's entry in the day's log: with its hyphen no memory can have it.
 UNDO = "vault-undo"
@@ -73,13 +72,12 @@ def undo(vault: Context, target: str = "") -> Undone:
     if vault.who.origin != "owner":
         raise Refused(f"only a person may undo, and this is written by {vault.who.origin}", "in a terminal, or --origin owner")
     vault = vault.with_withheld()
-    if vault.repo is None:
-        raise no_history(vault)
+    repo = vault.require_repo()
     with writing(vault, "undo") as op:
-        if obstacle := git.obstacle(vault.repo):
+        if obstacle := git.obstacle(repo):
             raise GitError(f"nothing is undone now: {obstacle}", "finish that first")
-        done = _resolve_operation(vault, vault.repo, target.strip())
-        back = _reversal(vault, vault.repo, done)
+        done = _resolve_operation(vault, repo, target.strip())
+        back = _reversal(vault, repo, done)
         ids = _planned(op, back)
         restored = tuple(sorted([*back.rewritten, *back.revived]))
         summary = f"{done.commit[:_SHOWN]}: {len(back.removed)} files removed, {len(restored)} restored"

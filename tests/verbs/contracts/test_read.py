@@ -8,7 +8,7 @@ import pytest
 
 from tests.git_repos import git
 from vault_tool import Vault
-from vault_tool.verbs.contracts.faults import InvalidRequest
+from vault_tool.vault.request_faults import InvalidRequest
 
 
 def test_every_field_is_true_of_the_memory(vault: Vault, root: Path, problem: str) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from vault_tool.errors import NotFound
-from vault_tool.verbs.contracts.faults import InvalidRequest, pointer
+from vault_tool.vault.request_faults import InvalidRequest, pointer
 from vault_tool.verbs.contracts.schemas import OPERATIONS, require_shape, schema, schemas
 
 _TEXT = {"type": "string"}

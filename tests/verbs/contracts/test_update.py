@@ -9,7 +9,7 @@ import pytest
 
 from tests.verbs.looking import assert_committed, subjects, untouched
 from vault_tool import Vault
-from vault_tool.verbs.contracts.faults import InvalidRequest
+from vault_tool.vault.request_faults import InvalidRequest
 
 FALSE: dict[str, Any] = {"target": 0.0, "confidence": 0.3, "rationale": "Renamed.", "evidence_refs": ["commit:9f3c1e2"]}
 HELPED: dict[str, Any] = {"target": 1.0, "confidence": 0.4, "rationale": "It helped."}

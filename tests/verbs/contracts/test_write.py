@@ -11,7 +11,7 @@ from tests.git_repos import git
 from tests.verbs.looking import assert_committed, codes, identity, in_commit, subjects, text, untouched
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.contracts.faults import InvalidRequest
+from vault_tool.vault.request_faults import InvalidRequest
 
 SAID = "The migration failed because the column exists already."
 

@@ -13,7 +13,7 @@ from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.parameters import require_moment
-from vault_tool.verbs.contracts.faults import InvalidRequest
+from vault_tool.vault.request_faults import InvalidRequest
 from vault_tool.verbs.recall.recall import Bundle
 
 ASKS: Mapping[str, Callable[..., set[str]]] = {

@@ -8,7 +8,7 @@ import pytest
 
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.recall.query import Recalled
+from vault_tool.vault.retrieval.query import Recalled
 from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git

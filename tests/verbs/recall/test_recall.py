@@ -17,9 +17,9 @@ from tests.verbs.looking import fails, note
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.get import EYES_FIRST
-from vault_tool.verbs.recall.engine import Query, RecallAnswer, gather
-from vault_tool.verbs.recall.query import ProfileName
+from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.retrieval.engine import Query, RecallAnswer, gather
+from vault_tool.vault.retrieval.query import ProfileName
 from vault_tool.verbs.recall.recall import SUPPORTING, Bundle, SubjectView
 
 pytestmark = pytest.mark.without_git

@@ -11,7 +11,7 @@ from tests.verbs.looking import fails, found, identity, note, untouched
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
-from vault_tool.verbs.get import EYES_FIRST
+from vault_tool.vault.answers import EYES_FIRST
 
 pytestmark = pytest.mark.without_git
 

@@ -8,8 +8,8 @@ import pytest
 
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.verbs.recall.filters import Filters
-from vault_tool.verbs.recall.query import Fate, Query
+from vault_tool.vault.retrieval.filters import Filters
+from vault_tool.vault.retrieval.query import Fate, Query
 from vault_tool.verbs.recall.recall import Bundle
 
 pytestmark = pytest.mark.without_git

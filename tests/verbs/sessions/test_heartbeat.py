@@ -21,9 +21,9 @@ from tests.bounds import CAMPAIGN
 from tests.faults.killer import runs_wanted
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query
 
 TOPICS = st.sampled_from(["idle connections of redis", "naming subjects and tagging"])
 TEXTS = [

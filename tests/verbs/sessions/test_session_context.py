@@ -9,8 +9,8 @@ import pytest
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
+from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.seen import note_seen
-from vault_tool.verbs.get import EYES_FIRST
 
 pytestmark = pytest.mark.without_git
 

@@ -21,6 +21,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
@@ -41,7 +42,6 @@ from vault_tool.verbs.consolidation.passes import (
     written_in,
     written_packets,
 )
-from vault_tool.verbs.get import EYES_FIRST, body_of
 
 # So many packets of a kind an answer lists: in a large vault a pass may have a thousand.
 LISTED = 20

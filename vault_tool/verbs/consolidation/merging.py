@@ -22,13 +22,12 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line, unwrap_link
 from vault_tool.vault import resolve, review_policy
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.open_intersections import SubjectLine, line_of
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, unusual
-from vault_tool.verbs.get import EYES_FIRST, body_of
-from vault_tool.verbs.remember import provenance
 from vault_tool.verbs.understandings import inherited
 
 # The type of a merge's entry in the day's log: with its hyphen no memory can have it.
@@ -297,7 +296,7 @@ def _draft(vault: Context, kept: Entry, content: str, summary: str) -> Understan
     return Understanding(
         id=new_id(), type="structural", body=body_text(content), title=f"{kept.title}: structure",
         summary=one_line(summary, SUMMARY), subjects=(kept.title,), generation=vault.index.catalog.generation(),
-        created=vault.now(), **provenance(vault),
+        created=vault.now(), **vault.who.provenance(),
     )  # fmt: skip
 
 

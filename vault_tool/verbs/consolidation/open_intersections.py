@@ -11,11 +11,11 @@ from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import confidence_of
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
-from vault_tool.verbs.get import EYES_FIRST, body_of
 
 # From so many shared memories an intersection counts as large.
 LARGE = 3

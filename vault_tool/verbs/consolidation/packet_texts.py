@@ -18,6 +18,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
@@ -32,7 +33,6 @@ from vault_tool.verbs.consolidation.passes import (
     written_in,
     written_packets,
 )
-from vault_tool.verbs.get import EYES_FIRST, body_of
 
 # How long a packet's texts are at most, where nobody says otherwise.
 PACKET_TOKENS = 4000

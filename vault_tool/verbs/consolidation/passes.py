@@ -16,9 +16,9 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.verbs.get import body_of
-from vault_tool.verbs.recall.weighing import beliefs
+from vault_tool.vault.retrieval.weighing import beliefs
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2

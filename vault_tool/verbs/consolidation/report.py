@@ -15,13 +15,13 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import normal_name
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.consolidating import pending_plans
 from vault_tool.verbs.consolidation.open_intersections import Brief, brief
 from vault_tool.verbs.consolidation.passes import PacketPlan, passes
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
-from vault_tool.verbs.get import EYES_FIRST, body_of
 
 # From so many shared observations without a relationship understanding a pair is asked about.
 DENSE = 3

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from vault_tool.index.relations import Region
 from vault_tool.vault.context import Context
+from vault_tool.vault.retrieval.vector_scores import waiting
 from vault_tool.vault.vector_upkeep import catch_up_briefly
-from vault_tool.verbs.recall.vector_scores import waiting
 
 # What an answer says that has no similarity in it.
 NO_EMBEDDINGS = "no embeddings: similarity is left out"

@@ -7,7 +7,7 @@ from typing import Any
 
 from vault_tool.util.json_text import read_given
 from vault_tool.vault.context import Context
-from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault
+from vault_tool.vault.request_faults import InvalidRequest, RequestFault
 from vault_tool.verbs.contracts.op import OpAnswer, outcome, refusal
 
 # Most bytes of one request.

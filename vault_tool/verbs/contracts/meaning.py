@@ -14,7 +14,7 @@ from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, global_root
 from vault_tool.vault.parameters import require_moment
-from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
+from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 
 NEEDS_PROBLEM = ("solution", "failed_tactic")
 

@@ -10,7 +10,7 @@ from typing import Any
 from vault_tool.errors import Exit, VaultError
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
-from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault
+from vault_tool.vault.request_faults import InvalidRequest, RequestFault
 from vault_tool.verbs.contracts.read import answered
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.contracts.update import updated

@@ -8,13 +8,13 @@ from typing import Any
 
 from vault_tool.model.details import Details
 from vault_tool.vault import seen
+from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import moved_among
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
-from vault_tool.verbs.get import EYES_FIRST
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.recall.recall import SUPPORTING, count_use
 
 _LIMIT = 20

@@ -12,7 +12,7 @@ from vault_tool.errors import NotFound
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
-from vault_tool.verbs.contracts.faults import InvalidRequest, RequestFault, pointer
+from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 
 if TYPE_CHECKING:
     import jsonschema

@@ -11,15 +11,14 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.vault import resolve, review_policy
+from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
+from vault_tool.vault.new_observation import NewObservation, draft_of, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.verbs import repeats
+from vault_tool.vault.similar import Similar, near
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
 from vault_tool.verbs.judging import mark_signal
-from vault_tool.verbs.remember import NewObservation, draft_of, provenance, remarks_on, tag
-from vault_tool.verbs.similar import Similar, near
 
 # Below this confidence a memory waits for a person's review.
 SURE_ENOUGH = 0.5
@@ -219,7 +218,7 @@ def _edges(home: Context, identity: str, title: str, draft: Observation, memory:
     return [
         Edge(
             id=new_id(), type=RELATED, from_id=identity, from_title=title, to_id=other.id, to_title=other.title,
-            body=draft.rationale, created=draft.created, **provenance(home),
+            body=draft.rationale, created=draft.created, **home.who.provenance(),
         )
         for other in resolve.find_all(home, named, resolve.MEMORIES)
     ]  # fmt: skip

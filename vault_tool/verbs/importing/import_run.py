@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from vault_tool.errors import Busy, GitError, NotFound, StorageError, UsageError
-from vault_tool.files import frontmatter, git, tombstones, writer
+from vault_tool.errors import Busy, GitError, NotFound, Refused, StorageError, UsageError
+from vault_tool.files import frontmatter, git, layout, tombstones, writer
+from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.parse import record as record_in
+from vault_tool.files.reader import Reader
 from vault_tool.importing.copy_paths import CopyPaths
 from vault_tool.importing.notes import FROM, SOURCE_HASH, Made, own_id, untouched
 from vault_tool.model.ids import derived_id
@@ -22,10 +24,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import content_hash, slug
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress
+from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.importing.copies import Copy, ImportedCopies
 from vault_tool.verbs.importing.import_log import ImportLog
-from vault_tool.verbs.remember import tag
 
 # The most files of one commit.
 BATCH = 1000
@@ -83,6 +85,32 @@ class _Tally:
     problems: list[Problem] = field(default_factory=list)
     saved: list[Saved] = field(default_factory=list)
     subjects: dict[str, None] = field(default_factory=dict)
+
+
+def source_folder(vault: Context, source: str | Path, *, in_place: bool = False) -> Path:
+    """The resolved folder to import from; UsageError where it cannot be meant."""
+    folder = Path(source).expanduser().resolve()
+    if not folder.is_dir():
+        raise NotFound(f"there is no folder {source}", "name the folder that holds the notes")
+    notes = vault.root / layout.VAULT
+    if in_place and not folder.is_relative_to(notes):
+        raise UsageError(f"{source} is not below {notes}", "leave --in-place out, and its notes are copied")
+    if not in_place and folder.is_relative_to(notes):
+        raise UsageError(f"{source} is in the vault already", "say --in-place to make records of its pages where they are")
+    if not in_place and notes.is_relative_to(folder):
+        advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say --in-place"
+        raise UsageError(f"{source} holds the vault itself", advice)
+    if vault.around is not None and folder.is_relative_to(vault.around) and not folder.is_relative_to(vault.root):
+        raise UsageError(f"{source} is served where it is", "there is nothing to import: `vt recall` finds its notes")
+    if _is_the_tools_own(vault, folder):
+        raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
+    return folder
+
+
+def _is_the_tools_own(vault: Context, folder: Path) -> bool:
+    """Whether it lies beside `vault/` in what is local, derived, hidden, or for notes to start from."""
+    below = folder.relative_to(vault.root).parts if folder.is_relative_to(vault.root) else ()
+    return bool(below) and below[0] != layout.VAULT and (below[0].startswith(("_", ".")) or below[0] == layout.TEMPLATES)
 
 
 class Intake:
@@ -241,6 +269,25 @@ class Intake:
     def count(self, what: str, by: int = 1) -> None:
         """Add to one of the report's numbers."""
         self.tally.counts[what] += by
+
+    def placed(self, found: ForeignFile, target: str, ignored: set[str]) -> str:
+        """Where a file goes; empty, and named, where it cannot go anywhere."""
+        if not target:
+            self.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
+            return ""
+        if target in ignored:
+            self.skip(found.path, "git-ignored", f"git is told to ignore {target}", "`git check-ignore -v` says by which rule")
+            return ""
+        return target
+
+    def bytes_of(self, reader: Reader, found: ForeignFile) -> bytes | None:
+        """The bytes of a foreign file; None, and named, where it cannot be read."""
+        try:
+            return reader.read(found.path, found.size)
+        except (OSError, Refused) as fault:
+            reason = fault.message if isinstance(fault, Refused) else (fault.strerror or "it cannot be read").lower()
+            self.skip(found.path, "unreadable", reason, "check its permissions")
+            return None
 
     def skip(self, path: str, reason: str, message: str, hint: str = "") -> None:
         """Name a file that is not taken in."""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
-from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.errors import Refused, UsageError
 from vault_tool.files import foreign, layout
 from vault_tool.files.foreign import ForeignFile
 from vault_tool.files.frontmatter import read
@@ -18,12 +17,11 @@ from vault_tool.importing.copy_paths import CopyPaths, is_note
 from vault_tool.importing.notes import ImportOptions, Made, made
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.types import RecordClass, is_type_name
-from vault_tool.util.clock import stamp
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_no_slip
-from vault_tool.verbs.importing.import_run import Imported, Intake
+from vault_tool.verbs.importing.import_run import Imported, Intake, source_folder
 
 
 def import_markdown(
@@ -75,32 +73,6 @@ def import_markdown(
     return intake.report(str(folder), target, listing.passed_over, [found.path for found in others])
 
 
-def source_folder(vault: Context, source: str | Path, *, in_place: bool = False) -> Path:
-    """The resolved folder to import from; UsageError where it cannot be meant."""
-    folder = Path(source).expanduser().resolve()
-    if not folder.is_dir():
-        raise NotFound(f"there is no folder {source}", "name the folder that holds the notes")
-    notes = vault.root / layout.VAULT
-    if in_place and not folder.is_relative_to(notes):
-        raise UsageError(f"{source} is not below {notes}", "leave --in-place out, and its notes are copied")
-    if not in_place and folder.is_relative_to(notes):
-        raise UsageError(f"{source} is in the vault already", "say --in-place to make records of its pages where they are")
-    if not in_place and notes.is_relative_to(folder):
-        advice = f"name the folders of notes in it, or move them below {layout.VAULT}/ and say --in-place"
-        raise UsageError(f"{source} holds the vault itself", advice)
-    if vault.around is not None and folder.is_relative_to(vault.around) and not folder.is_relative_to(vault.root):
-        raise UsageError(f"{source} is served where it is", "there is nothing to import: `vt recall` finds its notes")
-    if _is_the_tools_own(vault, folder):
-        raise UsageError(f"{source} is a folder of the tool's own", "name a folder of notes")
-    return folder
-
-
-def _is_the_tools_own(vault: Context, folder: Path) -> bool:
-    """Whether it lies beside `vault/` in what is local, derived, hidden, or for notes to start from."""
-    below = folder.relative_to(vault.root).parts if folder.is_relative_to(vault.root) else ()
-    return bool(below) and below[0] != layout.VAULT and (below[0].startswith(("_", ".")) or below[0] == layout.TEMPLATES)
-
-
 def _still_there(folder: Path, listing: foreign.Listing) -> Callable[[str], bool]:
     """Whether a note is in the folder, taken in or not; in a folder that could not be looked into all still are."""
     found = {one.path for one in listing.files}
@@ -147,8 +119,8 @@ class _Copying:
 
     def take(self, op: Operation, found: ForeignFile) -> None:
         """Plan one note."""
-        target = placed(self.intake, found, self.targets[found.path], self.ignored)
-        data = bytes_of(self.intake, self.reader, found) if target else None
+        target = self.intake.placed(found, self.targets[found.path], self.ignored)
+        data = self.intake.bytes_of(self.reader, found) if target else None
         if data is None:
             return
         asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
@@ -158,7 +130,7 @@ class _Copying:
         def convert(identity: str, dated: str) -> Made:
             return made(found.path, data, asked, types, identity=identity, label=label, fallback=dated)
 
-        self.intake.note(op, found.path, data, target, written_at(found), convert)
+        self.intake.note(op, found.path, data, target, found.written_at, convert)
 
 
 class _Adoption:
@@ -173,7 +145,7 @@ class _Adoption:
     def take(self, op: Operation, found: ForeignFile) -> None:
         """Plan one page; a record is left as it is."""
         path = f"{self.below}/{found.path}"
-        data = bytes_of(self.intake, self.reader, found)
+        data = self.intake.bytes_of(self.reader, found)
         if data is None:
             return
         if layout.file_kind(path) is not layout.FileKind.NOTE or is_record(data):
@@ -181,7 +153,7 @@ class _Adoption:
             return
         asked = replace(self.asked, subjects=self.intake.subjects(op, self.asked.subjects))
         types = self.intake.vault.settings.types
-        result = made(found.path, data, asked, types, identity=new_id(), fallback=written_at(found))
+        result = made(found.path, data, asked, types, identity=new_id(), fallback=found.written_at)
         self.intake.tally.problems.extend(result.problems)
         if result.data is None or not result.identity:
             self.intake.tally.skipped[result.skipped or result.problems[0].code] += 1
@@ -199,39 +171,13 @@ def is_record(data: bytes) -> bool:
     return isinstance(identity, str) and canonical(identity) is not None and isinstance(kind, str) and is_type_name(kind)
 
 
-def placed(intake: Intake, found: ForeignFile, target: str, ignored: set[str]) -> str:
-    """Where a file goes; empty, and named, where it cannot go anywhere."""
-    if not target:
-        intake.skip(found.path, "odd-name", "no file of a vault can be called so", "rename it")
-        return ""
-    if target in ignored:
-        intake.skip(found.path, "git-ignored", f"git is told to ignore {target}", "`git check-ignore -v` says by which rule")
-        return ""
-    return target
-
-
-def bytes_of(intake: Intake, reader: Reader, found: ForeignFile) -> bytes | None:
-    """The bytes of a foreign file; None, and named, where it cannot be read."""
-    try:
-        return reader.read(found.path, found.size)
-    except (OSError, Refused) as fault:
-        reason = fault.message if isinstance(fault, Refused) else (fault.strerror or "it cannot be read").lower()
-        intake.skip(found.path, "unreadable", reason, "check its permissions")
-        return None
-
-
-def written_at(found: ForeignFile) -> str:
-    """When a foreign file was last written."""
-    return stamp(datetime.fromtimestamp(found.mtime_ns / 1e9, UTC))
-
-
 def _copied(intake: Intake, reader: Reader, places: CopyPaths, others: Sequence[ForeignFile]) -> list[ForeignFile]:
     targets = {found.path: places.of(found.path) for found in others}
     ignored = intake.ignored(list(targets.values()))
 
     def take(op: Operation, found: ForeignFile) -> None:
-        target = placed(intake, found, targets[found.path], ignored)
-        data = bytes_of(intake, reader, found) if target else None
+        target = intake.placed(found, targets[found.path], ignored)
+        data = intake.bytes_of(reader, found) if target else None
         if data is not None:
             intake.attachment(op, found.path, data, target)
 

@@ -31,8 +31,7 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.text import body_hash, content_hash, normal_name
 from vault_tool.vault.context import Context, Progress
 from vault_tool.vault.operation import Operation
-from vault_tool.verbs.importing.import_run import Imported, Intake
-from vault_tool.verbs.importing.markdown_folder import bytes_of, placed, source_folder, written_at
+from vault_tool.verbs.importing.import_run import Imported, Intake, source_folder
 
 _FOLDERS = ("graph", "vault", "episodes")
 
@@ -94,7 +93,7 @@ class _Taking:
 
     def memory(self, op: Operation, found: ForeignFile) -> None:
         """Plan one memory, or one edge file."""
-        data = bytes_of(self.intake, self.reader, found)
+        data = self.intake.bytes_of(self.reader, found)
         if data is None:
             return
         registry = self.intake.vault.settings.types
@@ -117,8 +116,8 @@ class _Taking:
             target = place(replace(draft, **_titled(draft, head.title)), {}, lambda _: False)
             self._learn(data, identity, head.title, draft)
             self.moved[found.path] = target
-        target = target or placed(self.intake, found, self.places.of(found.path), set())
-        self.intake.note(op, found.path, data, target, written_at(found), convert)
+        target = target or self.intake.placed(found, self.places.of(found.path), set())
+        self.intake.note(op, found.path, data, target, found.written_at, convert)
 
     def missing_edges(self) -> list[SourceLink]:
         """The relations that no edge file tells, each once, whose both ends are here or in the vault."""
@@ -150,7 +149,7 @@ class _Taking:
     def unnamed_projects(self, files: Sequence[ForeignFile]) -> Iterator[str]:
         """The projects that its REFLECTION.md counted by, where neither the settings nor a subject name them here."""
         page = next((found for found in files if found.path == layout.REFLECTION_FILE), None)
-        data = bytes_of(self.intake, self.reader, page) if page else None
+        data = self.intake.bytes_of(self.reader, page) if page else None
         vault = self.intake.vault
         subjects = vault.index.catalog.of_class(RecordClass.SUBJECT)
         known = {normal_name(name) for name in vault.settings.projects}
@@ -162,7 +161,7 @@ class _Taking:
 
     def log(self, op: Operation, found: ForeignFile) -> None:
         """Plan a day's log: a file of its own beside the vault's own ones, made longer when its source is."""
-        data = bytes_of(self.intake, self.reader, found)
+        data = self.intake.bytes_of(self.reader, found)
         if data is None:
             return
         target = layout.episode_path(cognitive.episode_day(found.path), f"{layout.IMPORTED_LOG[1:]}{self.intake.name}")
@@ -278,7 +277,7 @@ class _Taking:
 
     def _state(self, files: Sequence[ForeignFile]) -> SourceState:
         path = next((found for found in files if found.path == layout.STATE_FILE), None)
-        data = bytes_of(self.intake, self.reader, path) if path else None
+        data = self.intake.bytes_of(self.reader, path) if path else None
         if data is None:
             return SourceState()
         try:

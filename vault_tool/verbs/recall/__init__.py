@@ -1,1 +1,1 @@
-"""A question, answered: the engine of recall and the verbs that ask it."""
+"""Verbs that answer questions: `recall`, `search`, `search_observations` and `snapshot`."""

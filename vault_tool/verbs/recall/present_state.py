@@ -13,11 +13,10 @@ from vault_tool.files import git
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of
 from vault_tool.vault.context import Context, Freshness, Progress
-from vault_tool.vault.headline import Headline, headline_of
+from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.standing import Weighed
-from vault_tool.verbs.core_understandings import core_kinds
-from vault_tool.verbs.get import EYES_FIRST, body_of
 
 # Changes whenever the same notes and signals would come to another snapshot.
 PROJECTION_VERSION = 1

@@ -18,13 +18,13 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
-from vault_tool.verbs.get import EYES_FIRST, body_of
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Fate, ProfileName, Query, RecallAnswer, Recalled
-from vault_tool.verbs.recall.weighing import beliefs
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
+from vault_tool.vault.retrieval.weighing import beliefs
 
 if TYPE_CHECKING:
     from vault_tool.vault import screening

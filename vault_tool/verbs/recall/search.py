@@ -19,20 +19,20 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.headline import headline_of, origin_of
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.get import EYES_FIRST, PAGE
-from vault_tool.verbs.recall.filters import Filters, unknown
-from vault_tool.verbs.recall.query import Query, Recalled
+from vault_tool.vault.retrieval.filters import Filters, unknown
+from vault_tool.vault.retrieval.query import Query, Recalled
+from vault_tool.verbs.get import PAGE
 
 if TYPE_CHECKING:
     import difflib
 
-    from vault_tool.verbs.recall import engine
+    from vault_tool.vault.retrieval import engine
 else:
-    engine = deferred("vault_tool.verbs.recall.engine")  # 15 ms, where meanings are compared
+    engine = deferred("vault_tool.vault.retrieval.engine")  # 15 ms, where meanings are compared
     difflib = deferred("difflib")  # 5 ms
 
 MODES = ("auto", "text")

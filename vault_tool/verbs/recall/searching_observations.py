@@ -13,12 +13,12 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
 from vault_tool.vault.standing import confidence_of
 from vault_tool.vault.vector_upkeep import catch_up_briefly
-from vault_tool.verbs.get import EYES_FIRST, body_of
-from vault_tool.verbs.recall.vector_scores import stand_in, waiting
 
 MODES = ("text", "embedding")
 

@@ -11,12 +11,12 @@ from typing import Any
 from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.vault import seen
+from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, listed
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.get import EYES_FIRST
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query, Recalled
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query, Recalled
 
 COMPACTION_NOTE = (
     "DISPOSABLE: This entire response is ephemeral. All content is retrievable on demand from the memory database. "

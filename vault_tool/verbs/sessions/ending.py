@@ -12,10 +12,10 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
+from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Saved
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.get import EYES_FIRST
 from vault_tool.verbs.judging import Marked, judged, mark_questionable, mark_useful, require_evidence
 from vault_tool.verbs.links import link
 from vault_tool.verbs.remember import remember

@@ -11,11 +11,11 @@ from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve, seen
+from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.core_understandings import CoreKind, core_kinds
+from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
-from vault_tool.verbs.core_understandings import CoreKind, core_kinds
-from vault_tool.verbs.core_understandings import warnings as kept_warnings
-from vault_tool.verbs.get import EYES_FIRST
 
 SOUL_NOTE = (
     "CRITICAL: This content establishes the fundamental character and values for this session. "

@@ -18,9 +18,9 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import log_of
-from vault_tool.verbs.get import body_of
 
 LONGEST_TEXT = 2000
 _TRIES = ("solution", "failed_tactic")

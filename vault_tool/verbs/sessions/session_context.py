@@ -11,10 +11,9 @@ from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.vault import seen
+from vault_tool.vault.answers import EYES_FIRST, Headline, headline_of
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.headline import Headline, headline_of
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.get import EYES_FIRST
 
 JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
 

@@ -9,7 +9,7 @@ import sys
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import UTC, timedelta
+from datetime import UTC
 from typing import Any, Literal
 
 from vault_tool.errors import UsageError
@@ -18,16 +18,17 @@ from vault_tool.files.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
+from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import apply_turns
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
-from vault_tool.verbs.get import EYES_FIRST
+from vault_tool.vault.turn_recall import Beat, recollect
 from vault_tool.verbs.turns import candidates as extracted
 from vault_tool.verbs.turns import logged
+from vault_tool.verbs.turns.backstop import oldest_skipped_day
 from vault_tool.verbs.turns.gate import Gate, judged
 from vault_tool.verbs.turns.linking import link_beats
-from vault_tool.verbs.turns.turn_recall import Beat, recollect
 
 Writes = Literal["child", "later"]
 
@@ -173,11 +174,6 @@ def drain(vault: Context, *, link: bool = True) -> Drained:
         linked=linked,
         waiting=queue.count(),
     )
-
-
-def oldest_skipped_day(vault: Context) -> str:
-    """The first day of which skipped turns are kept."""
-    return (vault.clock.now() - timedelta(days=vault.settings.skipped_turns_days)).astimezone(UTC).date().isoformat()
 
 
 def _identity(session: str, user: str, world: str, turn: str, text: str, taken: Sequence[Mapping[str, Any]]) -> str:

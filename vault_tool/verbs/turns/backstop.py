@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, timedelta
 
 from vault_tool.errors import Ambiguous, UsageError
 from vault_tool.files.turns import SkippedTurn, Turns, TurnSource
@@ -12,7 +13,6 @@ from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.turns.accept import oldest_skipped_day
 
 # So many reasons to look again make a turn worth it.
 ENOUGH = 2
@@ -67,6 +67,11 @@ def backstop(
     mine = (one for one in turns if all(not value or getattr(one, name) == value for name, value in wanted.items()))
     found = [_missed(one, why) for one in mine if len(why := tuple(signs(one.text))) >= ENOUGH + _asks(one.text)]
     return Backstop(results=tuple(found[:limit]), kept=len(turns), dropped=dropped)
+
+
+def oldest_skipped_day(vault: Context) -> str:
+    """The first day of which skipped turns are kept."""
+    return (vault.clock.now() - timedelta(days=vault.settings.skipped_turns_days)).astimezone(UTC).date().isoformat()
 
 
 def _theirs(vault: Context, kept: Turns) -> Iterator[SkippedTurn]:

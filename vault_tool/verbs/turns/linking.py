@@ -17,8 +17,8 @@ from vault_tool.vault.beats import THREAD
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.standing import confidence_of
+from vault_tool.vault.turn_recall import beat_order
 from vault_tool.verbs.turns.candidates import LOCATION
-from vault_tool.verbs.turns.turn_recall import beat_order
 
 # The types that the pass links.
 BEATS = ("relationship_beat", "world_discovery", "thread")

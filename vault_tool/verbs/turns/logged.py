@@ -24,9 +24,9 @@ from vault_tool.vault.beats import beat_id
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit, require_moment
 from vault_tool.vault.seen import UNKEPT
+from vault_tool.vault.turn_recall import Recollection
 from vault_tool.verbs.turns.gate import Gate, Mode, Risk, judged
 from vault_tool.verbs.turns.replaying import Replay, replayed
-from vault_tool.verbs.turns.turn_recall import Recollection
 
 Became = Literal["written", "queued", "held", "refused", "forgotten", "folded", "skipped", "gone"]
 

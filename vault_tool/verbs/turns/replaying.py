@@ -13,10 +13,10 @@ from vault_tool.files.turn_log import LoggedTurn
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query, Recalled
-from vault_tool.verbs.recall.weighing import beliefs
-from vault_tool.verbs.turns.turn_recall import Beat, recollect
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query, Recalled
+from vault_tool.vault.retrieval.weighing import beliefs
+from vault_tool.vault.turn_recall import Beat, recollect
 
 Change = Literal["same", "came", "gone", "moved"]
 

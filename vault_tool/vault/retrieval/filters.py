@@ -13,7 +13,7 @@ from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
-from vault_tool.verbs.recall.query import Query
+from vault_tool.vault.retrieval.query import Query
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 

@@ -1,16 +1,24 @@
-"""What every answer says first of a memory."""
+"""What every answer says of a memory: its headline, its body, and that it is a hypothesis."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypedDict
 
+from vault_tool.errors import NotFound, VaultError
+from vault_tool.files import frontmatter, git, reader
 from vault_tool.index.relations import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
+from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of
+
+EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,3 +76,38 @@ def origin_of(vault: Context, entry: Entry) -> str:
         return entry.origin
     oldest = vault.index.catalog.oldest_tagged(names_of(entry))
     return oldest.origin if oldest else entry.origin
+
+
+def body_of(vault: Context, entry: Entry) -> str:
+    """The body of a memory as its file has it, or as HEAD has it where the file cannot be read now, or is gone."""
+    with reader.Reader(vault.root) as files:
+        return _body(vault, entry, files)
+
+
+def bodies_of(vault: Context, entries: Iterable[Entry]) -> dict[str, str]:
+    """The bodies of several memories by path, each as `body_of` gives it; those that are to be had nowhere are left out."""
+    found: dict[str, str] = {}
+    # Side by side in the order of their paths, so that each folder is opened once.
+    with reader.Reader(vault.root) as files:
+        for entry in sorted(entries, key=attrgetter("path")):
+            with suppress(VaultError):
+                found[entry.path] = _body(vault, entry, files)
+    return found
+
+
+def _body(vault: Context, entry: Entry, files: reader.Reader) -> str:
+    data = None
+    with suppress(FileNotFoundError):
+        data = files.read(entry.path, entry.size) if not entry.stale else _read_below_its_head(entry, files)
+    if data is None and vault.repo is not None:
+        data = git.show(vault.repo, "HEAD", entry.path)
+    if data is None:
+        raise NotFound(f"the file {entry.path} is gone", "put it back, or `vt reindex --confirm` if it is meant to be gone")
+    return frontmatter.read_body(data).strip("\r\n")
+
+
+def _read_below_its_head(entry: Entry, files: reader.Reader) -> bytes | None:
+    """A note of which only the head cannot be read, where its text is what is served."""
+    data = files.read(entry.path)
+    same = body_hash(frontmatter.read_body(data)) == entry.body_hash
+    return data if same else None

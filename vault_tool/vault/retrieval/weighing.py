@@ -17,10 +17,10 @@ from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
 from vault_tool.vault.context import Context
+from vault_tool.vault.retrieval.chaining import Link
+from vault_tool.vault.retrieval.query import Query
+from vault_tool.vault.retrieval.retrievers import Pool
 from vault_tool.vault.standing import confidence_of, is_protected
-from vault_tool.verbs.recall.chaining import Link
-from vault_tool.verbs.recall.query import Query
-from vault_tool.verbs.recall.retrievers import Pool
 
 _PREFERENCE = "preference"
 

@@ -21,10 +21,10 @@ from vault_tool.recall.question import SELF, Question, asks_of, telling_words, w
 from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
-from vault_tool.verbs.recall import vector_scores
-from vault_tool.verbs.recall.filters import MEMORIES, Filters
-from vault_tool.verbs.recall.query import Query
-from vault_tool.verbs.recall.vector_scores import VectorScores
+from vault_tool.vault.retrieval import vector_scores
+from vault_tool.vault.retrieval.filters import MEMORIES, Filters
+from vault_tool.vault.retrieval.query import Query
+from vault_tool.vault.retrieval.vector_scores import VectorScores
 
 Scope = Literal["repo", "global"]
 

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Freshness
-from vault_tool.vault.headline import Headline
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
-from vault_tool.verbs.get import EYES_FIRST
 
 ProfileName = Literal["targeted", "ambient", "core"]
 # What a result is to the answer: found for itself, or come along with another (`of`) by one of the chains.

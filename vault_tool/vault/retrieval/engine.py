@@ -15,18 +15,18 @@ from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import one_line
+from vault_tool.vault.answers import bodies_of, headline_of
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.headline import headline_of
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
-from vault_tool.verbs.get import FAILED_TACTIC, bodies_of, solved_since
-from vault_tool.verbs.recall import chaining, retrievers, weighing
-from vault_tool.verbs.recall.chaining import Link
-from vault_tool.verbs.recall.filters import unknown
-from vault_tool.verbs.recall.query import Fate, Part, Query, RecallAnswer, Recalled
-from vault_tool.verbs.recall.retrievers import Pool, Scope
-from vault_tool.verbs.recall.vector_scores import reasons
-from vault_tool.verbs.recall.weighing import Ranked, threshold
+from vault_tool.vault.retrieval import chaining, retrievers, weighing
+from vault_tool.vault.retrieval.chaining import Link
+from vault_tool.vault.retrieval.filters import unknown
+from vault_tool.vault.retrieval.query import Fate, Part, Query, RecallAnswer, Recalled
+from vault_tool.vault.retrieval.retrievers import Pool, Scope
+from vault_tool.vault.retrieval.vector_scores import reasons
+from vault_tool.vault.retrieval.weighing import Ranked, threshold
+from vault_tool.vault.standing import FAILED_TACTIC
 
 __all__ = ["Query", "RecallAnswer", "Recalled", "gather"]
 
@@ -79,7 +79,7 @@ def _answered(
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
     if not asked.why_not:
         return results, lacks, None
-    from vault_tool.verbs.recall.fates import fate  # few ask it
+    from vault_tool.vault.retrieval.fates import fate  # few ask it
 
     return results, lacks, fate(asked.why_not, pools, ranked, fitting, results, read, asked, weights)
 
@@ -243,7 +243,7 @@ def _within(
     for pool in pools:
         entries = [each.one.entry for each, _ in chosen if each.pool is pool]
         newest.update(_changes_of(pool, entries, newest))
-        solved.update(solved_since(pool.vault, entries))
+        solved.update(pool.vault.standings.solved_since(entries))
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
     made = [
         _recalled(each, bodies[each.one.key], folded, newest.get(each.one.key), solved.get(each.one.entry.id), asked)

@@ -16,11 +16,11 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line, tokens
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.verbs.get import body_of
-from vault_tool.verbs.recall.engine import gather
-from vault_tool.verbs.recall.query import Query, RecallAnswer
-from vault_tool.verbs.recall.weighing import beliefs
+from vault_tool.vault.retrieval.engine import gather
+from vault_tool.vault.retrieval.query import Query, RecallAnswer
+from vault_tool.vault.retrieval.weighing import beliefs
 
 _PAGE = 64
 

@@ -14,9 +14,9 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
-from vault_tool.verbs.recall import retrievers
-from vault_tool.verbs.recall.query import Part, Query
-from vault_tool.verbs.recall.retrievers import Pool
+from vault_tool.vault.retrieval import retrievers
+from vault_tool.vault.retrieval.query import Part, Query
+from vault_tool.vault.retrieval.retrievers import Pool
 
 _CHANGES = ("change_targets",)
 _SOLVED = ("problem",)

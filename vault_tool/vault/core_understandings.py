@@ -16,8 +16,8 @@ from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.vault import resolve
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.verbs.get import body_of
 
 # Where `init` and `new` put them: anywhere else a file counts while its head says what it is.
 _USUAL = f"{VAULT}/understandings/*.md"

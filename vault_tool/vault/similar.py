@@ -13,8 +13,8 @@ from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash
+from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.verbs.get import body_of
 
 # From this share of common words on a memory counts as nearly the same.
 NEAR = 0.5

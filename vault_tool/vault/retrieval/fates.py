@@ -12,10 +12,10 @@ from vault_tool.recall import select
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.question import Question
 from vault_tool.recall.weights import Weights
-from vault_tool.verbs.get import body_of
-from vault_tool.verbs.recall.query import Fate, Query, Recalled, Stage
-from vault_tool.verbs.recall.retrievers import Pool
-from vault_tool.verbs.recall.weighing import Ranked, beliefs, threshold
+from vault_tool.vault.answers import body_of
+from vault_tool.vault.retrieval.query import Fate, Query, Recalled, Stage
+from vault_tool.vault.retrieval.retrievers import Pool
+from vault_tool.vault.retrieval.weighing import Ranked, beliefs, threshold
 
 # So far down the full text's own order a memory is looked for.
 _FAR = 2000

@@ -1,0 +1,365 @@
+"""CORE.md and REFLECTION.md as they are made from the vault, written, and made anew where git could not merge them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from functools import partial
+
+from vault_tool.belief.decay import Standing, standing
+from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
+from vault_tool.errors import GitError, Refused, VaultError
+from vault_tool.files import git, layout, reader, writer
+from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
+from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, PromptForm
+from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
+from vault_tool.generate.reflection_page import Concern, reflection_page
+from vault_tool.generate.starter import starters
+from vault_tool.importing.notes import FROM as IMPORTED_FROM
+from vault_tool.index.schema import titles_of
+from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.text import normal_name
+from vault_tool.vault import resolve, screening
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.core_understandings import core_kinds
+from vault_tool.vault.core_understandings import warnings as kept_warnings
+from vault_tool.vault.operation import Operation, Saved, put, writing
+from vault_tool.vault.standing import Weighed, memories
+
+# An import with so many unused notes is told by a map of it, and not note by note.
+MAPPED_FROM = 20
+MAP_FOLDERS = 8
+MAP_LINKED = 5
+
+# From so many observations a subject without an understanding, or one that they have overtaken, is named.
+WORTH_A_LINE = 3
+
+# The type of a reflection's entry in the day's log: with its hyphen no memory can have it.
+REFLECTION = "vault-reflection"
+
+_REFLECTION_MARK = f"- **Type:** {REFLECTION}\n".encode()
+_MERGES = re.compile(rb"^- \*\*Type:\*\* vault-merge\r?$", re.MULTILINE)
+# In the logs of a cognitive memory a merge is an entry of that type, or one whose title begins with the word.
+_IMPORTED_MERGES = re.compile(rb"^## \d\d:\d\d - merged? |^- \*\*Type:\*\* (?:vault-)?merge\r?$", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedPage(Saved):
+    """A generated page; `changed` says whether the tracked file differs from it in more than a date."""
+
+    path: str
+    text: str
+    characters: int
+    changed: bool
+    freshness: Freshness
+
+
+def make_core(vault: Context, budget: int | None = None) -> GeneratedPage:
+    """Write CORE.md in at most `budget` characters (a setting by default), and commit it if more than its date changed."""
+    return _made(vault, CORE_FILE, lambda seen: _core(vault, budget or vault.settings.core_budget, seen).text)
+
+
+def make_reflection(vault: Context) -> GeneratedPage:
+    """Write REFLECTION.md, and commit it if more than its date changed."""
+    return _made(vault, REFLECTION_FILE, lambda seen: _reflection(vault, seen, 0))
+
+
+def _made(vault: Context, path: str, text_of: Callable[[_Seen], str]) -> GeneratedPage:
+    with writing(vault, path.removesuffix(".md").lower()) as op:
+        settled = require_whole(vault, op.freshness)
+        text = text_of(_looked(vault))
+        shown = _page(vault, path, text, Saved(), op.freshness)
+        saved = settled or publish(op, [shown], path)
+    return _page(vault, path, text, saved, op.freshness, shown.changed)
+
+
+def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
+    """Make those pages anew of whose text `shows` is true; yields what is said of each that cannot be made now."""
+    makers = {CORE_FILE: make_core, REFLECTION_FILE: make_reflection}
+    for path, make in makers.items():
+        page = vault.root / path
+        text = page.read_text(encoding="utf-8", errors="replace") if page.is_file() else ""
+        if not text or not shows(text):
+            continue
+        try:
+            make(vault)
+        except VaultError as fault:
+            # What is to be off the page is done by now; that a merge keeps it from being made is no reason to call that failed.
+            yield f"{path} may still show it: {fault.message}; `vt {path.removesuffix('.md').lower()}` makes it anew"
+
+
+def core_preview(vault: Context, budget: int) -> GeneratedPage:
+    """CORE.md as a prompt is given it: ids and the memories' own words in place of links, this machine's own use counted too."""
+    freshness = vault.fresh()
+    page = _core(vault, budget, _looked(vault, live=True), PromptForm(partial(resolve.short, vault)))
+    return _page(vault, CORE_FILE, page.text, Saved(), freshness)
+
+
+def reflection_preview(vault: Context) -> GeneratedPage:
+    """REFLECTION.md as it would be now, with this machine's own use."""
+    freshness = vault.fresh()
+    return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0), Saved(), freshness)
+
+
+def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
+    """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
+    seen = _looked(vault)
+    core_text = _core(vault, vault.settings.core_budget, seen).text
+    texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
+    pages = [_page(vault, path, text, Saved(), freshness) for path, text in texts]
+    return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
+
+
+def _worth_it(vault: Context, page: GeneratedPage) -> bool:
+    """Whether REFLECTION.md would change below its header, which counts the reflections themselves."""
+    before = _tracked(vault, page.path)
+    return _below_header(before) != _below_header(page.text)
+
+
+def _below_header(text: str) -> str:
+    return "\n".join(line for line in text.split("\n") if not line.startswith("> Last updated:"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a page is made from: everything, the memories that nothing supersedes, weighed, and as of when."""
+
+    snapshot: Snapshot
+    weighed: list[Weighed]
+    moment: datetime
+    live: bool
+
+
+def _looked(vault: Context, *, live: bool = False) -> _Seen:
+    """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
+    moment = vault.clock.now() if live else _midnight(vault)
+    # These pages are in everybody's prompt: what is about one user, or was made of it, is not on them.
+    vault = vault.seen_by("")
+    snapshot = vault.index.catalog.snapshot()
+    return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
+
+
+def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) -> CorePage:
+    kinds = core_kinds(vault)
+    kept = _weighed_again(vault, seen, [entry for kind in kinds.values() for entry in kind.good])
+    solved = _solved(seen)
+    listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
+    imports, told = _import_maps(vault, listed)
+    unwritten = {starter.type: starter.body.strip() for starter in starters()}
+    newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
+    return core_page(
+        [_core_item(one, solved) for one in listed if one.entry.path not in told],
+        [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
+        budget=budget,
+        section_limit=vault.settings.core_section_limit,
+        registry=vault.settings.types,
+        as_of=seen.moment.date(),
+        active=sum(standing(one.score) is Standing.ACTIVE for one in seen.weighed),
+        total=len(seen.weighed),
+        live=seen.live,
+        warnings=kept_warnings(vault, kinds, seen.moment),
+        imports=imports,
+        form=form,
+    )
+
+
+def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> CoreText:
+    return CoreText(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
+
+
+def _solved(seen: _Seen) -> frozenset[str]:
+    """The ids of the problems that an active solution, or an edge from an active memory, says are solved."""
+    active = {one.entry.id for one in seen.weighed}
+    by_field = {one.entry.text("problem") for one in seen.weighed if one.entry.type == "solution"}
+    edges = (edge for edge in seen.snapshot.of_class(RecordClass.EDGE) if edge.type == "SOLVES")
+    return frozenset(by_field | {edge.text("to_id") for edge in edges if edge.text("from_id") in active}) - {""}
+
+
+def _import_maps(vault: Context, listed: Sequence[Weighed]) -> tuple[list[ImportMap], set[str]]:
+    """A map of each large import, and the paths of its notes that nobody used, reviewed or pinned: they are told by the map."""
+    by_import: dict[str, list[Entry]] = defaultdict(list)
+    for one in listed:
+        name, _, place = _came_from(one.entry).partition("/")
+        unused = not (one.belief.access_count or one.belief.reviewed or one.entry.pinned)
+        if place and unused and one.entry.origin == "import":
+            by_import[name].append(one.entry)
+    large = {name: entries for name, entries in sorted(by_import.items()) if len(entries) >= MAPPED_FROM}
+    maps = [_import_map(vault, name, entries) for name, entries in large.items()]
+    return maps, {entry.path for entries in large.values() for entry in entries}
+
+
+def _came_from(entry: Entry) -> str:
+    """The import and the path in it that a note came by; the folder around the vault is one more."""
+    return entry.path if layout.is_around(entry.path) else entry.text(IMPORTED_FROM)
+
+
+def _import_map(vault: Context, name: str, entries: Sequence[Entry]) -> ImportMap:
+    folders = Counter(_came_from(entry).split("/")[1] for entry in entries if _came_from(entry).count("/") > 1)
+    titles = {entry.path: titles_of(entry) for entry in entries}
+    links = vault.index.catalog.link_counts(set().union(*titles.values()))
+    counted = [(max((links.get(title, 0) for title in titles[entry.path]), default=0), entry) for entry in entries]
+    linked = sorted((pair for pair in counted if pair[0] > 1), key=lambda pair: (-pair[0], pair[1].path))
+    shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
+    name = vault.root.parent.name if name == ".." else name
+    return ImportMap(name, len(entries), shown, tuple(entry for _, entry in linked[:MAP_LINKED]))
+
+
+def _weighed_again(vault: Context, seen: _Seen, served: Sequence[Entry]) -> list[Weighed]:
+    """What is served of soul, protocol and orientation: what only an unserved one replaces was not weighed with the rest,
+    and an earlier text of its owner's neither."""
+    weighed = {(one.entry.path, one.entry.hash): one for one in seen.weighed if one.entry.type in KEPT_TYPES}
+    others = [entry for entry in served if (entry.path, entry.hash) not in weighed]
+    found = [weighed[entry.path, entry.hash] for entry in served if (entry.path, entry.hash) in weighed]
+    return [*found, *(vault.seen_by("").standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
+
+
+def _core_item(one: Weighed, solved: Set[str]) -> CoreItem:
+    belief, entry = one.belief, one.entry
+    done = entry.type == "problem" and entry.id in solved
+    return CoreItem(entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done)
+
+
+def _reflection(vault: Context, seen: _Seen, new: int) -> str:
+    """The page; `new` is 1 when it is made by a reflection that will be logged."""
+    today = seen.moment.date().isoformat()
+    beliefs = {one.entry.id: one.belief for one in seen.weighed}
+    days, merges = _reflection_days(vault)
+    current = [one.entry for one in seen.weighed if not one.entry.expired(seen.moment)]
+    return reflection_page(
+        [*current, *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
+        {identity: belief.access_count for identity, belief in beliefs.items()},
+        _concerns(seen.snapshot, seen.weighed),
+        as_of=seen.moment.date(),
+        last_reflection=today if new else max(days, default=""),
+        reflections=len(days) + new,
+        merges=merges,
+        reviewed=lambda identity: identity in beliefs and beliefs[identity].reviewed,
+        projects=_projects(vault, seen.snapshot),
+        live=seen.live,
+    )
+
+
+def _projects(vault: Context, snapshot: Snapshot) -> dict[str, str]:
+    """Tags that the settings call projects, and subjects that are some by their role, by each of their names."""
+    found = {name: name for name in vault.settings.projects}
+    for entry in snapshot.of_class(RecordClass.SUBJECT):
+        if normal_name(entry.text("role")) == "project":
+            found.update(dict.fromkeys((entry.title, *entry.texts("aliases")), entry.title))
+    return found
+
+
+def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
+    """What somebody should settle: contested, questioned, overtaken by evidence, and subjects that nobody summed up."""
+    disputes = [
+        Concern("contested", entries, "more than one is active; one that supersedes all settles it")
+        for entries in contested(current(snapshot))
+    ]
+    questions = [
+        Concern("questionable", (one.entry,), one.belief.questionable[-1].rationale) for one in weighed if one.belief.questionable
+    ]
+    return [*disputes, *questions, *_unsaid(snapshot)]
+
+
+def _unsaid(snapshot: Snapshot) -> Iterator[Concern]:
+    """Understandings that enough evidence has overtaken, and subjects with as much and no understanding."""
+    current = [entry for entry in snapshot.of_class(RecordClass.UNDERSTANDING) if snapshot.active(entry)]
+    found = coverage(
+        (Sighting(e.id, _keys(snapshot, e), e.text("created")) for e in snapshot.of_class(RecordClass.OBSERVATION)),
+        [(entry, _keys(snapshot, entry)) for entry in current],
+    )
+    late = [entry for entry in current if found.behind.get(entry.id, 0) >= WORTH_A_LINE]
+    for entry in sorted(late, key=lambda e: (-found.behind[e.id], e.path)):
+        yield Concern("stale", (entry,), f"{found.behind[entry.id]} observations came after it")
+    for key in found.uncovered():
+        count = found.subjects[key].observations
+        subject = snapshot.by_id.get(key, ())
+        if count >= WORTH_A_LINE and subject:
+            yield Concern("uncovered", subject[:1], f"{count} observations and no understanding")
+
+
+def _keys(snapshot: Snapshot, entry: Entry) -> frozenset[str]:
+    return frozenset(snapshot.subject_key(name) for name in entry.subjects)
+
+
+def _reflection_days(vault: Context) -> tuple[list[str], int]:
+    """The day of each reflection so far, and how many subjects were merged, from the logs of all writers."""
+    days: list[str] = []
+    merges = 0
+    for path in sorted(vault.index.catalog.of_kind(FileKind.EPISODE.value)):
+        data = reader.read(vault.root, path)
+        days.extend([layout.journal_date(path)] * data.count(_REFLECTION_MARK))
+        merges += _merges(path, data)
+    return days, merges
+
+
+def _merges(path: str, data: bytes) -> int:
+    """How many entries of a log tell of a merge."""
+    if layout.IMPORTED_LOG not in path:
+        return len(_MERGES.findall(data))
+    return sum(bool(_IMPORTED_MERGES.search(entry)) for entry in re.split(rb"^(?=## )", data, flags=re.MULTILINE))
+
+
+def _midnight(vault: Context) -> datetime:
+    today: date = vault.clock.now().astimezone(UTC).date()
+    return datetime.combine(today, time(), UTC)
+
+
+def resolve_page_conflicts(vault: Context) -> Saved | None:
+    """Make those generated pages anew that git could not merge, and tell git that they are settled; None when it cannot be.
+
+    That is so where something else is in conflict as well, for a page is made from notes. Call it under the write lock.
+    """
+    repo = vault.repo
+    conflicts = sorted(git.in_conflict(repo)) if repo else []
+    if repo is None or not conflicts or not {CORE_FILE, REFLECTION_FILE}.issuperset(conflicts):
+        return None
+    seen = _looked(vault)
+    pages: dict[str, bytes] = {}
+    for path in conflicts:
+        text = _core(vault, vault.settings.core_budget, seen).text if path == CORE_FILE else _reflection(vault, seen, 0)
+        pages[path] = screening.masked(text).encode("utf-8")
+        put(vault, path, pages[path])
+    git.resolve_conflicts(repo, pages, vault.settings.lock_wait)
+    said = f"the conflict in {' and '.join(conflicts)} is settled: made anew from the notes, and `git add`ed"
+    return Saved(reason="; ".join(filter(None, (said, git.obstacle(repo)))), attention=True)
+
+
+def require_whole(vault: Context, freshness: Freshness) -> Saved | None:
+    """A page of a vault that is half there must not replace one of the whole.
+
+    During a merge pages are made only to settle their own conflict: what that came to is returned.
+    """
+    require_known(freshness)
+    settled = resolve_page_conflicts(vault)
+    obstacle = git.obstacle(vault.repo) if vault.repo and not settled else None
+    if obstacle:
+        raise GitError(f"no page is written now: {obstacle}", "finish that first")
+    return settled
+
+
+def require_known(freshness: Freshness) -> None:
+    if freshness.withheld:
+        what, _, advice = freshness.withheld.partition("; ")
+        raise Refused(f"no page is written: {what}", advice)
+
+
+def _tracked(vault: Context, path: str) -> str:
+    return writer.read(vault.root, path).decode("utf-8", "replace") if (vault.root / path).exists() else ""
+
+
+def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshness, changed: bool | None = None) -> GeneratedPage:
+    text = screening.masked(text)
+    if changed is None:
+        changed = not same_but_for_date(_tracked(vault, path), text)
+    return GeneratedPage(**saved.fields(), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
+
+
+def publish(op: Operation, pages: Sequence[GeneratedPage], title: str) -> Saved:
+    for page in pages:
+        if page.changed:
+            op.page(page.path, page.text)
+    return op.carry_out(title)

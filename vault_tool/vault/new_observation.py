@@ -1,0 +1,199 @@
+"""A new observation before it is written: what it is to say, and the subjects that it is tagged with, made by naming them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from vault_tool.errors import UsageError
+from vault_tool.files.render import body_text
+from vault_tool.index.relations import names_of
+from vault_tool.model.ids import derived_id, is_derived, new_id
+from vault_tool.model.records import Observation, Subject
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass, is_type_name
+from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+from vault_tool.vault.evidence_state import pinned_to_head
+from vault_tool.vault.operation import Operation
+from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
+
+# What the head of a subject holds that was made by naming it in a memory.
+_MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
+
+# The type of what nobody gave one.
+GENERAL = "general"
+
+# Past this many subjects a warning is due: n subjects are n(n-1)/2 claims.
+MANY_SUBJECTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class NewObservation:
+    """What an observation is to say, as its writer gave it: ids may be prefixes, titles or links, and nothing is checked yet.
+
+    `kind` is the observation's type; `importance` and `confidence` are in 0..1; `observed_at` and `expires` are times;
+    `new_type` lets a type be new here although it is nearly called like another.
+    """
+
+    content: str
+    kind: str | None = None
+    title: str = ""
+    tags: Sequence[str] = ()
+    importance: float | None = None
+    confidence: float | None = None
+    related_to: Sequence[str] = ()
+    problem: str = ""
+    failure_mode: str = ""
+    change_targets: Sequence[str] = ()
+    evidence: Sequence[str] = ()
+    rationale: str = ""
+    observed_at: str | None = None
+    expires: str | None = None
+    turn: str = ""
+    steps: Sequence[str] = ()
+    preconditions: Sequence[str] = ()
+    postconditions: Sequence[str] = ()
+    mood: str = ""
+    pinned: bool = False
+    new_type: bool = False
+
+    def require_sound(self) -> None:
+        """Raise UsageError for what no vault would take."""
+        if not self.content.strip():
+            raise UsageError("there is nothing to remember: the content is empty", "give the text as the first argument")
+        if self.kind is not None and not is_type_name(self.kind):
+            raise UsageError(f"`{one_line(self.kind, 40)}` cannot be a type", "a type is a word of letters, digits and _")
+        require_units(importance=self.importance, confidence=self.confidence)
+
+
+def draft_of(vault: Context, new: NewObservation) -> Observation:
+    """An observation that is not written yet and has no subjects; raises UsageError and NotFound for what cannot be one."""
+    new.require_sound()
+    return Observation(
+        id=new_id(), type=_observation_type(vault, GENERAL if new.kind is None else new.kind, new.new_type),
+        body=body_text(new.content), title=one_line(new.title) or first_sentence(new.content), tags=_clean(new.tags),
+        importance=new.importance, confidence=new.confidence, generation=vault.index.catalog.generation(), created=vault.now(),
+        observed=_moment("observed_at", new.observed_at), expires=_moment("expires", new.expires),
+        related_to=_ids(vault, new.related_to, (RecordClass.UNDERSTANDING,)), problem=resolve.problem(vault, new.problem),
+        failure_mode=new.failure_mode, change_targets=_ids(vault, new.change_targets, None),
+        evidence=pinned_to_head(vault, new.evidence), rationale=one_line(new.rationale), steps=tuple(new.steps),
+        preconditions=tuple(new.preconditions), postconditions=tuple(new.postconditions), mood=require_mood(new.mood),
+        pinned=new.pinned, turn=new.turn, **vault.who.provenance(),
+    )  # fmt: skip
+
+
+def _observation_type(vault: Context, kind: str, new: bool) -> str:
+    types = vault.settings.types
+    if not types.spec(kind).known and types.spec(kind.lower()).known:
+        kind = kind.lower()
+    record_class = types.spec(kind).record_class
+    if record_class is not RecordClass.OBSERVATION:
+        verb = {
+            RecordClass.UNDERSTANDING: "create-understanding",
+            RecordClass.EDGE: "link",
+            RecordClass.SUBJECT: "create-subjects",
+        }
+        raise UsageError(f"`{kind}` is the type of an {record_class}", f"use `vt {verb.get(record_class, 'new ' + kind)}`")
+    if not new:
+        require_no_slip(types, kind, vault.index.catalog.types)
+    return kind
+
+
+def _moment(name: str, text: str | None) -> str | None:
+    if text is None:
+        return None
+    moment = parse_time(text)
+    if moment is None:
+        raise UsageError(f"{name} `{one_line(text, 40)}` is not a time", "write it like 2026-11-20T10:00:00+00:00")
+    return stamp(moment)
+
+
+def _clean(texts: Sequence[str]) -> tuple[str, ...]:
+    given = [texts] if isinstance(texts, str) else texts
+    return tuple(dict.fromkeys(text for text in map(one_line, given) if text))
+
+
+def _ids(vault: Context, named: Sequence[str], classes: tuple[RecordClass, ...] | None) -> tuple[str, ...]:
+    return tuple(entry.id for entry in resolve.find_all(vault, named, classes))
+
+
+def remarks_on(vault: Context, record: Observation) -> list[str]:
+    """What a careful reader would say of a new observation; none of it stops the write."""
+    remarks = []
+    count = len(record.subjects)
+    if count > MANY_SUBJECTS:
+        remarks.append(
+            f"{count} subjects are {count * (count - 1) // 2} claims of a relation: tag what it is about, not what it touches"
+        )
+    if record.type in ("solution", "failed_tactic") and not record.problem:
+        remarks.append(f"a {record.type} without a problem: name it with --problem ID, so that it is found from there")
+    if record.type == "change" and not record.change_targets:
+        remarks.append("a change without targets: name what it changes with --changes ID")
+    for old in record.related_to:
+        if heads := vault.superseded_by(old):
+            newer = ", ".join(resolve.short(vault, head) for head in heads)
+            remarks.append(f"it is evidence for {resolve.short(vault, old)}, which is superseded by {newer}: name that instead")
+    return [*remarks, *unknown_type(vault.settings.types, record.type)]
+
+
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """The subjects of a new memory: names as their files have them, those minted for it, and near misses of these."""
+
+    names: tuple[str, ...]
+    created: tuple[str, ...]
+    similar: dict[str, list[str]]
+
+
+def tag(op: Operation, names: Sequence[str]) -> Tagging:
+    """The subjects called `names`, with those that do not exist planned in `op`."""
+    vault, whole = op.vault, op.vault.with_withheld()
+    found: dict[str, str] = {}
+    created: list[str] = []
+    for named in [names] if isinstance(names, str) else names:
+        name = unwrap_link(named)
+        clean, normal = one_line(name), normal_name(name)
+        if not normal:
+            raise UsageError("a subject's name is empty", "give each --subject a name")
+        if normal in found:
+            continue
+        # A subject belongs to the vault: one of that name there is for all, whoever may see what is tagged with it.
+        existing, minted = resolve.subject(whole, clean), op.minted(normal)
+        found[normal] = minted or (existing.text("name") if existing else clean)
+        if existing is None and minted is None:
+            op.create(subject_named(whole, clean))
+            created.append(clean)
+    similar = {name: near for name in created if (near := resolve.similar_subjects(vault, name, created))}
+    return Tagging(tuple(dict.fromkeys(found.values())), tuple(created), similar)
+
+
+def subject_named(vault: Context, name: str) -> Subject:
+    """A subject of which no more than its name is known: the same bytes on every clone, so that two of them merge.
+
+    Its id is made of the vault's and the name's normal form, and its head says neither when nor by whom it was made. Only where
+    that id is a renamed subject's is it a random one.
+    """
+    identity = derived_id(resolve.workspace_id(vault), f"subject/{normal_name(name)}")
+    taken = bool(vault.index.catalog.get(identity))
+    return Subject(id=new_id() if taken else identity, type="subject", name=name)
+
+
+def emptied_by(vault: Context, deleted: Sequence[Entry]) -> Iterator[Entry]:
+    """The subjects that were made by naming them in a memory, and that nothing but what is deleted names."""
+    going = {entry.path for entry in deleted}
+    catalog = vault.whole_index.catalog
+    for normal in dict.fromkeys(normal_name(name) for entry in deleted for name in entry.subjects):
+        for subject in catalog.subject_named(normal):
+            names = names_of(subject)
+            naming = [*catalog.tagged([names]), *catalog.linking(names), *(one for _, one in catalog.pointing_at(subject.id))]
+            if _bare(subject) and going.issuperset(one.path for one in naming):
+                yield subject
+
+
+def _bare(subject: Entry) -> bool:
+    """Whether nobody said anything of a subject: a memory's writing made it (its id is derived), and it is as that left it."""
+    untouched = subject.head.keys() <= _MINTED and not subject.body_hash
+    return untouched and is_derived(subject.id) and not subject.pulled
