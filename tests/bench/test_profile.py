@@ -11,10 +11,10 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 87,
-    "recall": 86,
-    "search": 78,
+    "recall": 83,
+    "search": 74,
     "get": 53,
-    "bring-to-mind": 72,
+    "bring-to-mind": 69,
     "consolidate": 85,
     "mark-useful": 65,
     "create-understanding": 79,

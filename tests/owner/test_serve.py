@@ -7,6 +7,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -73,12 +74,18 @@ def _owner(root: Path) -> Owner:
     return found
 
 
+def _opened(server: Serving) -> Iterator[str]:
+    """What the serving process has open, files and sockets."""
+    for one in Path(f"/proc/{server.process.pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # it may close one meanwhile
+            yield os.readlink(one)  # noqa: PTH115  (not all are paths)
+
+
 def _indexes_open(server: Serving) -> list[str]:
     """The files of the vault that the serving process has open or mapped."""
-    process = Path(f"/proc/{server.process.pid}")
-    opened = [os.readlink(one) for one in (process / "fd").iterdir()]  # noqa: PTH115  (not all are paths)
-    mapped = [line.split()[-1] for line in (process / "maps").read_text().splitlines()]
-    return [one for one in (*opened, *mapped) if one.startswith(f"{server.root}/")]
+    maps = Path(f"/proc/{server.process.pid}/maps").read_text().splitlines()
+    mapped = [line.split()[-1] for line in maps]
+    return [one for one in (*_opened(server), *mapped) if one.startswith(f"{server.root}/")]
 
 
 def _talk(server: Serving, act: Callable[[Client], Any], era: str = "auto") -> Any:
@@ -290,8 +297,7 @@ def _days(root: Path) -> str:
 def _connections(server: Serving) -> list[str]:
     """The sockets of the serving process that are no network's: its connections to the owner."""
     inodes = {one.split()[6] for one in Path("/proc/net/unix").read_text().splitlines()[1:]}
-    opened = [os.readlink(one) for one in Path(f"/proc/{server.process.pid}/fd").iterdir()]  # noqa: PTH115  (it is no path)
-    return [one for one in opened if one.startswith("socket:") and one[8:-1] in inodes]
+    return [one for one in _opened(server) if one.startswith("socket:") and one[8:-1] in inodes]
 
 
 def _waits_for_the_lock(root: Path) -> bool:

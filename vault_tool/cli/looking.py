@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from vault_tool.belief.fold import Belief
-from vault_tool.belief.steps import Reached
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
@@ -16,8 +15,11 @@ from vault_tool.cli.saved import consent_table, short_ids
 from vault_tool.errors import Exit
 from vault_tool.model.signals import REFUSALS
 from vault_tool.util.text import counted, one_line
-from vault_tool.vault.memory_timeline import Timeline
 from vault_tool.verbs import get as verb
+
+if TYPE_CHECKING:
+    from vault_tool.belief.steps import Reached
+    from vault_tool.vault.memory_timeline import Timeline
 
 _REASON = 200
 

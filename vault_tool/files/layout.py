@@ -12,6 +12,7 @@ from vault_tool.util.text import one_line
 
 VAULT = "vault"
 CACHE = "_cache"
+VECTORS = "vectors"  # in the cache
 LOCAL = "_local"
 TEMPLATES = "templates"
 INDEX_FILE = "_index.json"

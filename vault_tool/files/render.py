@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from vault_tool.files import frontmatter
+from vault_tool.files.frontmatter.head_writer import render_head
 from vault_tool.model.records import Record
 
 
@@ -16,7 +16,7 @@ def render(record: Record, subjects: Sequence[str] | None = None) -> bytes:
     head = record.head()
     if subjects is not None and head.get("subjects"):
         head["subjects"] = list(subjects)
-    return (frontmatter.render_head(list(head.items())) + body_text(record.body)).encode("utf-8")
+    return (render_head(list(head.items())) + body_text(record.body)).encode("utf-8")
 
 
 def body_text(body: str) -> str:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 else:
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
+# What a file of the vault is, beside what journals are: a note with a record, any other text, and what nothing is made of.
+RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
+NOTES = frozenset({RECORD, PAGE, UNREADABLE})
+
 T = TypeVar("T")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import stat
 import time
@@ -13,13 +12,19 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.reader import fingerprint
 from vault_tool.util import atomic
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    import shutil
+else:
+    shutil = deferred("shutil")  # 2 ms, where something spoilt goes
 
 _SEAL_BYTES = 512
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
@@ -345,6 +345,18 @@ class Context:
         return Vectors(
             self.root, lambda: self.whole_index, self.settings, self.repo, self.clock, chosen, self._embedder_of, store
         )
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether there is any vector, or somebody to make one; where not, nothing need be loaded to find that out."""
+        embeds = self.machine.provider != "none" and self.embedder.embedder is not None
+        return embeds or (self.root / layout.CACHE / layout.VECTORS).is_dir()
+
+    @contextmanager
+    def consistent_read(self) -> Iterator[None]:
+        """Take the indexes, once they were looked at, for what they are until the end: an answer is made of one state."""
+        with self.index.consistent_read(), self.vectors.consistent_read() if self.has_vectors else nullcontext():
+            yield
 
     def _embedder_of(self, name: str) -> Embedder | None:
         """The embedder whose vectors are called `name`, unless texts would leave this machine for it."""

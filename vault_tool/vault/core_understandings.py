@@ -11,7 +11,8 @@ from vault_tool.errors import GitError
 from vault_tool.files import frontmatter, tombstones
 from vault_tool.files.layout import VAULT
 from vault_tool.index.authorship import brought_to, owners_texts
-from vault_tool.index.refresh.reading import UNREADABLE, Seen, understand
+from vault_tool.index.catalog import UNREADABLE
+from vault_tool.index.refresh.reading import Seen, understand
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass

@@ -33,9 +33,6 @@ from vault_tool.vault.generated_pages import make_anew
 from vault_tool.vault.new_observation import emptied_by
 from vault_tool.vault.operation import Operation, Saved
 
-# The folder of the sets of vectors, in the cache.
-VECTORS = "vectors"
-
 # A text shorter than this may stand anywhere by chance, so only whole titles are looked for by it.
 _TELLING = 12
 
@@ -389,7 +386,7 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
     """
     vault.index.refresh(full=True, confirm=True)
     cache = vault.root / layout.CACHE
-    if (cache / VECTORS).is_dir():
+    if (cache / layout.VECTORS).is_dir():
         from vault_tool.index.vectors.maintenance import erase  # loads numpy, and few vaults that forget have vectors
 
         erase(cache, traces.paths, vault.settings.lock_wait)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief
-from vault_tool.belief.posterior import Posterior, truth_posterior, utility_posterior
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import Page
@@ -21,23 +20,24 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, PAGE, Headline, body_of, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import EvidenceCheck, evidence_moved, evidence_of
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
-from vault_tool.vault.memory_timeline import Timeline, timeline_of
 from vault_tool.vault.standing import confidence_of
 
 if TYPE_CHECKING:
+    from vault_tool.belief import posterior as bayes
+    from vault_tool.belief.posterior import Posterior
     from vault_tool.model import consent
     from vault_tool.model.consent import ConsentRecord
-    from vault_tool.vault import screening
+    from vault_tool.vault import memory_timeline, screening
+    from vault_tool.vault.memory_timeline import Timeline
 else:
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
-
-# The kind of a file that is no record.
-PAGE = "page"
+    bayes = deferred("vault_tool.belief.posterior")  # 1 ms, where the whole belief is asked for
+    memory_timeline = deferred("vault_tool.vault.memory_timeline")  # 4 ms, where it is asked for
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ def show(
         freshness=freshness,
         belief=judged if belief else None,
         posterior=_posterior(vault, entry, judged) if belief else None,
-        timeline=timeline_of(vault, entry, judged) if timeline else None,
+        timeline=memory_timeline.timeline_of(vault, entry, judged) if timeline else None,
         source=_source(vault, entry.path) if source else None,
     )
 
@@ -233,9 +233,9 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
 def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Posterior]:
     """What a Bayesian would make of the same signals, beside the bounded steps."""
     signals = vault.index.catalog.signals(entry.id)
-    truth = truth_posterior(signals, confidence_of(entry))
-    local = {f"utility for {problem}": utility_posterior(signals, problem) for problem in judged.by_problem}
-    return {"truth": truth, "utility": utility_posterior(signals), **local}
+    truth = bayes.truth_posterior(signals, confidence_of(entry))
+    local = {f"utility for {problem}": bayes.utility_posterior(signals, problem) for problem in judged.by_problem}
+    return {"truth": truth, "utility": bayes.utility_posterior(signals), **local}
 
 
 def relations_of(vault: Context, entry: Entry) -> Iterator[Relation]:

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from vault_tool.files.layout import AROUND, VAULT
-from vault_tool.index.catalog import Catalog, Known
-from vault_tool.index.refresh.reading import NOTES, UNREADABLE
+from vault_tool.index.catalog import NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem, Severity
 
 _BELOW = (f"{VAULT}/", AROUND)

@@ -15,8 +15,8 @@ from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import VAULT, FileKind, file_kind
 from vault_tool.files.parse import parse
 from vault_tool.files.watcher_presence import WATCH_FILE, Watch
+from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.refresh.diff import head_signature
-from vault_tool.index.refresh.reading import UNREADABLE
 from vault_tool.index.vault_index import Refresh
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened

@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.embedder import Embedder
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
 from vault_tool.index.embedding.onnx import GET_IT, Local, folder_in, present
-from vault_tool.index.embedding.openai import KEY_HINT, OpenAI
 from vault_tool.machine import Machine, is_loopback
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index.embedding import openai
+else:
+    openai = deferred("vault_tool.index.embedding.openai")  # 2 ms, for who chose it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ def choose(machine: Machine, models: Path) -> Choice:
         return _at_hand(machine, folder_in(models))
     chosen = f"{machine.sources.get('provider', 'you')} says {machine.provider}"
     embedder = named(machine, machine.provider, models)
-    return Choice(embedder, machine.provider, chosen, lacks=_lacking(embedder))
+    return Choice(embedder, machine.provider, chosen, lacks=_lacking(machine.provider, embedder))
 
 
 def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
@@ -51,15 +57,15 @@ def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
         case "ollama":
             return Ollama(machine.ollama_host, machine.model)
         case "openai":
-            return OpenAI(machine.openai_key, machine.openai_url, machine.model)
+            return openai.OpenAI(machine.openai_key, machine.openai_url, machine.model)
         case "local":
             return Local(folder_in(models))
     return None
 
 
-def _lacking(embedder: Embedder | None) -> str:
-    if isinstance(embedder, OpenAI) and not embedder.has_key:
-        return f"there is no key for OpenAI: {KEY_HINT}"
+def _lacking(provider: str, embedder: Embedder | None) -> str:
+    if provider == "openai" and isinstance(embedder, openai.OpenAI) and not embedder.has_key:
+        return f"there is no key for OpenAI: {openai.KEY_HINT}"
     if isinstance(embedder, Local) and not present(embedder.folder):
         return f"the local model is not in {embedder.folder}: {GET_IT}"
     return ""

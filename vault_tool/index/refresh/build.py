@@ -17,12 +17,13 @@ from vault_tool.files import git, tombstones
 from vault_tool.files.disk_changes import trusted_stat
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.authorship import HistoryDelta
+from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.database import failure
 from vault_tool.index.fulltext.index_format import Builder
 from vault_tool.index.refresh.attribution import Attribution
 from vault_tool.index.refresh.diff import Progress, digest_of_faults
 from vault_tool.index.refresh.ingest import Bulk
-from vault_tool.index.refresh.reading import UNREADABLE, Seen, Vanished, ignored_around, passed_over, see, with_head, without
+from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.gc_paused import no_collection

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
@@ -14,9 +15,15 @@ from vault_tool.files import git
 from vault_tool.files.disk_changes import is_bulk_loss, trusted_stat
 from vault_tool.files.layout import CONFIG_FILE, is_around
 from vault_tool.files.reader import Reader, Stat, present
-from vault_tool.index.catalog import Catalog, Known
-from vault_tool.index.refresh.reading import FORGOTTEN, NOTES, UNREADABLE, Seen, Vanished, ignored_around, passed_over, see
+from vault_tool.index.catalog import FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index.refresh import reading
+    from vault_tool.index.refresh.reading import Seen
+else:
+    reading = deferred("vault_tool.index.refresh.reading")  # 3 ms, where a file changed
 
 # Called with how many files are done and how many there are; a few times a second at most.
 Progress = Callable[[int, int], None]
@@ -111,15 +118,15 @@ def read(
     seen: list[Seen] = []
     touched: dict[str, Stat] = {}
     vanished = 0
-    left_out = ignored_around(root, suspects)
+    left_out = reading.ignored_around(root, suspects)
     with Reader(root) as reader:
         for path, stat in suspects.items():
             if path in left_out:
-                seen.append(passed_over(path, stat))
+                seen.append(reading.passed_over(path, stat))
                 continue
             try:
-                one = see(reader, path, stat, config.types, None if path in again else known.get(path))
-            except Vanished:
+                one = reading.see(reader, path, stat, config.types, None if path in again else known.get(path))
+            except reading.Vanished:
                 vanished += 1
                 continue
             if one is None:

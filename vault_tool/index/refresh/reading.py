@@ -21,7 +21,7 @@ from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.importing import forms
-from vault_tool.index.catalog import Known, Page
+from vault_tool.index.catalog import FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
 from vault_tool.index.fulltext.documents import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, Severity, error, warning
@@ -38,10 +38,8 @@ else:
     notes = deferred("vault_tool.importing.notes")  # 10 ms, and only a folder of somebody else's notes needs these
     titles = deferred("vault_tool.importing.titles")  # as above
 
-RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
 _EPISODES = f"{VAULT}/episodes/"
 
-NOTES = frozenset({RECORD, PAGE, UNREADABLE})
 EVIDENCE = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
 

@@ -20,10 +20,7 @@ from vault_tool.index import authorship
 from vault_tool.index.authorship import HistoryDelta, Owners
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh import diff
-from vault_tool.index.refresh.attribution import attribution
 from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
-from vault_tool.index.refresh.ingest import IndexDifference, apply
-from vault_tool.index.refresh.reading import Seen, with_head, without
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.model.types import RecordClass
@@ -31,8 +28,13 @@ from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
-    from vault_tool.index.refresh import build
+    from vault_tool.index.refresh import attribution, build, ingest, reading
+    from vault_tool.index.refresh.reading import Seen
 else:
+    # 4 ms together, where a file changed
+    attribution = deferred("vault_tool.index.refresh.attribution")
+    ingest = deferred("vault_tool.index.refresh.ingest")
+    reading = deferred("vault_tool.index.refresh.reading")
     build = deferred("vault_tool.index.refresh.build")  # 10 ms, with the full-text library
 
 _ATTEMPTS = 5
@@ -214,7 +216,7 @@ class Refresher:
             stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
             said["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
-            apply(catalog, IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
+            ingest.apply(catalog, ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
         return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
 
     def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Collection[str]) -> set[str]:
@@ -239,9 +241,9 @@ class Refresher:
         self, catalog: Catalog, history: HistoryDelta, seen: Sequence[Seen], head: str, forgotten: Collection[str]
     ) -> tuple[Seen, ...]:
         """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
-        shown = without(with_head(seen, self._repo, head, self._config.types), forgotten)
+        shown = reading.without(reading.with_head(seen, self._repo, head, self._config.types), forgotten)
         paths = [one.path for one in seen]
-        return tuple(attribution(self._repo, catalog, history, paths, self._clock.now(), head).of(shown))
+        return tuple(attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head).of(shown))
 
     def _as_they_are_now(
         self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
@@ -311,6 +313,6 @@ class Refresher:
             stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
             if seen or gone or stats or times:
                 stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
-                apply(catalog, IndexDifference(seen, stats, times, gone))
+                ingest.apply(catalog, ingest.IndexDifference(seen, stats, times, gone))
         finally:
             catalog.close()

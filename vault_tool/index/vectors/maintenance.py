@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE
+from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE, VECTORS
 from vault_tool.index.export import ExportedFile
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.vectors import sets
@@ -73,9 +73,7 @@ def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict
         "dimensions": vectors.dimensions,
         "updated": updated,
         "calibration": {name: partition.background for name, partition in partitions.items()},
-        "files": {
-            name: f"{CACHE}/{sets.FOLDER}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()
-        },
+        "files": {name: f"{CACHE}/{VECTORS}/{vectors.folder.name}/{partition.file}" for name, partition in partitions.items()},
         "count": len(entries),
         "entries": entries,
     }

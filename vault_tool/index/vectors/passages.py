@@ -11,10 +11,10 @@ from pathlib import Path
 from vault_tool.config import Config
 from vault_tool.files import git, reader
 from vault_tool.files.reader import Reader
-from vault_tool.index.catalog import Catalog
+from vault_tool.index.catalog import UNREADABLE, Catalog
 from vault_tool.index.embedding.chunking import passages
 from vault_tool.index.refresh.diff import head_now
-from vault_tool.index.refresh.reading import UNREADABLE, Seen, Vanished, see, with_head
+from vault_tool.index.refresh.reading import Seen, Vanished, see, with_head
 from vault_tool.index.schema import titles_of
 from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors.rows import KEY_BYTES, LATER

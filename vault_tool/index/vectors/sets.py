@@ -9,13 +9,12 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.files.layout import VECTORS
 from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.seals import make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.vector_set import VectorSet, size_of
 from vault_tool.util.text import slug
-
-FOLDER = "vectors"
 
 # The embedder of a name that was used before, where it may be asked.
 Other = Callable[[str], Embedder | None]
@@ -136,13 +135,13 @@ class Sets:
 
 def folder_of(cache: Path, model: str, dimensions: int) -> Path:
     """Where the vectors of one model are kept."""
-    return cache / FOLDER / f"{_stem(model)}-{dimensions}"
+    return cache / VECTORS / f"{_stem(model)}-{dimensions}"
 
 
 def folders(cache: Path, model: str | None = None) -> list[tuple[Path, str, int]]:
     """The sets that there are, of all models or of one: folder, model and dimensions, the last written first."""
     found: list[tuple[float, Path, str, int]] = []
-    for folder in (cache / FOLDER).glob("*-*" if model is None else f"{_stem(model)}-*"):
+    for folder in (cache / VECTORS).glob("*-*" if model is None else f"{_stem(model)}-*"):
         headers = map(rows.header, sorted(folder.glob(f"rows-{rows.VERSION}-*.vec")))
         said = next((said for said in headers if said is not None and said.version == rows.VERSION), None)
         if said is not None and folder == folder_of(cache, said.model, said.dimensions):
@@ -161,7 +160,7 @@ def _last_written(folder: Path) -> float:
 
 def stamp(cache: Path) -> tuple[tuple[str, float], ...]:
     """What changes when anybody makes, fills or removes a set."""
-    return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / FOLDER).glob("*-*")))
+    return tuple(sorted((folder.name, _last_written(folder)) for folder in (cache / VECTORS).glob("*-*")))
 
 
 def bytes_of(folder: Path) -> int:

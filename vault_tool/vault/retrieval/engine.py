@@ -56,7 +56,7 @@ def gather(vault: Context, asked: Query, weights: Weights | None = None, *, fres
     if not asked.query.strip():
         return RecallAnswer(query=asked.query, results=(), freshness=freshness, degraded=())
     # In a large process one collection takes longer than the whole answer.
-    with no_collection(), vault.index.consistent_read(), vault.vectors.consistent_read():
+    with no_collection(), vault.consistent_read():
         results, lacks, fate = _answered(scopes, read, asked, used)
     hints = () if results else tuple(unknown([place for place, _ in scopes], asked))
     return RecallAnswer(query=asked.query, results=results, freshness=freshness, degraded=lacks, warnings=hints, why_not=fate)

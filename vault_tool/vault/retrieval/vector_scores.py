@@ -147,9 +147,9 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
 
     Embeds what was written just now first, and waits for all of it `until` then, by the monotonic clock.
     """
-    vectors = vault.vectors
-    if vectors.embedder is None:
+    if not vault.has_vectors or vault.vectors.embedder is None:
         return None, ("no embeddings",)
+    vectors = vault.vectors
     try:
         behind = catch_up_briefly(vault, until)
         if not vectors.ready:
