@@ -129,7 +129,7 @@ def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problem
         if reader is None:
             typed[key] = _guess(raw)
             continue
-        if raw is None or (isinstance(raw, Plain) and raw in _NULLS):
+        if raw is None or (raw.__class__ is Plain and raw in _NULLS):
             continue
         value = reader(raw)
         if value is _WRONG:

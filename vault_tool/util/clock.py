@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00", re.ASCII)
@@ -54,6 +55,7 @@ def parse_time(text: str) -> datetime | None:
         return None
 
 
+@lru_cache(maxsize=256)  # a note says when it was written, observed and changed, and mostly means one moment
 def stamped(text: str) -> str | None:
     """`text` as `stamp` writes the moment that it names, or None."""
     if _STAMP.fullmatch(text):
