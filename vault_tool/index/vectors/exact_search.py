@@ -79,8 +79,19 @@ class PerspectiveSearch:
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
-            return _product(_readable(self.rows).some(numbers), self._query)
+            return self._without_all(np.array(numbers, np.intp))
         found: Vector = self.cosines[numbers]
+        return found
+
+    def _without_all(self, numbers: Numbers) -> Vector:
+        """The same without a product with every row; those of first passages are known where these were asked for."""
+        if "heads" not in self.__dict__ or not len(self.heads[0]):
+            return _product(_readable(self.rows).some(numbers), self._query)
+        firsts, known = self.heads
+        at = np.minimum(np.searchsorted(firsts, numbers), len(firsts) - 1)
+        found: Vector = known[at]
+        others = np.flatnonzero(firsts[at] != numbers)
+        found[others] = _product(_readable(self.rows).some(numbers[others]), self._query)
         return found
 
 
