@@ -201,7 +201,7 @@ def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float,
     said = telling & telling_words(edge.preview) if pool.filters.tells(edge) else frozenset[str]()
     if not said:
         return
-    ends = [end for name in ("from_id", "to_id") for end in pool.catalog.get(edge.text(name))]
+    ends = [end for name in ("from_id", "to_id") for end in pool.catalog.cached_by_id(edge.text(name))]
     if said <= telling_words(" ".join(f"{end.title} {end.preview}" for end in ends)):
         return
     for current in (current for end in ends for current in _current(pool, end) if pool.filters.admits(current)):
@@ -251,7 +251,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
             seen.add(identity)
             newer = replaced_by(identity)
             waiting.extend(newer)
-            heads.extend(() if newer else pool.catalog.get(identity))
+            heads.extend(() if newer else pool.catalog.cached_by_id(identity))
     return heads
 
 
@@ -306,6 +306,8 @@ def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...
 
 def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
     """Note how many notes link to each, by whatever name."""
+    if not pool.catalog.has_links():
+        return
     names = {one.key: handle_names(one.entry) for one in some}
     linked = pool.catalog.link_counts(set().union(*names.values()))
     if not linked:
