@@ -149,9 +149,12 @@ class Similarities:
         """
         if self._candidates is not None:
             return self.top(limit)
+        found = (_best_heads(self._ledger, search.view, search.perspective, *search.heads, limit) for search in self._searches)
+        if len(self._searches) == 1:
+            return next(found)
         best: dict[str, VectorHit] = {}
-        for search in self._searches:
-            for hit in _best_heads(self._ledger, search.view, search.perspective, *search.heads, limit):
+        for hits in found:
+            for hit in hits:
                 _keep(best, hit)
         return _ranked(best.values(), limit)
 
