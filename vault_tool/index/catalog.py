@@ -293,7 +293,10 @@ class Catalog(Database):
         return tuple(row[0] for row in self.rows("SELECT path FROM files WHERE kind = ? ORDER BY path", (kind,)))
 
     def stale_paths(self) -> tuple[str, ...]:
-        """The notes that are served as HEAD has them."""
+        """The notes that are served as HEAD has them, kept until the catalogue changes."""
+        return self.until_changed("stale", self._stale)
+
+    def _stale(self) -> tuple[str, ...]:
         return tuple(row[0] for row in self.rows("SELECT path FROM entries WHERE stale = 1 ORDER BY path"))
 
     def counts(self) -> Counts:
