@@ -27,6 +27,7 @@ def test_kept_entries_are_as_the_catalogue_has_them_after_anychange(tmp_path: Pa
     root = make(tmp_path / "v", 24)
     asking, other = opened(root), opened(root)
     seen: set[str] = set()
+    ids: set[str] = set()
     order = SessionOrder()
     asking.refresh()
     if often:
@@ -39,6 +40,8 @@ def test_kept_entries_are_as_the_catalogue_has_them_after_anychange(tmp_path: Pa
         seen.update(path for path, _ in catalog.rows("SELECT path, 1 FROM entries"))
         some = chance.sample(sorted(seen), chance.randrange(1, len(seen)))
         assert catalog.cached_by_paths(some) == catalog.by_paths(some)
+        ids.update(found for found, _ in catalog.rows("SELECT id, 1 FROM entries"))
+        assert all(catalog.cached_by_id(one) == catalog.get(one) for one in ids)
         assert catalog.cached_of_sessions(SESSIONS) is not None or not often
         order.drop_stale(catalog)
         fresh = SessionOrder()

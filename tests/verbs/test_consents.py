@@ -257,3 +257,18 @@ def test_a_full_rebuild_knows_it_again(vault: Vault) -> None:
         assert _recalled(other, "ferry noon") == []
         with pytest.raises(VaultError):
             other.show(made.id)
+
+
+def test_what_was_kept_in_memory_is_told_no_more_from_the_withdrawal_on(tmp_path: Path) -> None:
+    Vault.init(tmp_path / "v", name="Lab", no_git=True)
+    with Vault.open(tmp_path / "v", origin="owner", session="s") as vault:
+        one, other = (vault.remember(f"A ticket to {WORD} is in safe {number}.", ["Harbour"]) for number in (1, 2))
+        vault.consent(one.id, "withdrawn", as_user="", reason="", turn="t1")
+        kept = vault.index.catalog.cached_by_paths([one.path, other.path])
+        assert [entry.id for entry in kept.values()] == [other.id]
+        with Vault.open(tmp_path / "v", origin="owner", session="s") as beside:
+            beside.consent(other.id, "withdrawn", as_user="", reason="", turn="t2")
+        vault.whole_index.refresh()
+        catalog = vault.index.catalog
+        assert catalog.cached_by_paths([one.path, other.path]) == {}
+        assert catalog.cached_by_id(other.id) == ()

@@ -131,6 +131,12 @@ class Catalog(Database):
         """
         return self._cache.of(self, self.seq(), paths)
 
+    def cached_by_id(self, record_id: str) -> tuple[Entry, ...]:
+        """The same as `get` gives, from memory where all entries are there; as above."""
+        seq = self.seq()
+        kept = self._cache.of_id(self, seq, record_id)
+        return self.get(record_id) if kept is None else kept
+
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
         return self._cache.of_sessions(self, self.seq(), names)
@@ -183,9 +189,13 @@ class Catalog(Database):
         """The records whose weak links name one of these normalised names."""
         return self._joined(f"links j ON j.n = e.n WHERE j.normal IN ({marks(names)}) ORDER BY e.path", list(names))
 
+    def has_links(self) -> bool:
+        """Whether any record links to another by `[[...]]`."""
+        return self.until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1")))
+
     def link_counts(self, names: Collection[str]) -> dict[str, int]:
         """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
-        if not self.until_changed("linked", lambda: bool(self.rows("SELECT 1 FROM links LIMIT 1"))):
+        if not self.has_links():
             return {}
         return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
 
@@ -287,7 +297,10 @@ class Catalog(Database):
         return tuple(row[0] for row in self.rows("SELECT path FROM files WHERE kind = ? ORDER BY path", (kind,)))
 
     def stale_paths(self) -> tuple[str, ...]:
-        """The notes that are served as HEAD has them."""
+        """The notes that are served as HEAD has them, kept until the catalogue changes."""
+        return self.until_changed("stale", self._stale)
+
+    def _stale(self) -> tuple[str, ...]:
         return tuple(row[0] for row in self.rows("SELECT path FROM entries WHERE stale = 1 ORDER BY path"))
 
     def counts(self) -> Counts:

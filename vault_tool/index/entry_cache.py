@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from operator import attrgetter
 
 from vault_tool.index.database import Database
 from vault_tool.index.schema import DROPPED, ENTRY, entries_at, entry_of
@@ -28,6 +29,7 @@ class EntryCache:
         self._newest = 0
         self._entries: dict[str, Entry] = {}
         self._of_session: dict[str, set[str]] = {}
+        self._of_id: dict[str, tuple[str, ...]] = {}
         self._asked = 0
         self._whole = False
 
@@ -57,6 +59,16 @@ class EntryCache:
         # A record may have moved on to another session since it was noted here.
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
+    def of_id(self, catalog: Database, seq: str, record_id: str) -> tuple[Entry, ...] | None:
+        """Every copy of one whole id, in the order of their paths; None where not all entries are in memory."""
+        self._catch_up(catalog, seq)
+        if not self._whole:
+            return None
+        there = [self._entries[path] for path in self._of_id.get(record_id, ()) if path in self._entries]
+        # A file may have been given another id since it was noted here.
+        found = [entry for entry in there if entry.id == record_id]
+        return tuple(sorted(found, key=attrgetter("path")))
+
     def _make_room(self, paths: Collection[str], count: int) -> None:
         """Let go of what is not asked for now, where it would be too many with `count` more."""
         kept = self._entries
@@ -74,7 +86,7 @@ class EntryCache:
         # Where nothing is kept there is nothing to follow: the first question of a command must not pay for the next.
         anew = not self._entries or len(self._entries) > _MOST or (dropped and not self._whole)
         if anew or self._newest - before > _MANY:
-            self._entries, self._of_session, self._whole = {}, {}, False
+            self._entries, self._of_session, self._of_id, self._whole = {}, {}, {}, False
         else:
             if dropped:
                 self._drop(dict(catalog.rows("SELECT path, mtime_ns FROM entries")))
@@ -94,6 +106,9 @@ class EntryCache:
         self._entries.update(entries)
         if self._whole:
             for path, entry in entries.items():
+                copies = self._of_id.get(entry.id, ())
+                if path not in copies:
+                    self._of_id[entry.id] = (*copies, path)
                 if session := entry.text("session"):
                     self._of_session.setdefault(session, set()).add(path)
 

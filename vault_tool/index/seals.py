@@ -52,9 +52,13 @@ class SealedFile:
     path: Path
     seal: Path
 
-    def state(self, nonce: str | None = None, now: list[list[Any]] | None = None) -> IndexState:
-        """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, if that was taken."""
-        kept = self.read()
+    def state(
+        self, nonce: str | None = None, now: list[list[Any]] | None = None, said: dict[str, Any] | None = None
+    ) -> IndexState:
+        """Whether it can be trusted; with `nonce`, whether it is also of that build. `now` is its print, and `said` what its seal
+        says, if these were looked at.
+        """
+        kept = self.read() if said is None else said
         if kept is None or (nonce is not None and kept.get("nonce") != nonce):
             return IndexState.SPOILT
         # Written in an earlier boot without waiting for the disk: pages may be missing that no stat tells of.

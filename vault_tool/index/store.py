@@ -92,8 +92,10 @@ class Store:
         """The catalogue, when it is as we or another process left it; None when it must be built."""
         if self._held is not None:
             return self._held
-        sealed = self.sealed
-        trusted = sealed if sealed.state() is IndexState.INTACT else self._sealed_file()
+        # All builds have one seal: it says which of them it is of, and how that one was left.
+        said = self._build("").read() or {}
+        sealed = self._build(str(said.get("nonce", "")))
+        trusted = sealed if sealed.state(said=said) is IndexState.INTACT else self._sealed_file()
         if trusted is None:
             self.drop()
             return None

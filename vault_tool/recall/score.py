@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from math import exp, log2
 from typing import NamedTuple, TypeAlias
 
@@ -90,10 +91,16 @@ def recency(entry: Entry, belief: Belief, now: datetime) -> float:
 def founded(entry: Entry, belief: Belief, strong_models: Sequence[str]) -> float:
     """0..1: confidence, who concluded it, and use: what sinks less with age."""
     confidence = entry.number("confidence")
-    model = entry.text("model").casefold()
-    strong = bool(model) and any(word.casefold() in model for word in strong_models)
+    strong = _is_strong(entry.text("model"), tuple(strong_models))
     used = min(1.0, log2(1 + belief.access_count) / _OFTEN)
     return 0.5 * (_DEFAULT_CONFIDENCE if confidence is None else confidence) + 0.2 * strong + 0.3 * used
+
+
+@lru_cache(maxsize=256)
+def _is_strong(model: str, words: Sequence[str]) -> bool:
+    """Whether a model's name has one of these words, in any case; kept, for few models write all notes of a vault."""
+    name = model.casefold()
+    return any(word.casefold() in name for word in words) if name else False
 
 
 def _is_new(entry: Entry, generation: int) -> bool:

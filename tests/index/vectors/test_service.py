@@ -18,9 +18,13 @@ from tests.index.vectors.made import Words, agrees, brute_force, vectors_of
 from vault_tool.config import PERSPECTIVES
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.vectors import passages, row_map, rows
+from vault_tool.index.vectors.exact_search import PerspectiveSearch
 from vault_tool.index.vectors.hits import StoreUnavailable
+from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header
 from vault_tool.index.vectors.service import Vectors
+from vault_tool.index.vectors.vector_ledger import Partition
+from vault_tool.index.vectors.vector_set import VectorView
 
 QUESTIONS = ("amber and basalt", "what of the fjord?", "stone lasts", "quartz")
 
@@ -94,6 +98,29 @@ def test_a_mapped_file_is_read_as_before_once_its_first_passages_are_gathered(tm
     assert heads is not None
     assert (heads.vectors == vectors[::2]).all()
     assert (opened.vectors == vectors).all()
+
+
+def test_a_row_is_as_near_whoever_was_asked_before(tmp_path: Path) -> None:
+    file, count, size = tmp_path / "rows.vec", 6000, 384
+    chance = numpy.random.default_rng(3)
+    rows.create(file, Header("made up", size))
+    vectors = chance.standard_normal((count, size)).astype(numpy.float32)
+    keys = [key for n in range(count // 3) for key in passages.keys_of([f"{n} a", f"{n} b", f"{n} c"])]
+    rows.append(file, size, 0, keys, vectors)
+    opened = rows.opened(file, size, count)
+    assert opened is not None
+    view = VectorView(Partition(0, "", file.name, count, []), opened, RowMap(), None)
+    some = [0, 5999, *map(int, chance.integers(count, size=90)), 3, 3]
+    found = []
+    for _ in range(2):  # the second has first passages side by side
+        for known in (False, True):
+            search = PerspectiveSearch("general", view, vectors[7])
+            _ = known and search.heads
+            found.append(search.at(some).tolist())
+            assert search.at([]).tolist() == []
+    found.append(search.cosines[some].tolist())
+    assert found == [found[0]] * 5
+    assert found[0] == pytest.approx((vectors[some] @ vectors[7]).tolist(), abs=1e-3)
 
 
 def test_nothing_is_embedded_twice(tmp_path: Path) -> None:

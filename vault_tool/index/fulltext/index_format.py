@@ -39,12 +39,8 @@ _REBUILD_THREADS = 2 if (os.cpu_count() or 1) > 2 else 1
 
 
 class CalledNames(NamedTuple):
-    """What a file may be called, each name as the set of its words; `words` are those of all names and headings, `tagged`
-    those of the tags.
-    """
+    """What a file may be called, each name as the set of its words."""
 
-    words: frozenset[str]
-    tagged: frozenset[str]
     handles: tuple[frozenset[str], ...]
     headings: tuple[frozenset[str], ...]
     tags: tuple[frozenset[str], ...]
@@ -182,14 +178,9 @@ def called_by(text: SearchDocument, analyze: Analyzer) -> str:
     return _GROUPS.join(["\n".join(map(analyze.name, group.split("\n"))) if group else "" for group in groups])
 
 
-def names_of_groups(groups: str) -> CalledNames:
-    """What `called_by` wrote."""
-    if not groups:
-        return NAMELESS
-    handles, headings, tags = (
-        tuple(frozenset(name.split()) for name in group.split("\n") if name) for group in groups.split(_GROUPS)
+def names_with(groups: str, words: frozenset[str]) -> CalledNames:
+    """Of the names that `called_by` wrote those that have one of these words."""
+    lines = (group.split("\n") for group in groups.split(_GROUPS))
+    return CalledNames(
+        *(tuple([name for line in some if not words.isdisjoint(name := frozenset(line.split()))]) for some in lines)
     )
-    return CalledNames(frozenset().union(*handles, *headings), frozenset().union(*tags), handles, headings, tags)
-
-
-NAMELESS = CalledNames(frozenset(), frozenset(), (), (), ())

@@ -79,8 +79,19 @@ class PerspectiveSearch:
     def at(self, numbers: list[int]) -> Vector:
         """Its cosine with some rows."""
         if self._cosines is None and len(numbers) < _WORTH_ALL * len(self.rows):
-            return _product(_readable(self.rows).some(numbers), self._query)
+            return self._without_all(np.array(numbers, np.intp))
         found: Vector = self.cosines[numbers]
+        return found
+
+    def _without_all(self, numbers: Numbers) -> Vector:
+        """The same without a product with every row; those of first passages are known where these were asked for."""
+        if "heads" not in self.__dict__ or not len(self.heads[0]):
+            return _product(_readable(self.rows).some(numbers), self._query)
+        firsts, known = self.heads
+        at = np.minimum(np.searchsorted(firsts, numbers), len(firsts) - 1)
+        found: Vector = known[at]
+        others = np.flatnonzero(firsts[at] != numbers)
+        found[others] = _product(_readable(self.rows).some(numbers[others]), self._query)
         return found
 
 
@@ -138,9 +149,12 @@ class Similarities:
         """
         if self._candidates is not None:
             return self.top(limit)
+        found = (_best_heads(self._ledger, search.view, search.perspective, *search.heads, limit) for search in self._searches)
+        if len(self._searches) == 1:
+            return next(found)
         best: dict[str, VectorHit] = {}
-        for search in self._searches:
-            for hit in _best_heads(self._ledger, search.view, search.perspective, *search.heads, limit):
+        for hits in found:
+            for hit in hits:
                 _keep(best, hit)
         return _ranked(best.values(), limit)
 

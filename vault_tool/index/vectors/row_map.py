@@ -38,7 +38,8 @@ class RowMap:
     def of(self, ledger: VectorLedger, partition: int, rows: Rows, paths: Collection[str]) -> dict[str, tuple[int, ...]]:
         """The rows of several notes, -1 for a passage without a vector; nothing for a note without texts."""
         known = self._known
-        missing = [path for path in paths if path not in known]
+        found = {path: known[path] for path in paths if path in known}
+        missing = [path for path in paths if path not in known] if len(found) < len(paths) else []
         if missing:
             self._asked += 1
             if not self._whole and self._asked >= self._often and ledger.count_notes() <= _FEW:
@@ -54,7 +55,8 @@ class RowMap:
                 # Those who ask again, or where another process may have written the rows anew, are told by the rows themselves.
                 keys = ledger.joined_keys(missing)
                 self._learn(rows, {path: keys.get(path, b"") for path in missing})
-        return {path: known[path] for path in paths}
+            found = {path: known[path] for path in paths}
+        return found
 
     def headings(self) -> Mapping[int, tuple[str, ...]] | None:
         """By row the notes whose first passage it is; None where that is not in memory."""

@@ -35,8 +35,10 @@ _MAGIC = b"vault vectors\n"
 _ROW_HEAD = 32
 _SMALL_BYTES = 16 << 20
 _CHUNK_ROWS = 4096
-# With a row that is looked at the system takes in up to 64 kB around it.
+# With a row that is looked at the system takes in up to 64 kB around it: a file is let go of after so many rows, and one that
+# is no larger than what these may take in stays, for to take in the same pages again and again is a tenth of a warm answer.
 _MOST_TAKEN_IN = 1024
+_MOST_KEPT = _MOST_TAKEN_IN << 16
 _LONGEST = 1 << 16
 
 _ROOM = 17, 16
@@ -116,10 +118,10 @@ class Rows:
         return all(os.fstat(descriptor).st_size >= need for descriptor, need in self._files)
 
     def some(self, numbers: Sequence[int] | Numbers) -> Matrix:
-        """The vectors of some rows; what the system took in around them is let go of now and then."""
+        """The vectors of some rows; of a large file what the system took in around them is let go of now and then."""
         found: Matrix = self._vectors[numbers]
         self._taken_in += len(numbers)
-        if self._taken_in > _MOST_TAKEN_IN:
+        if self._taken_in > _MOST_TAKEN_IN and self._array.nbytes > _MOST_KEPT:
             self._taken_in = 0
             self.let_go()
         return found

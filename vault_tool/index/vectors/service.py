@@ -460,13 +460,10 @@ class Vectors:
 
     def _notes_missing(self, ledger: VectorLedger, embedder: Embedder | None) -> int:
         """How many notes lack a vector; for a perspective that nothing was embedded for yet, all of them."""
-        if set(self._instructions(embedder).values()) - ledger.partitions().keys():
+        wanted, partitions = set(self._instructions(embedder).values()), ledger.partitions()
+        if wanted - partitions.keys():
             return ledger.count_notes()
-        return ledger.notes_missing(self._partitions(ledger, embedder))
-
-    def _partitions(self, ledger: VectorLedger, embedder: Embedder | None) -> list[int]:
-        wanted = set(self._instructions(embedder).values())
-        return [partition.number for instruction, partition in ledger.partitions().items() if instruction in wanted]
+        return ledger.notes_missing([partition.number for said, partition in partitions.items() if said in wanted])
 
     def _export_small(self, vectors: VectorSet) -> None:
         with suppress(Busy, StorageError):

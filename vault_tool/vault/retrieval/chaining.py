@@ -123,7 +123,7 @@ def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]
     if asked.update_links:
         yield from _updates(catalog, entry, _by(pointed, _CHANGES))
         for identity in entry.texts("change_targets"):
-            for target in catalog.get(identity):
+            for target in catalog.cached_by_id(identity):
                 yield _link("related", entry, f"changed by {entry.title}"), target
     if asked.problem_links:
         yield from _around_problem(catalog, entry, pointed)
@@ -150,7 +150,9 @@ def _by(pointed: Sequence[tuple[str, Entry]], fields: Collection[str]) -> list[E
 
 def _around_problem(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]]) -> Iterator[tuple[Link, Entry]]:
     """A problem's solutions and failed tactics; a solution's or failed tactic's problem, and what else was done about it."""
-    problems = [entry] if entry.type == "problem" else list(catalog.get(entry.text("problem"))) if entry.text("problem") else []
+    problems = (
+        [entry] if entry.type == "problem" else list(catalog.cached_by_id(entry.text("problem"))) if entry.text("problem") else []
+    )
     for problem in problems:
         if problem.id != entry.id:
             yield _link("problem", entry, f"the problem of {entry.title}"), problem
@@ -168,7 +170,7 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
     """The understandings that an observation is evidence for, and the newest evidence for an understanding."""
     for field, target in references(entry):
         if field == "related_to":
-            for other in catalog.get(target):
+            for other in catalog.cached_by_id(target):
                 yield _link("related", entry, f"{entry.title} is evidence for it"), other
     for other in sorted(_by(pointed, _EVIDENCE), key=lambda other: other.by_observed, reverse=True):
         yield _link("related", entry, f"evidence for {entry.title}"), other
@@ -179,7 +181,10 @@ def changes_of(pool: Pool, identities: Collection[str]) -> dict[str, list[Entry]
     found: dict[str, list[Entry]] = {}
     for identity, pointed in _pointing_at(pool, identities).items():
         edges = [one for field, one in pointed if field == "to_id" and _TYPES_OF_LINK.get(one.type) == "update"]
-        changing = [*_by(pointed, _CHANGES), *(other for edge in edges for other in pool.catalog.get(edge.text("from_id")))]
+        changing = [
+            *_by(pointed, _CHANGES),
+            *(other for edge in edges for other in pool.catalog.cached_by_id(edge.text("from_id"))),
+        ]
         found[identity] = [one for one in changing if pool.filters.current(one)]
     return found
 
@@ -195,7 +200,7 @@ def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]],
             role in ("solution", "caution", "problem") and not asked.problem_links
         ):
             continue
-        for other in catalog.get(edge.text("from_id" if incoming else "to_id")):
+        for other in catalog.cached_by_id(edge.text("from_id" if incoming else "to_id")):
             says = (
                 f"{edge.type} {'it' if incoming else 'of'} {entry.title}" if role == "related" else f"{edge.type} {entry.title}"
             )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import doubtful
@@ -39,6 +40,13 @@ _AFTER = 0.99
 _MODE = 200
 
 
+class _Crowds(NamedTuple):
+    """What an answer must stand out from: among those that may answer, and among those that are hidden as well."""
+
+    shown: float
+    hidden: float
+
+
 def gather(vault: Context, asked: Query, weights: Weights | None = None, *, freshness: Freshness | None = None) -> RecallAnswer:
     """The memories that bear on a question, best first; `limit` bounds all of them, with what comes along.
 
@@ -70,18 +78,19 @@ def _answered(
     All that was weighed for them is let go of when this returns.
     """
     pools, unread = _searched(scopes, read, asked, weights)
-    _rank(pools, read, weights)
-    ranked = [one for pool in pools for one in _weighed(pool, asked, weights)]
+    crowds = _rank(pools, read, weights)
+    ranked = [one for pool in pools for one in _weighed(pool, crowds, asked, weights)]
     changes = _ordered(ranked, _hidden_changes(pools), asked, weights)
-    fitting = _fitting(ranked, changes, weights)
-    chosen = [(kept.of, kept.folded) for kept in select.pick(fitting, asked.limit, weights)]
+    fitting = _fitting(ranked, weights)
+    chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
     results = tuple(_within(pools, chosen, changes, asked))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
     if not asked.why_not:
         return results, lacks, None
     from vault_tool.vault.retrieval.fates import fate  # few ask it
 
-    return results, lacks, fate(asked.why_not, pools, ranked, fitting, results, read, asked, weights)
+    texts = list(_copy_texts(fitting, changes))
+    return results, lacks, fate(asked.why_not, pools, ranked, texts, results, read, asked, weights)
 
 
 def _profile(asked: Query) -> Weights:
@@ -116,8 +125,8 @@ def _lacks(pool: Pool) -> tuple[str, ...]:
     return (*pool.degraded, *(pool.meaning.lacks if pool.meaning is not None else ()))
 
 
-def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> None:
-    """Set strength, rank, match and certainty of every candidate."""
+def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> _Crowds:
+    """Set strength and rank of every candidate; returns what their match and certainty are told by."""
     everything = [one for pool in pools for one in pool.candidates.values()]
     hidden = [one for pool in pools for one in pool.bridges.values()]
     fusion.fuse([*everything, *hidden], weights)
@@ -128,13 +137,13 @@ def _rank(pools: Sequence[Pool], read: question.Question, weights: Weights) -> N
         best = chaining.strongest(list(pool.candidates.values()), _WEIGHED_LEAST)
         retrievers.count_links(pool, best)
         fusion.favour_linked(best, weights)
-    for some, among in ((everything, everything), (hidden, [*everything, *hidden])):
-        others = SAID if read.sentences else crowd(among)
-        for one in some:
-            one.match, one.certainty = match(one), certainty(one, others)
+    if read.sentences:
+        return _Crowds(SAID, SAID)
+    shown = crowd(everything)
+    return _Crowds(shown, crowd([*everything, *hidden]) if hidden else shown)
 
 
-def _weighed(pool: Pool, asked: Query, weights: Weights) -> list[Ranked]:
+def _weighed(pool: Pool, crowds: _Crowds, asked: Query, weights: Weights) -> list[Ranked]:
     """The best of one vault with what comes along, scored."""
     count = max(_WEIGHED_LEAST, _WEIGHED * asked.limit)
     best = chaining.strongest(list(pool.candidates.values()), count)
@@ -144,17 +153,29 @@ def _weighed(pool: Pool, asked: Query, weights: Weights) -> list[Ranked]:
     leads = sorted([*best[: asked.limit], *leading], key=lambda one: one.rank, reverse=True) if leading else best[: asked.limit]
     for key, link in chaining.explicit(pool, leads, asked, weights).items():
         links[key] = link
-    _raise_linked(pool, links)
     some = chaining.strongest(list(pool.candidates.values()), count + len(links))
+    # Of four in five nobody asks how well they fit: they are not weighed.
+    _fit(some, crowds.shown)
+    _raise_linked(pool, links, crowds)
     believed = weighing.weigh(pool, some, asked, weights)
     return [Ranked(one, pool, links.get(one.key), believed[one.entry.id]) for one in some if one.score >= 0]
 
 
-def _raise_linked(pool: Pool, links: dict[Key, Link]) -> None:
+def _fit(some: Iterable[Candidate], others: float) -> None:
+    """Set match and certainty."""
+    for one in some:
+        one.match, one.certainty = match(one), certainty(one, others)
+
+
+def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
     """What came along fits at least as well as its link says, whatever its own words."""
     if not links:
         return
     by_id = {one.entry.id: one for one in (*pool.bridges.values(), *pool.candidates.values())}
+    hits = [by_id[link.of] for link in links.values()]
+    _fit((pool.candidates[key] for key in links), crowds.shown)
+    _fit((hit for hit in hits if hit.key in pool.candidates), crowds.shown)
+    _fit((hit for hit in hits if hit.key not in pool.candidates), crowds.hidden)
     for key, link in links.items():
         one, hit = pool.candidates[key], by_id[link.of]
         keeps = min(1.0, link.keeps)
@@ -189,18 +210,22 @@ def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
     return [one for vault, one in hidden if not vault.standings.doubted(one.entry)]
 
 
-def _fitting(ranked: Sequence[Ranked], changes: Mapping[Key, Candidate], weights: Weights) -> list[select.CopyText[Ranked]]:
-    """All that match well enough, best first, each with what copies of it are told by."""
+def _fitting(ranked: Sequence[Ranked], weights: Weights) -> list[Ranked]:
+    """All that match well enough, best first."""
     fitting = [
         each for each in ranked if each.one.score > 0 and each.one.match >= threshold(weights.least, each.one.entry, weights)
     ]
     _solutions_first(fitting)
     fitting.sort(key=lambda each: (each.weak, -each.one.score, each.one.key))
+    return fitting
+
+
+def _copy_texts(fitting: Iterable[Ranked], changes: Mapping[Key, Candidate]) -> Iterator[select.CopyText[Ranked]]:
+    """Each with what copies of it are told by, made as it is asked for: an answer is full long before the end."""
     overtook = {key: one.key for key, one in changes.items()}
-    return [
-        select.CopyText(each, each.one.entry.preview, _source(each), (*_own(each.one.entry), overtook.get(each.one.key)))
-        for each in fitting
-    ]
+    for each in fitting:
+        own = (*_own(each.one.entry), overtook.get(each.one.key))
+        yield select.CopyText(each, each.one.entry.preview, _source(each), own)
 
 
 def _solutions_first(fitting: Sequence[Ranked]) -> None:

@@ -109,12 +109,11 @@ def search(vault: Context, scope: Scope, question: Question, asked: Query, weigh
             *_in_session(pool, asked),
         ]
     )
-    telling = telling_words(question.text)
     while True:
         words = {} if question.page else vault.index.wording(question.words, _SCORED * reach, classes, question.text)
         near = pool.meaning.top(reach) if pool.meaning else []
         paths = dict.fromkeys([*list(words)[:reach], *near, *others])
-        _take(pool, catalog.cached_by_paths(paths).values(), words, mentions, near, telling)
+        _take(pool, catalog.cached_by_paths(paths).values(), words, mentions, near, question.text)
         # Filters may refuse all of the best: what they want can stand far below.
         if not filters.narrow or len(pool.candidates) >= asked.limit or len(words) <= reach:
             break
@@ -170,10 +169,11 @@ def _mentions(pool: Pool, question: Question, classes: Collection[str], reach: i
 
 
 def _take(
-    pool: Pool, entries: Iterable[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float], near: Collection[str],
-    telling: frozenset[str],
+    pool: Pool, entries: Collection[Entry], words: Mapping[str, Wording], mentions: Mapping[str, float], near: Collection[str],
+    question: str,
 ) -> None:  # fmt: skip
     nearest, filters = frozenset(near), pool.filters
+    telling = telling_words(question) if any(entry.record_class is RecordClass.EDGE for entry in entries) else frozenset[str]()
     for entry in entries:
         if entry.record_class is RecordClass.EDGE:
             _take_ends(pool, entry, words.get(entry.path), mentions.get(entry.path, 0.0), telling)
@@ -186,7 +186,8 @@ def _take(
             if wording is not None:
                 _give(one, wording)
                 one.why += () if "words" in one.why else ("words",)
-            _raise(one, mentions.get(entry.path, 0.0))
+            if entry.path in mentions:
+                _raise(one, mentions[entry.path])
             if entry.path in nearest and "meaning" not in one.why:
                 one.why += ("meaning",)
             if current is not entry:
@@ -201,7 +202,7 @@ def _take_ends(pool: Pool, edge: Entry, wording: Wording | None, mention: float,
     said = telling & telling_words(edge.preview) if pool.filters.tells(edge) else frozenset[str]()
     if not said:
         return
-    ends = [end for name in ("from_id", "to_id") for end in pool.catalog.get(edge.text(name))]
+    ends = [end for name in ("from_id", "to_id") for end in pool.catalog.cached_by_id(edge.text(name))]
     if said <= telling_words(" ".join(f"{end.title} {end.preview}" for end in ends)):
         return
     for current in (current for end in ends for current in _current(pool, end) if pool.filters.admits(current)):
@@ -251,7 +252,7 @@ def _current(pool: Pool, entry: Entry) -> Sequence[Entry]:
             seen.add(identity)
             newer = replaced_by(identity)
             waiting.extend(newer)
-            heads.extend(() if newer else pool.catalog.get(identity))
+            heads.extend(() if newer else pool.catalog.cached_by_id(identity))
     return heads
 
 
@@ -306,6 +307,8 @@ def _ways(question: Question, names: Sequence[frozenset[str]]) -> tuple[str, ...
 
 def count_links(pool: Pool, some: Iterable[Candidate]) -> None:
     """Note how many notes link to each, by whatever name."""
+    if not pool.catalog.has_links():
+        return
     names = {one.key: handle_names(one.entry) for one in some}
     linked = pool.catalog.link_counts(set().union(*names.values()))
     if not linked:

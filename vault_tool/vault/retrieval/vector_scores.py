@@ -107,7 +107,8 @@ class VectorScores:
             mean, deviation = self._scales[stands.perspective]
             values = (self._blended(stands) - mean) / deviation
             for path, value in zip(stands.paths, values.tolist(), strict=True):
-                if path not in found or value > found[path].value:
+                known = found.get(path)
+                if known is None or value > known.value:
                     found[path] = Likeness(value, stands.perspective)
         if self._windows is None:
             return found

@@ -13,6 +13,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
 from vault_tool.recall.coverage import SourceCoverage
+from vault_tool.recall.match import match
 from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
@@ -106,5 +107,7 @@ def _likeness(vault: Context, pool: Pool, believed: Iterable[Belief], asked: Que
     problems = {problem for belief in believed for problem in belief.by_problem}
     if not problems:
         return {}
-    matches = {one.entry.id: one.match for one in pool.candidates.values()}
+    # Of those that are not weighed the fit is not known yet; nothing lowers that of the others.
+    asked_of = (one for one in pool.candidates.values() if one.entry.id in problems)
+    matches = {one.entry.id: max(one.match, match(one)) for one in asked_of}
     return {problem: 1.0 if problem == asked.problem else matches.get(problem, 0.0) for problem in problems}
