@@ -129,7 +129,8 @@ class Catalog(Database):
 
         Not for the middle of a write.
         """
-        return self._cache.of(self, self.seq(), paths)
+        seq = self.seq()  # first: where something came to be hidden since, what was kept is let go of by this very look
+        return self._cache.of(self, seq, paths)
 
     def cached_by_id(self, record_id: str) -> tuple[Entry, ...]:
         """The same as `get` gives, from memory where all entries are there; as above."""
@@ -139,7 +140,8 @@ class Catalog(Database):
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
-        return self._cache.of_sessions(self, self.seq(), names)
+        seq = self.seq()  # first, as above
+        return self._cache.of_sessions(self, seq, names)
 
     def mean_size(self) -> float:
         """How many bytes the newest memories have on average, heads included; a thousand are looked at."""
