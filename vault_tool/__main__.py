@@ -28,6 +28,8 @@ def main() -> int:
     if not ANSWERED.isdisjoint(arguments):
         # Of one answer nothing is worth a second thread in numpy, and to start it takes 30 ms.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        # Nor is it worth looking for cycles again and again in all that is loaded: a twentieth of it, for a megabyte.
+        gc.disable()
     from vault_tool.cli.main import main as command_line
 
     code = command_line()

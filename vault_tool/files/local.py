@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,10 +27,8 @@ from vault_tool.util.json_text import read_own
 
 if TYPE_CHECKING:
     import secrets
-    import uuid
 else:
     secrets = deferred("secrets")  # 10 ms
-    uuid = deferred("uuid")  # 2 ms
 
 TOKEN_LENGTH = 8
 

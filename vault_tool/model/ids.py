@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
-
-from vault_tool.util.deferred import deferred
-
-if TYPE_CHECKING:
-    import uuid
-else:
-    uuid = deferred("uuid")  # 2 ms, and who only reads makes no id
 
 SHORTEST_PREFIX = 4
 SHOWN_PREFIX = 6
