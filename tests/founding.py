@@ -18,7 +18,15 @@ def _founded(git: bool) -> Path:
         Vault.init(root, name="Lab", no_git=not git)
         if git:
             packed(root)
-    shutil.rmtree(root / "_local", ignore_errors=True)
+    return to_be_copied(root)
+
+
+def to_be_copied(root: Path) -> Path:
+    """The same vault without what belongs to this machine or is derived: a copy of that is noticed as foreign, and made anew."""
+    for name in ("_local", "_cache"):
+        shutil.rmtree(root / name, ignore_errors=True)
+    for name in ("_index.json", "_state.json"):
+        (root / name).unlink(missing_ok=True)
     return root
 
 

@@ -34,7 +34,11 @@ from vault_tool.model.problems import Severity
 from vault_tool.vault.context import Freshness
 from vault_tool.vault.operation import Saved
 
-pytestmark = pytest.mark.filterwarnings("error")
+pytestmark = [
+    pytest.mark.filterwarnings("error"),
+    # What other tests left to the collector, which may come by while one of these runs.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

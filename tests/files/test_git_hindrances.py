@@ -166,25 +166,25 @@ def test_a_branch_that_cannot_be_moved_leaves_the_index_as_it_was(tmp_path: Path
 
 def test_where_there_is_no_repository(tmp_path: Path) -> None:
     assert vault_git.find(tmp_path) is None
-    assert "is in no git repository; type: git init" in vault_git.why_absent(tmp_path)
+    assert "is in no git repository; type: git init" in vault_git.look_for(tmp_path)[1]
     assert vault_git.find(tmp_path / "missing") is None
     repo = vault_git.init(tmp_path)
     assert repo == vault_git.find(tmp_path)
-    assert vault_git.why_absent(tmp_path) == ""
+    assert vault_git.look_for(tmp_path)[1] == ""
     assert vault_git.head(repo).commit is None
 
 
 def test_a_bare_repository_is_no_place_for_a_vault(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "bare.git")
     assert vault_git.find(tmp_path / "bare.git") is None
-    assert "bare repository" in vault_git.why_absent(tmp_path / "bare.git")
+    assert "bare repository" in vault_git.look_for(tmp_path / "bare.git")[1]
 
 
 def test_without_git_there_is_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = found(make_empty_repo(tmp_path / "v"))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert vault_git.find(repo.root) is None
-    assert "git is not installed" in vault_git.why_absent(repo.root)
+    assert "git is not installed" in vault_git.look_for(repo.root)[1]
     with pytest.raises(GitError, match="git is not installed"):
         vault_git.tracked(repo)
     assert "git is not installed" in vault_git.commit(repo, [FileChange("a.md", b"x")], TEXT).reason

@@ -116,7 +116,7 @@ def test_a_config_that_puts_the_files_elsewhere_is_no_repository(tmp_path: Path)
     (tmp_path / "elsewhere").mkdir()
     git(root, "config", "core.worktree", str(tmp_path / "elsewhere"))
     assert vault_git.find(root) is None
-    assert vault_git.why_absent(root)
+    assert vault_git.look_for(root)[1]
 
 
 @pytest.mark.parametrize("rev", ["--output=x", "-u/x", "-p", "", "HEAD:README.md", "HEAD..main", "HEAD\nmain", "ext::sh -c x"])

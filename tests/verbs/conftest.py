@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.founding import to_be_copied
 from tests.nobody import looks_at_no_git, nobodys_machine, packed
 from tests.verbs.looking import START
 from vault_tool import Vault
@@ -21,8 +22,7 @@ def _made(root: Path, *, git: bool) -> Path:
         Vault.init(root, name="Lab", no_git=not git, clock=FixedClock(START))
         if git:
             packed(root)
-    shutil.rmtree(root / "_local")
-    return root
+    return to_be_copied(root)
 
 
 @pytest.fixture(scope="session")

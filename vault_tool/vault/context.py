@@ -237,9 +237,13 @@ class Context:
         return self.root / layout.SETTINGS_FILE
 
     @cached_property
+    def _looked_for_git(self) -> tuple[git.Repo | None, str]:
+        return git.look_for(self.root)
+
+    @cached_property
     def repo(self) -> git.Repo | None:
         """The git repository that the vault is in, or None; one that passes the vault by keeps somebody's notes, and not it."""
-        found = git.find(self.root)
+        found, _ = self._looked_for_git
         if found is not None and found.prefix and self.local.around():
             with suppress(GitError):
                 return None if git.ignored(found, [layout.SETTINGS_FILE]) else found
@@ -450,7 +454,7 @@ class Context:
 
     def git_absence(self) -> str:
         """Why there is no git here, or nothing when there is."""
-        return "" if self.repo else git.why_absent(self.root)
+        return "" if self.repo else self._looked_for_git[1]
 
 
 def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = None) -> Path:

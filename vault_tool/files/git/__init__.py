@@ -14,13 +14,13 @@ from vault_tool.files.git.repo import (
     head,
     identity,
     init,
+    look_for,
     merging,
     moved_by_us,
     obstacle,
     recent_heads,
     remotes,
     resolve,
-    why_absent,
 )
 from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
 
@@ -67,6 +67,7 @@ __all__ = [
     "in_conflict",
     "init",
     "log",
+    "look_for",
     "merging",
     "message",
     "moved_by_us",
@@ -82,7 +83,6 @@ __all__ = [
     "tracked",
     "uncommitted",
     "unreachable",
-    "why_absent",
     "work_tree_blobs",
 ]
 

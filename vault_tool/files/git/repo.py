@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -57,26 +58,20 @@ class GitHead:
 
 
 def find(root: Path) -> Repo | None:
-    """The repository whose work tree holds `root`, from one git call; None where there is none (`why_absent` says why).
+    """The repository whose work tree holds `root`, from one git call; None where there is none (`look_for` says why).
 
     Raises `Refused` for a repository that another user owns, with the command by which git trusts it.
     """
-    found, _ = _look(root)
+    found, _ = look_for(root)
     return found
-
-
-def why_absent(root: Path) -> str:
-    """One line saying why `find` gives None for this folder and what to type; "" when it gives a repository."""
-    found, reason = _look(root)
-    return "" if found else reason
 
 
 def init(root: Path) -> Repo:
     """Make `root` a repository of its own (`git init`), also inside the work tree of another."""
     output(root, "make a repository", "init", "--quiet")
-    made = find(root)
+    made, why = look_for(root)
     if made is None:
-        raise GitError(f"git made no work tree in {root}: {why_absent(root)}")
+        raise GitError(f"git made no work tree in {root}: {why}")
     return made
 
 
@@ -207,9 +202,12 @@ def fields(out: bytes) -> list[str]:
     return [fsdecode(field) for field in out.split(b"\0")[:-1]]
 
 
-def _look(root: Path) -> tuple[Repo | None, str]:
+def look_for(root: Path) -> tuple[Repo | None, str]:
+    """What `find` gives, and where that is None one line saying why and what to type."""
     if not root.is_dir():
         return None, f"{root} is no folder"
+    if not _is_worth_asking(root):
+        return None, _in_none(root)
     try:
         result = call(root, "rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-prefix")
     except GitError as error:
@@ -224,6 +222,17 @@ def _look(root: Path) -> tuple[Repo | None, str]:
     return Repo(root.absolute(), work_tree, Path(git_dir), (root / common).resolve(), prefix), ""
 
 
+def _is_worth_asking(root: Path) -> bool:
+    """Whether only git can tell: something that a repository has stands in the folder or in one above it, or git is not here."""
+    real = root.resolve()
+    found = any(os.path.lexists(folder / name) for folder in (real, *real.parents) for name in (".git", "HEAD"))
+    return found or not any(os.path.lexists(f"{folder}/git") for folder in os.get_exec_path())
+
+
+def _in_none(root: Path) -> str:
+    return f"{root} is in no git repository; type: git init"
+
+
 def _absence(root: Path, result: Result) -> str:
     said = result.err
     if "safe.directory" in said:
@@ -232,5 +241,5 @@ def _absence(root: Path, result: Result) -> str:
     if "safe.bareRepository" in said or "must be run in a work tree" in said:
         return f"{root} is a bare repository or a folder of git's own, not a work tree"
     if "not a git repository" in said:
-        return f"{root} is in no git repository; type: git init"
+        return _in_none(root)
     return f"git cannot use the repository of {root}: {first_line(said) or 'it has no work tree'}"
