@@ -248,7 +248,6 @@ def _many(root: Path, texts: Sequence[str]) -> list[str]:
 @pytest.mark.parametrize("era", ERAS)
 def test_a_long_call_tells_how_far_it_is_and_ends_when_nobody_waits(root: Path, era: str) -> None:
     _many(root, [f"The {number}th thing that was seen." for number in range(600)])
-    shutil.rmtree(root / "_cache")
     ended: list[BaseException] = []
     told: list[tuple[float, float | None]] = []
 
