@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import AsyncIterable, Callable, Sequence
 from functools import partial
 from pathlib import Path
