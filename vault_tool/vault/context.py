@@ -19,7 +19,6 @@ from vault_tool.files import git, layout
 from vault_tool.files.local import LocalFolder
 from vault_tool.index.authorship import Owners
 from vault_tool.index.relations import supersession
-from vault_tool.index.timeline import SessionOrder
 from vault_tool.index.vault_index import Index, Refresh
 from vault_tool.index.viewing import UserIndex
 from vault_tool.machine import Machine
@@ -31,14 +30,17 @@ from vault_tool.vault.standing import Standings
 if TYPE_CHECKING:
     import platformdirs
 
+    from vault_tool.index import timeline
     from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
+    from vault_tool.index.timeline import SessionOrder
     from vault_tool.index.vectors.service import Vectors
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     platformdirs = deferred("platformdirs")  # 5 ms
+    timeline = deferred("vault_tool.index.timeline")  # 1 ms, where sessions are looked into
 
 ORIGINS = ("owner", "agent", "import")
 
@@ -293,7 +295,7 @@ class Context:
     @cached_property
     def session_order(self) -> SessionOrder:
         """The order of what was recorded in each session."""
-        return SessionOrder()
+        return timeline.SessionOrder()
 
     @cached_property
     def global_vault(self) -> Context | None:

@@ -22,7 +22,6 @@ from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, PAGE, Headline, body_of, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.evidence_state import EvidenceCheck, evidence_moved, evidence_of
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.vault.standing import confidence_of
 
@@ -31,9 +30,11 @@ if TYPE_CHECKING:
     from vault_tool.belief.posterior import Posterior
     from vault_tool.model import consent
     from vault_tool.model.consent import ConsentRecord
-    from vault_tool.vault import memory_timeline, screening
+    from vault_tool.vault import evidence_state, memory_timeline, screening
+    from vault_tool.vault.evidence_state import EvidenceCheck
     from vault_tool.vault.memory_timeline import Timeline
 else:
+    evidence_state = deferred("vault_tool.vault.evidence_state")  # 2 ms, where it rests on something
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
     bayes = deferred("vault_tool.belief.posterior")  # 1 ms, where the whole belief is asked for
@@ -162,7 +163,7 @@ def show(
         raise NotFound("the ledger of a pass names memories of anybody", "ask without --user")
     judged = vault.standings.belief_of(entry)
     score = vault.standings.score_of(entry, judged, vault.clock.now())
-    evidence = evidence_of(vault, entry)
+    evidence = evidence_state.evidence_of(vault, entry) if entry.texts("evidence") else ()
     state, consents = _consent(entry, vault.index.catalog.signals(entry.id))
     return Memory(
         **headline_of(entry),
@@ -186,7 +187,7 @@ def show(
         consents=consents,
         stale=entry.stale,
         evidence=evidence,
-        evidence_moved=evidence_moved(evidence),
+        evidence_moved=bool(evidence) and evidence_state.evidence_moved(evidence),
         freshness=freshness,
         belief=judged if belief else None,
         posterior=_posterior(vault, entry, judged) if belief else None,
