@@ -5,17 +5,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import tombstones
 from vault_tool.files.render import body_text
 from vault_tool.files.turns import QueuedTurn, Turns, TurnSource
-from vault_tool.model.records import Observation, Record, Subject
+from vault_tool.model.records import Observation, Subject
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
 from vault_tool.vault import resolve, review_policy, screening
-from vault_tool.vault.context import Context
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.operation import Operation, Saved
 
 # The most turns that one commit holds.
 BATCH = 50
@@ -24,26 +25,6 @@ BATCH = 50
 THREAD = "thread"
 
 _SPACE = uuid.UUID("6f0d0c5e-5b0a-5e0e-9d1f-4c5b1c1f7b52")
-
-
-class BeatPlan(Protocol):
-    """What is needed of an operation under way."""
-
-    @property
-    def vault(self) -> Context:
-        """The vault that it writes to."""
-
-    def create(self, record: Record) -> str:
-        """Plan a new record."""
-
-    def rendered(self, record: Record) -> bytes:
-        """What its file would hold; UsageError for a text that no note can hold."""
-
-    def minted(self, normal: str) -> str | None:
-        """The name of a subject that it makes."""
-
-    def log(self, record: Record, path: str, summary: str = "") -> None:
-        """Plan the day's log entry."""
 
 
 @dataclass(slots=True)
@@ -69,7 +50,19 @@ def beat_id(turn: TurnSource, number: int) -> str:
     return str(uuid.uuid5(_SPACE, f"{turn.id}\n{number}"))
 
 
-def planned(op: BeatPlan) -> TurnBatch:
+def apply_turns(vault: Context, freshness: Freshness) -> tuple[TurnBatch, Saved]:
+    """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
+    # What waits is anybody's.
+    op = Operation(vault.with_withheld(), "turn", freshness)
+    batch = _planned(op)
+    saved = op.carry_out(batch.title, batch.written) if batch.written else Saved()
+    # Last: after a kill they are taken up again, under the same ids, and found to be written.
+    if batch.turns:
+        Turns(vault.root).strike_off(batch.turns)
+    return batch, saved
+
+
+def _planned(op: Operation) -> TurnBatch:
     """Plan the oldest waiting turns; what a person must see is put into the inbox at once. Indexes must be fresh."""
     vault = op.vault
     batch = TurnBatch(tuple(Turns(vault.root).waiting(BATCH)))
@@ -83,7 +76,7 @@ def planned(op: BeatPlan) -> TurnBatch:
     return batch
 
 
-def _take(op: BeatPlan, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> None:
+def _take(op: Operation, batch: TurnBatch, turn: QueuedTurn, candidate: Mapping[str, Any], identity: str) -> None:
     vault = op.vault
     draft = _draft(vault, turn, candidate, identity)
     said = (body_hash(draft.body), draft.type, draft.project, draft.user)
@@ -131,7 +124,7 @@ def _is_known(vault: Context, draft: Observation, said: tuple[str, ...]) -> bool
     return any((said[0], twin.type, twin.text("project"), twin.text("user")) == said for twin in twins)
 
 
-def _objection(op: BeatPlan, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
+def _objection(op: Operation, draft: Observation, anchors: Sequence[Mapping[str, str]]) -> str:
     """Why a candidate cannot go into the vault without a person; empty when it can."""
     try:
         # All that could refuse it is asked here: a candidate that fails later would keep every turn behind it waiting.
@@ -151,7 +144,7 @@ def _hold(vault: Context, batch: TurnBatch, turn: QueuedTurn, draft: Observation
     (batch.known if held.duplicate_of else batch.held).append(draft.id)
 
 
-def _anchored(op: BeatPlan, batch: TurnBatch, anchors: Sequence[Mapping[str, str]], draft: Observation) -> tuple[str, ...]:
+def _anchored(op: Operation, batch: TurnBatch, anchors: Sequence[Mapping[str, str]], draft: Observation) -> tuple[str, ...]:
     """The names of the anchors' subjects: found by key, then by name or alias, else made."""
     names: dict[str, None] = {}
     for anchor in anchors:

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import UsageError, VaultError
+from vault_tool.files import writer
 from vault_tool.files.render import body_text
+from vault_tool.files.turns import Turns
 from vault_tool.index.relations import names_of
 from vault_tool.model.ids import derived_id, is_derived, new_id
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation
 from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
+from vault_tool.vault.pending import heal
+
+if TYPE_CHECKING:
+    from vault_tool.vault import beats
+else:
+    beats = deferred("vault_tool.vault.beats")  # 2 ms, where turns wait
 
 # What the head of a subject holds that was made by naming it in a memory.
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
@@ -146,6 +157,22 @@ class Tagging:
     names: tuple[str, ...]
     created: tuple[str, ...]
     similar: dict[str, list[str]]
+
+
+@contextmanager
+def appending(vault: Context, verb: str) -> Iterator[Operation]:
+    """Hold the write lock for what is only appended: `writing` without a whole comparison with the files, for a glance does.
+
+    What turns accepted is written first, where nobody else has.
+    """
+    with writer.lock(vault.root, vault.settings.lock_wait, verb):
+        freshness = vault.refresh_names()
+        heal(vault)
+        if Turns(vault.root).count():
+            # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
+            with suppress(VaultError):
+                beats.apply_turns(vault, freshness)
+        yield Operation(vault, verb, freshness)
 
 
 def tag(op: Operation, names: Sequence[str]) -> Tagging:

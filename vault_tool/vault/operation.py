@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
-from vault_tool.errors import EditRefused, Refused, UsageError, VaultError
+from vault_tool.errors import EditRefused, Refused, UsageError
 from vault_tool.files import frontmatter, journals, layout, tombstones, writer
 from vault_tool.files.episode_text import LONGEST_LINE as EPISODE_LINE
 from vault_tool.files.episode_text import entry_text
@@ -21,23 +20,16 @@ from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.files.signal_lines import LONGEST_LINE as SIGNAL_LINE
 from vault_tool.files.signal_lines import signal_line
-from vault_tool.files.turns import Turns
 from vault_tool.index.authorship import bringer
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
-from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
 
-if TYPE_CHECKING:
-    from vault_tool.vault import beats
-else:
-    beats = deferred("vault_tool.vault.beats")  # 2 ms, where turns wait
-
-__all__ = ["Operation", "Saved", "apply_turns", "put", "writing"]
+__all__ = ["Operation", "Saved", "put", "writing"]
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 
@@ -311,32 +303,12 @@ class Operation:
 
 
 @contextmanager
-def writing(vault: Context, verb: str, *, appends: bool = False, progress: Progress | None = None) -> Iterator[Operation]:
-    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now.
-
-    An operation that only `appends` needs no whole comparison with the files: a glance does. It writes what turns
-    accepted first, where nobody else has.
-    """
+def writing(vault: Context, verb: str, *, progress: Progress | None = None) -> Iterator[Operation]:
+    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now."""
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.refresh_names() if appends else vault.fresh(progress)
+        freshness = vault.fresh(progress)
         heal(vault)
-        if appends and Turns(vault.root).count():
-            # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
-            with suppress(VaultError):
-                apply_turns(vault, freshness)
         yield Operation(vault, verb, freshness)
-
-
-def apply_turns(vault: Context, freshness: Freshness) -> tuple[beats.TurnBatch, Saved]:
-    """Write a batch of what turns accepted, as one operation, and take it off the queue. Call it under the write lock."""
-    # What waits is anybody's.
-    op = Operation(vault.with_withheld(), "turn", freshness)
-    batch = beats.planned(op)
-    saved = op.carry_out(batch.title, batch.written) if batch.written else Saved()
-    # Last: after a kill they are taken up again, under the same ids, and found to be written.
-    if batch.turns:
-        Turns(vault.root).strike_off(batch.turns)
-    return batch, saved
 
 
 def _require_text(record: Record) -> None:

@@ -18,7 +18,7 @@ from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.checked import TEXTS, kinds_of, misfit
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import NewObservation, draft_of, emptied_by, remarks_on, tag
+from vault_tool.vault.new_observation import NewObservation, appending, draft_of, emptied_by, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved, writing
 
 # The type of a deletion's entry in the day's log: with its hyphen no memory can have it.
@@ -81,7 +81,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
     """
     if not observations:
         raise UsageError("no observation was given", "give at least one, as an object with `content`")
-    with writing(vault, "add-observations", appends=True) as op:
+    with appending(vault, "add-observations") as op:
         drafts = [_draft(vault, number, given) for number, given in enumerate(observations)]
         results, drafts = _added(op, drafts, observations)
         waits = (review_policy.WAITS,) if any(one.pending_review for one in results) else ()

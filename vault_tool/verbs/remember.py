@@ -10,8 +10,8 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import NewObservation, Tagging, draft_of, remarks_on, tag
-from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag
+from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.similar import Similar, near
 
 
@@ -82,7 +82,7 @@ def remember(
         postconditions=postconditions, mood=mood, pinned=pinned, new_type=new_type,
     )  # fmt: skip
     new.require_sound()  # before the vault is locked, and before anything is healed
-    with writing(vault, "remember", appends=True) as op:
+    with appending(vault, "remember") as op:
         draft = draft_of(vault, new)
         twin = repeats.twin_of(vault, draft)
         tagging = tag(op, subject_names)

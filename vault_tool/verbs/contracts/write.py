@@ -13,8 +13,8 @@ from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import NewObservation, draft_of, remarks_on, tag
-from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
+from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.similar import Similar, near
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
@@ -133,7 +133,7 @@ def _operation(home: Context, dry_run: bool) -> Iterator[Operation]:
     if dry_run:
         yield Operation(home, "write", home.fresh())
     else:
-        with writing(home, "write", appends=True) as op:
+        with appending(home, "write") as op:
             yield op
 
 

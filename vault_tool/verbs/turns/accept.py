@@ -19,8 +19,8 @@ from vault_tool.model.ids import new_id
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.beats import apply_turns
 from vault_tool.vault.context import Context, Freshness
-from vault_tool.vault.operation import apply_turns
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.vault.turn_recall import Beat, recollect
