@@ -118,13 +118,13 @@ def test_who_takes_it_again_at_once_stands_behind_who_waits(tmp_path: Path) -> N
     with subprocess.Popen([sys.executable, "-c", HOLD_AGAIN, str(tmp_path)], stdout=subprocess.PIPE) as busy:
         try:
             assert busy.stdout is not None and busy.stdout.readline() == b"held\n"
-            for _ in range(5):
+            for _ in range(12):
                 with locking.lock(tmp_path, wait=10):
                     pass
         finally:
             busy.kill()
         # Each wait of ours lets it through once, and once more where it asked before we did.
-        assert busy.stdout.read().count(b"held") <= 15
+        assert busy.stdout.read().count(b"held") <= 36
 
 
 def test_who_is_stopped_while_it_waits_keeps_nobody_out(tmp_path: Path) -> None:
