@@ -117,14 +117,15 @@ def test_who_waits_gets_it_when_it_is_let_go(tmp_path: Path) -> None:
 def test_who_takes_it_again_at_once_stands_behind_who_waits(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLD_AGAIN, str(tmp_path)], stdout=subprocess.PIPE) as busy:
         try:
-            assert busy.stdout is not None and busy.stdout.readline() == b"held\n"
-            for _ in range(12):
+            assert busy.stdout is not None
+            for _ in range(20):
+                # We ask while it has it, so it has it once for each of our turns; more only where it was quicker than our asking.
+                assert busy.stdout.readline() == b"held\n"
                 with locking.lock(tmp_path, wait=10):
                     pass
         finally:
             busy.kill()
-        # Each wait of ours lets it through once, and once more where it asked before we did.
-        assert busy.stdout.read().count(b"held") <= 36
+        assert busy.stdout.read().count(b"held") <= 5
 
 
 def test_who_is_stopped_while_it_waits_keeps_nobody_out(tmp_path: Path) -> None:
