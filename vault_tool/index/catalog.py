@@ -124,24 +124,29 @@ class Catalog(Database):
     def _cache(self) -> EntryCache:
         return EntryCache()
 
+    def _current_cache(self) -> tuple[EntryCache, str]:
+        # In this order: where something came to be hidden since, what was kept is let go of by this very look.
+        seq = self.seq()
+        return self._cache, seq
+
     def cached_by_paths(self, paths: Collection[str]) -> dict[str, Entry]:
         """The entries of several files, in the order of these, from memory where they were asked for before.
 
         Not for the middle of a write.
         """
-        seq = self.seq()  # first: where something came to be hidden since, what was kept is let go of by this very look
-        return self._cache.of(self, seq, paths)
+        cache, seq = self._current_cache()
+        return cache.of(self, seq, paths)
 
     def cached_by_id(self, record_id: str) -> tuple[Entry, ...]:
         """The same as `get` gives, from memory where all entries are there; as above."""
-        seq = self.seq()
-        kept = self._cache.of_id(self, seq, record_id)
+        cache, seq = self._current_cache()
+        kept = cache.of_id(self, seq, record_id)
         return self.get(record_id) if kept is None else kept
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
-        seq = self.seq()  # first, as above
-        return self._cache.of_sessions(self, seq, names)
+        cache, seq = self._current_cache()
+        return cache.of_sessions(self, seq, names)
 
     def mean_size(self) -> float:
         """How many bytes the newest memories have on average, heads included; a thousand are looked at."""

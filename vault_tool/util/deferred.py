@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
 from typing import Any, AnyStr
@@ -30,6 +31,20 @@ def deferred(name: str) -> Any:
     Declared as `if TYPE_CHECKING: import name`, `else: name = deferred("name")`, so that types are known.
     """
     return Deferred(name)
+
+
+def deferred_names(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
+    """The `__getattr__` of a package: each of these names is in one of its modules, which is loaded when it is first asked for.
+
+    No module may be called as what it has: once it is loaded, its name in the package is the module's.
+    """
+
+    def named(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
+
+    return named
 
 
 class _Uncompiled:

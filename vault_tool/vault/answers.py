@@ -18,9 +18,6 @@ from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of
 
-# The kind of a file that is no record.
-PAGE = "page"
-
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import partial
 
@@ -72,9 +72,9 @@ def _made(vault: Context, path: str, text_of: Callable[[_Seen], str]) -> Generat
     with writing(vault, path.removesuffix(".md").lower()) as op:
         settled = require_whole(vault, op.freshness)
         text = text_of(_looked(vault))
-        shown = _page(vault, path, text, Saved(), op.freshness)
-        saved = settled or publish(op, [shown], path)
-    return _page(vault, path, text, saved, op.freshness, shown.changed)
+        page = _page(vault, path, text, op.freshness)
+        saved = settled or publish(op, [page], path)
+    return replace(page, **saved.fields())
 
 
 def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
@@ -96,13 +96,13 @@ def core_preview(vault: Context, budget: int) -> GeneratedPage:
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, this machine's own use counted too."""
     freshness = vault.fresh()
     page = _core(vault, budget, _looked(vault, live=True), PromptForm(partial(resolve.short, vault)))
-    return _page(vault, CORE_FILE, page.text, Saved(), freshness)
+    return _page(vault, CORE_FILE, page.text, freshness)
 
 
 def reflection_preview(vault: Context) -> GeneratedPage:
     """REFLECTION.md as it would be now, with this machine's own use."""
     freshness = vault.fresh()
-    return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0), Saved(), freshness)
+    return _page(vault, REFLECTION_FILE, _reflection(vault, _looked(vault, live=True), 0), freshness)
 
 
 def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
@@ -110,8 +110,15 @@ def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[Ge
     seen = _looked(vault)
     core_text = _core(vault, vault.settings.core_budget, seen).text
     texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
-    pages = [_page(vault, path, text, Saved(), freshness) for path, text in texts]
+    pages = [_page(vault, path, text, freshness) for path, text in texts]
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
+
+
+def first_pages(vault: Context) -> Saved:
+    """CORE.md and REFLECTION.md of a new vault, in one commit; those that are there already stay as they are."""
+    with writing(vault, "init") as op:
+        pages = [page for page in changed_pages(vault, op.freshness, new=0) if not (vault.root / page.path).exists()]
+        return publish(op, pages, "CORE.md and REFLECTION.md")
 
 
 def _worth_it(vault: Context, page: GeneratedPage) -> bool:
@@ -342,6 +349,7 @@ def require_whole(vault: Context, freshness: Freshness) -> Saved | None:
 
 
 def require_known(freshness: Freshness) -> None:
+    """Raise Refused where notes are missing in bulk."""
     if freshness.withheld:
         what, _, advice = freshness.withheld.partition("; ")
         raise Refused(f"no page is written: {what}", advice)
@@ -351,14 +359,15 @@ def _tracked(vault: Context, path: str) -> str:
     return writer.read(vault.root, path).decode("utf-8", "replace") if (vault.root / path).exists() else ""
 
 
-def _page(vault: Context, path: str, text: str, saved: Saved, freshness: Freshness, changed: bool | None = None) -> GeneratedPage:
+def _page(vault: Context, path: str, text: str, freshness: Freshness) -> GeneratedPage:
+    """A page that is not written yet."""
     text = screening.masked(text)
-    if changed is None:
-        changed = not same_but_for_date(_tracked(vault, path), text)
-    return GeneratedPage(**saved.fields(), path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
+    changed = not same_but_for_date(_tracked(vault, path), text)
+    return GeneratedPage(path=path, text=text, characters=len(text), changed=changed, freshness=freshness)
 
 
 def publish(op: Operation, pages: Sequence[GeneratedPage], title: str) -> Saved:
+    """Write those of the pages that changed, in one commit."""
     for page in pages:
         if page.changed:
             op.page(page.path, page.text)

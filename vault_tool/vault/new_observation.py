@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import UsageError, VaultError
-from vault_tool.files import writer
 from vault_tool.files.render import body_text
 from vault_tool.files.turns import Turns
 from vault_tool.index.relations import names_of
@@ -22,9 +21,8 @@ from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_l
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
-from vault_tool.vault.operation import Operation
+from vault_tool.vault.operation import Operation, writing
 from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
-from vault_tool.vault.pending import heal
 
 if TYPE_CHECKING:
     from vault_tool.vault import beats
@@ -39,6 +37,17 @@ GENERAL = "general"
 
 # Past this many subjects a warning is due: n subjects are n(n-1)/2 claims.
 MANY_SUBJECTS = 4
+
+
+@contextmanager
+def appending(vault: Context, verb: str) -> Iterator[Operation]:
+    """An operation that only appends; what turns accepted is written before it, where nobody else has."""
+    with writing(vault, verb, at_a_glance=True) as op:
+        if Turns(vault.root).count():
+            # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
+            with suppress(VaultError):
+                beats.apply_turns(vault, op.freshness)
+        yield op
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,22 +166,6 @@ class Tagging:
     names: tuple[str, ...]
     created: tuple[str, ...]
     similar: dict[str, list[str]]
-
-
-@contextmanager
-def appending(vault: Context, verb: str) -> Iterator[Operation]:
-    """Hold the write lock for what is only appended: `writing` without a whole comparison with the files, for a glance does.
-
-    What turns accepted is written first, where nobody else has.
-    """
-    with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.refresh_names()
-        heal(vault)
-        if Turns(vault.root).count():
-            # Whatever is wrong with a turn's memories is no reason to refuse this one; they go on waiting.
-            with suppress(VaultError):
-                beats.apply_turns(vault, freshness)
-        yield Operation(vault, verb, freshness)
 
 
 def tag(op: Operation, names: Sequence[str]) -> Tagging:

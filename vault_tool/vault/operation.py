@@ -303,10 +303,13 @@ class Operation:
 
 
 @contextmanager
-def writing(vault: Context, verb: str, *, progress: Progress | None = None) -> Iterator[Operation]:
-    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now."""
+def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: Progress | None = None) -> Iterator[Operation]:
+    """Hold the vault's write lock, with indexes fresh and earlier uncommitted operations committed if that works now.
+
+    `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
+    """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.fresh(progress)
+        freshness = vault.refresh_names() if at_a_glance else vault.fresh(progress)
         heal(vault)
         yield Operation(vault, verb, freshness)
 

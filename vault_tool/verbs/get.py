@@ -11,7 +11,7 @@ from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import frontmatter, reader
-from vault_tool.index.catalog import Page
+from vault_tool.index.catalog import PAGE, Page
 from vault_tool.index.relations import names_of, references
 from vault_tool.index.schema import link_name
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
@@ -20,7 +20,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, PAGE, Headline, body_of, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.vault.standing import confidence_of

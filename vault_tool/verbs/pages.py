@@ -144,15 +144,6 @@ def _reflected(
     )
 
 
-def first_pages(vault: Context) -> Saved:
-    """CORE.md and REFLECTION.md of a new vault, in one commit; those that are there already stay as they are."""
-    with writing(vault, "init") as op:
-        pages = [
-            page for page in generated_pages.changed_pages(vault, op.freshness, new=0) if not (vault.root / page.path).exists()
-        ]
-        return generated_pages.publish(op, pages, "CORE.md and REFLECTION.md")
-
-
 def _counts(weighed: Iterable[Weighed]) -> dict[str, int]:
     counts = dict.fromkeys((kind.value for kind in Standing), 0)
     for one in weighed:

@@ -24,9 +24,9 @@ from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import machine_settings
 from vault_tool.vault.context import Context, Who, home_in
+from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.machine_settings import MachineOption
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.verbs.pages import first_pages
 
 if TYPE_CHECKING:
     import tomlkit

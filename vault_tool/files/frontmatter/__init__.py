@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vault_tool.files.frontmatter.head_reader import read, read_body, read_head
 from vault_tool.files.frontmatter.split import Parts, split
 from vault_tool.files.frontmatter.values import Head, HeadFault, Plain, Quoted, Raw, Value
+from vault_tool.util.deferred import deferred_names
 
 if TYPE_CHECKING:
     from vault_tool.files.frontmatter.changes import AddItems, Change, Remove, RemoveItems, Set
@@ -26,8 +26,4 @@ __all__ = [
     "add_fields", "add_head", "edit", "read", "read_body", "read_head", "render_head", "split",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+__getattr__ = deferred_names(__name__, _LATER)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vault_tool.files.git.repo import (
     GitHead,
@@ -20,6 +19,7 @@ from vault_tool.files.git.repo import (
     remotes,
     resolve,
 )
+from vault_tool.util.deferred import deferred_names
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import (
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
     from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
 
-# What writes, and what reads the history or the work tree, which most commands that only read do without: 7 ms of each. A
-# module may not be called as what it has: once it is loaded, its name here is the module's.
+# What writes, and what reads the history or the work tree, which most commands that only read do without: 7 ms of each.
 _LATER = {
     **dict.fromkeys(("Commit", "FileChange", "commit", "resolve_conflicts"), "committing"),
     **dict.fromkeys(
@@ -88,8 +87,4 @@ __all__ = [
     "work_tree_blobs",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+__getattr__ = deferred_names(__name__, _LATER)

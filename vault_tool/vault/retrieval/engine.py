@@ -1,4 +1,4 @@
-"""The one engine behind every reading verb: lanes over this vault and the global one, weighed into one answer."""
+"""The one engine behind every reading verb: what retrievers find in this vault and the global one, weighed into one answer."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def between(vault: Context, one: Sequence[Region], others: Sequence[Region]) -> 
     """The cosine (-1..1) between the summaries of subjects, by their keys; nothing for one without a file or a vector."""
     left = {region.entry.path: region.key for region in one if region.entry}
     right = {region.entry.path: region.key for region in others if region.entry}
-    if not (left and right and vault.vectors.ready):
+    if not (left and right and measures(vault)):
         return {}
     matrix = vault.vectors.between(list(left), list(right))
     found: dict[Pair, float] = {}
@@ -33,13 +33,15 @@ def between(vault: Context, one: Sequence[Region], others: Sequence[Region]) -> 
 
 def prepared(vault: Context) -> tuple[str, ...]:
     """Embed what was written just now, and say of what an answer with similarities then falls short."""
+    if not vault.has_vectors:
+        return (NO_EMBEDDINGS,)
     behind = catch_up_briefly(vault)
     return waiting(behind, vault.vectors) if measures(vault) else (NO_EMBEDDINGS,)
 
 
 def measures(vault: Context) -> bool:
     """Whether there are vectors to measure with."""
-    return vault.vectors.ready
+    return vault.has_vectors and vault.vectors.ready
 
 
 def unusual(vault: Context) -> float:

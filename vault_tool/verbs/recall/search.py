@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError
-from vault_tool.index.catalog import UNREADABLE, Catalog, Page
+from vault_tool.index.catalog import PAGE, UNREADABLE, Catalog, Page
 from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.model.details import Details
 from vault_tool.model.snapshot import Entry
@@ -18,7 +18,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, PAGE, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
