@@ -216,7 +216,7 @@ def test_without_git_one_line_says_so_and_all_is_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["init", str(tmp_path / "plain"), "--no-git"]) == Exit.DONE
-    capsys.readouterr()
+    assert capsys.readouterr().err == ""  # it was asked for
     monkeypatch.chdir(tmp_path / "plain")
     nobody = Person(tmp_path / "plain", capsys)
     warning = nobody.warned("remember", "Kept without history.", code=Exit.DONE)

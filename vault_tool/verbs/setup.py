@@ -132,6 +132,9 @@ def init(
         *(() if around else _note_hints(root, created)),
     )
     repository = str(repo.work_tree) if repo else None
+    if no_git and repo is None:
+        # That nothing is committed was asked for, and how to have git is no news.
+        saved = replace(saved, reason="")
     return Initialised(
         **saved.fields(*remarks), root=str(vault.root), name=title, created=tuple(created),
         repository=repository, around=served,
