@@ -186,3 +186,28 @@ def test_a_short_password_is_found_where_it_is_given_to_its_name(text: str) -> N
 )
 def test_the_samples_that_vendors_print_are_left_in_peace(text: str) -> None:
     assert scan(text) == []
+
+
+LISTS = Path(__file__).parent.parent / "corpus" / "secrets"
+
+
+def listed(name: str) -> list[str]:
+    """The forms of a list, with what keeps scanners of repositories off taken out."""
+    lines = (LISTS / f"{name}.txt").read_text("utf-8").splitlines()
+    return [line.replace("¦", "").replace("\\n", "\n") for line in lines if not line.startswith("#")]
+
+
+@pytest.mark.parametrize("text", listed("found"))
+def test_a_secret_is_found_in_each_form_in_which_people_write_it(text: str) -> None:
+    assert scan(text) != []
+    assert masked(text) != text
+
+
+@pytest.mark.parametrize("text", listed("harmless"))
+def test_a_sentence_that_speaks_of_secrets_and_holds_none_is_left_in_peace(text: str) -> None:
+    assert scan(text) == []
+
+
+def test_enough_forms_and_sentences_are_tried() -> None:
+    assert len(listed("found")) >= 100
+    assert len(listed("harmless")) >= 200

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
+from vault_tool.files import credentials
 from vault_tool.util.text import content_hash
 
 # At the end of a line it says that what looks like a secret there is none, or is meant to be kept.
@@ -23,7 +24,7 @@ _PLACEHOLDER = re.compile(
 # The words of which sample passwords are made, once figures and signs that stand for letters are read as those letters.
 _SAMPLE = re.compile(
     r"(?:my|your|the|a|an|new|old|test|demo|dummy|fake|super|very|some|user|admin|root|db|database|qwerty|abc|asdf|foo|bar|welcome"
-    r"|letmein|sample|in|valid|invalid|wrong|incorrect|strong|complex|default|temp|initial|passw?o?r?d|passaword|secrets?|key|token"
+    r"|letmein|sample|example|in|valid|invalid|wrong|incorrect|strong|complex|default|temp|initial|passw?o?r?d|passaword|secrets?|key|token"
     r"|api|pass|word|pw|[-_.])+"
 )
 
@@ -41,6 +42,9 @@ _LONGEST_EXAMPLE = 16
 
 # A quoted text that is a phrase, a short word or the name of something: `"secret": "API_KEY"`.
 _NAME = r".* .*|[A-Z]+|[A-Za-z]+(?:[._-][A-Za-z]+)+|(?:V\d)?[A-Z]?[a-z]{0,11}(?:[A-Z][a-z]+)*"
+
+# From this length on a value of small and capital letters, digits and signs is no sample, whatever its words.
+_LONGEST_SAMPLE = 13
 
 # As long a password in a URL is one of a document: `u:pw@`, `abc:123@`.
 _SHORTEST = 3
@@ -194,7 +198,8 @@ def scan(text: str, allowed: Sequence[str] = ()) -> list[Secret]:
 
 def rules() -> str:
     """What changes when the rules do: a text is clean under the rules that it was searched by."""
-    return content_hash(repr((_RULES, _DETECTORS, *(one.pattern for one in (_ALLOWED, _PLACEHOLDER, _RESERVED)))).encode())
+    own = (one.pattern for one in (_ALLOWED, _PLACEHOLDER, _RESERVED))
+    return content_hash(repr((_RULES, _DETECTORS, credentials.patterns(), *own)).encode())
 
 
 def marked_lines(text: str) -> list[str]:
@@ -216,14 +221,20 @@ def masked(text: str) -> str:
     return "\n".join(lines)
 
 
-_Find = Callable[[str], Iterable[str]]
+# What a rule finds in a line: the kind and the value of each hit.
+_Find = Callable[[str], Iterable[tuple[str, str]]]
 
 
-def _applicable(text: str) -> list[tuple[str, _Find]]:
+def _applicable(text: str) -> list[_Find]:
     """Each rule or detector that may find something in a text: for most texts none, at the cost of a few substring searches."""
     low = text.lower()
-    own = [(rule.kind, _finder(rule)) for rule in _RULES if _may_apply(rule, text, low)]
-    return own + [(detector.kind, _asked(detector)) for detector in _DETECTORS if _may_apply(detector, text, low)]
+    own = [_finder(rule) for rule in _RULES if _may_apply(rule, text, low)]
+    written = credentials.finder(low)
+    return [
+        *own,
+        *(_asked(detector) for detector in _DETECTORS if _may_apply(detector, text, low)),
+        *((written,) if written is not None else ()),
+    ]
 
 
 def _may_apply(rule: _Rule | _Detector, text: str, low: str) -> bool:
@@ -240,16 +251,16 @@ def _pieces(text: str) -> Iterator[str]:
     return (text[start : start + _LONGEST_LINE] for start in starts)
 
 
-def _hit(rules: Sequence[tuple[str, _Find]], number: int, line: str, known: Sequence[str]) -> Secret | None:
+def _hit(rules: Sequence[_Find], number: int, line: str, known: Sequence[str]) -> Secret | None:
     if not line or _ALLOWED.search(line[-80:]):
         return None
     return next((hit for hit in _hits(rules, number, line) if not any(hit.value in text for text in known)), None)
 
 
-def _hits(rules: Sequence[tuple[str, _Find]], number: int, line: str) -> Iterator[Secret]:
+def _hits(rules: Sequence[_Find], number: int, line: str) -> Iterator[Secret]:
     for piece in _pieces(line):
-        for kind, find in rules:
-            for value in find(piece):
+        for find in rules:
+            for kind, value in find(piece):
                 if _is_example(kind, value, piece):
                     continue
                 yield Secret(number, kind, f"{value[: min(_SHOWN, len(value) // 4)]}…", value)
@@ -262,6 +273,8 @@ def _is_example(kind: str, value: str, line: str) -> bool:
         return True
     if "PRIVATE KEY" in value:
         return bool(re.match(r"-*(?:\\n|\s)*(?:[xX]{3}|\.\.\.|…)", line.partition(value)[2]))
+    if kind == credentials.HEADER and (pair := credentials.basic_password(value)) is not None:
+        return _is_sample(pair)
     if not value.startswith("://"):
         said = re.sub(r"^(?i:bearer|sshpass +-p) *", "", value).strip("'\"")
         return _is_sample(said)
@@ -274,8 +287,14 @@ def _is_example(kind: str, value: str, line: str) -> bool:
 
 def _is_sample(value: str) -> bool:
     """Whether a value is a placeholder, or is made of the words of sample passwords, such as `P@ssw0rd1` and `super_s3cr3t`."""
+    if len(value) >= _LONGEST_SAMPLE and _has_all_classes(value):
+        return False  # four kinds of characters at this length: a person chose it, from whatever words
     word = _PADDING.sub("", value) or value
     return bool(_PLACEHOLDER.fullmatch(value)) or any(_SAMPLE.fullmatch(one.lower().translate(_LEET)) for one in (value, word))
+
+
+def _has_all_classes(value: str) -> bool:
+    return all(map(re.search, (r"[a-z]", r"[A-Z]", r"\d", r"[^\w\s]"), [value] * 4))
 
 
 @cache
@@ -288,11 +307,11 @@ def _finder(rule: _Rule) -> _Find:
     compiled = _compiled(rule.pattern)
     is_random = (lambda value: _is_mixed(value, rule.least)) if rule.least else _is_random
 
-    def find(line: str) -> Iterator[str]:
+    def find(line: str) -> Iterator[tuple[str, str]]:
         for match in compiled.finditer(line):
             value = match.groupdict().get("value", match[0])
             if "value" not in compiled.groupindex or is_random(value):
-                yield value
+                yield rule.kind, value
 
     return find
 
@@ -318,11 +337,11 @@ def _asked(detector: _Detector) -> _Find:
     patterns: Sequence[re.Pattern[str]] = getattr(found, "denylist", ())
     check: Callable[[str], bool] = getattr(found, "is_formally_valid", lambda value: True)
 
-    def find(line: str) -> Iterator[str]:
+    def find(line: str) -> Iterator[tuple[str, str]]:
         if detector.name == "KeywordDetector":
-            yield from (value for value in found.analyze_string(line) if _is_a_value(value))
+            yield from ((detector.kind, value) for value in found.analyze_string(line) if _is_a_value(value))
         for pattern in patterns:
-            yield from (match[0] for match in pattern.finditer(line) if check(match[0]))
+            yield from ((detector.kind, match[0]) for match in pattern.finditer(line) if check(match[0]))
 
     return find
 
