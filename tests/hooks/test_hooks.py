@@ -19,6 +19,7 @@ from tests.generate.hostile import PAYLOADS
 from vault_tool import Vault
 from vault_tool.hooks import answers
 from vault_tool.hooks.clients import COMPACTION, END, EVENTS, NATIVE, PROMPT, START, event_of
+from vault_tool.hooks.ended import hand_over, taken
 from vault_tool.hooks.running import answered
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
@@ -165,6 +166,21 @@ def test_the_end_is_told_to_the_next_session_once(root: Path) -> None:
     assert "s1:" not in hook(root, START, session="s3", source="startup")
     hook(root, END, session="nobody")
     assert not list((root / "_local" / "ended").iterdir()), "a session that no hook knew left nothing"
+
+
+def test_an_end_outside_of_a_vault_is_told_to_the_global_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    shared, away = tmp_path / "data" / "vault", tmp_path / "away"
+    away.mkdir()
+    shared.parent.mkdir()
+    found_at(shared, git=False)
+    other = tmp_path / "v"
+    found_at(other, git=False)
+    for known, root in (("g1", shared), ("g2", shared)):
+        hook(root, START, session=known, source="startup")
+    hook(away, END, session="g1")
+    hand_over("g2", str(away), str(other), {})
+    assert taken(shared) == ["g1"], "a session of a named vault is none of the global one's"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -158,6 +159,36 @@ def test_what_a_forgotten_understanding_had_replaced_is_active_again(owned: Vaul
     done = owned.forget(new.new_understanding_id)
     assert len(done.warnings) == 1 and "A walled garden" in done.warnings[0]
     assert owned.superseded_by(old.id) == ()
+
+
+@pytest.mark.in_git
+def test_what_a_log_tells_again_of_a_forgotten_summary_goes_too(owned: Vault, root: Path) -> None:
+    summary = "Ottoline waters the geranium each evening at half past six."
+    made = owned.create_understanding(["Garden"], "It is walled.", summary, title="The bed")
+    owned.forget(made.id)
+    owned.episode("The garden", f"A clone that had not heard of it tells: {summary}")
+    assert any("/episodes/" in path for path in traces(root))
+
+    owned.forget(made.id)
+
+    assert traces(root) == []
+
+
+def test_a_reason_in_other_letters_that_repeats_it_goes_too(owned: Vault, root: Path) -> None:
+    said = "Запасной ключ лежит под третьей геранью у северной стены сада."
+    made = owned.remember(said)
+    other = owned.remember("The garden has a red gate.")
+    owned.mark_useful(other.id, f"Помогло вместе с этим: {said}")
+    written = [path for path in root.glob("vault/signals/*.jsonl") if "геранью" in json.dumps(_lines(path), ensure_ascii=False)]
+    assert written
+
+    owned.forget(made.id)
+
+    assert all("геранью" not in json.dumps(_lines(path), ensure_ascii=False) for path in written)
+
+
+def _lines(path: Path) -> list[Any]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
 def test_a_waiting_memory_can_be_forgotten_and_is_not_held_again(root: Path) -> None:

@@ -230,8 +230,6 @@ def _of(kind: Any) -> Schema:
         if origin is tuple and len(inner) > 1 and inner[1] is not Ellipsis:
             return _list(_any([_of(one) for one in inner]))
         return _list(_of(inner[0]))
-    if kind is Any or kind is object:
-        return {}
     if issubclass(kind, Enum):
         return {"enum": [one.value for one in kind]}
     return {} if not issubclass(kind, (str, int, float, Path)) else _SCALARS["str" if issubclass(kind, Path) else kind.__name__]
