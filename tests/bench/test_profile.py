@@ -10,7 +10,7 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 86,
+    "remember": 87,
     "recall": 83,
     "search": 74,
     "get": 53,
