@@ -24,6 +24,7 @@ _PASSWORD = rf"{_SAID_PASSWORD}|pass"
 _KEY = (
     r"(?:(?:api|app|application|access|auth|authentication|secret|private|client|account|encryption|signing|licen[cs]e|session"
     r"|bearer|refresh|deploy|runner|webhook|bot|service|storage|master|shared)[ _-]?)+(?:key|token|secret)|api[ _-]?schlüssel"
+    r"|(?:chiave|clave|chave|clé|klucz|ключ) api|api[ _-]?(?:sleutel|klucz|ключ|密钥|密鑰|キー)"
     r"|token|secret"
 )
 # Each word for a password has one of these in it, in lower case.
@@ -34,12 +35,12 @@ _PASSWORD_HINTS = (
 
 # Between a name and its value, beside signs: to be, to read, to become, in the same languages.
 _VERB = (
-    r"(?:was |is |has been )?(?:re)?set to|(?:was |were |has been |is )?changed to|is now|is|was|reads|ist jetzt|ist|lautet|war"
-    r"|est|es ahora|es|è|é|jest|to|brzmi|теперь|は|為|为|是"
+    r"(?:was |is |has been )?(?:re)?set to|(?:was |were |has been |is )?changed to|is (?:now|still)|is|was|reads"
+    r"|ist (?:jetzt|noch)|ist|lautet|war|est|es ahora|es|è|é|jest|to|brzmi|теперь|は|為|为|是"
 )
 _SIGN = r":=|=>|->|[:=：＝]|—|–"
 # What a name is of: "for the router", "del servidor", "de la box", "от почты"; never over the end of a sentence.
-_OF = r"(?:[ _-][\w'’ñłèé]{1,20}){0,6}?"
+_OF = r"(?:[ _-][\w'’ñłèé]{1,20}){0,6}?(?: \([^()\n]{1,40}\))?"
 _OPEN = r"[\"'`“„«「*]{0,3}"
 # Chinese and Japanese letters end a value: sentences go on behind it without a space.
 _VALUE = r"(?P<value>[^\s\"'`“”«»「」、。，,;|<>\u3040-\u30ff\u4e00-\u9fff]{6,200})"
@@ -258,21 +259,24 @@ HEADER = "authorization header"
 
 _BEFORE = r"(?<![^\W_])"
 _AFTER = r"(?![^\W_])"
+_LOGIN = "login|user|username|account|benutzer|credentials|zugangsdaten|accès|acceso|accesso"
+_LOGINS = ("login", "user", "account", "benutzer", "credentials", "zugangsdaten", "accès", "acceso", "accesso")
 _CJK = r"(?:密码|密碼|口令|パスワード|暗証番号|暗証コード|暗証)"
 
 _FORMS = (
     # DB_PASSWORD=..., password=...: the name of a variable and its value, without a space between.
-    _Form(_ASSIGNED, ("pass", "pw"),
-          rf"(?<![^\W_])(?i:[A-Za-z0-9_.-]{{0,40}}(?:passwor[dt]|passwd|passphrase|pass|pwd|pw))=[\"'`]?{_VALUE}", _is_assigned),
+    _Form(_ASSIGNED, ("pass", "pw", "psk"),
+          rf"(?<![^\W_])(?i:[A-Za-z0-9_.-]{{0,40}}(?:passwor[dt]|passwd|passphrase|pass|pwd|pw|psk))=[\"'`]?{_VALUE}",
+          _is_assigned),
     _Form(_ASSIGNED, ("secret",), rf"(?<![^\W_])(?:[A-Z0-9_]{{0,40}}SECRET)=[\"'`]?{_VALUE}", _is_assigned),
     _Form("assigned phrase", ("pass",),
           r"(?<![^\W_])(?i:[A-Za-z0-9_.-]{0,40}pass_?phrase)=[\"'`]?(?P<value>[^\"'`\n]{12,120})", _is_phrase),
     # password: ..., Kennwort: ..., the wifi password is ..., 密码：...
     _Form("password", _PASSWORD_HINTS,
-          rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_PASSWORD}|[a-z]{{2,20}}(?:passwort|kennwort)){_AFTER}"
+          rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_PASSWORD}|[a-z]{{2,20}}(?:password|passwort|kennwort)){_AFTER}"
           rf"[\"'`*]{{0,3}}{_OF}[\"'`*]{{0,3}} {{0,3}}(?:{_SIGN}) {{0,3}}){_OPEN}{_VALUE}", _is_given),
     _Form("password", _PASSWORD_HINTS,
-          rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_SAID_PASSWORD}|[a-z]{{2,20}}(?:passwort|kennwort)){_AFTER}"
+          rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_SAID_PASSWORD}|[a-z]{{2,20}}(?:password|passwort|kennwort)){_AFTER}"
           rf"[\"'`*]{{0,3}}{_OF} +(?:{_VERB}) +){_OPEN}{_VALUE}", _is_given),
     _Form("password", _PASSWORD_HINTS,
           rf"(?:{_CJK}[\"'`*]{{0,3}} {{0,3}}(?:{_SIGN}|は|為|为|是) {{0,3}}){_OPEN}{_VALUE}", _is_given),
@@ -283,10 +287,21 @@ _FORMS = (
     _Form("password", ("pass", "pw", "kennwort"),
           r"(?i:\b(?:login|user|username|account|machine|benutzer|and|with|und|mit)\b[^\n]{0,60}?[ ,]"
           rf"(?:password|passwort|pass|pw|kennwort) +){_OPEN}{_VALUE}", _stands_out),
-    _Form("password", ("login", "user", "account", "benutzer"),
-          r"(?i:\b(?:login|user|username|account|benutzer)\b {0,3}[:=] {0,3}[\w.@+-]{1,60} {1,3}/ {1,3})" + _VALUE, _stands_out),
+    _Form("password", _LOGINS,
+          rf"(?i:(?<![/\w])(?:{_LOGIN})\b{_OF} {{0,3}}(?:[:=]|are|sind) {{0,3}}[\w.@+-]{{1,60}}(?: {{1,3}}/ {{1,3}}|:))"
+          rf"{_VALUE}", _stands_out),
+    _Form("password", ("pass", "kennwort"),
+          rf"(?i:\b(?:type|enter|use|is) +){_OPEN}{_VALUE}"
+          r"(?i: +(?:as|is) (?:the|my|our|your) (?:[\w-]{1,20} ){0,3}pass)", _stands_out),
+    _Form("password", _PASSWORD_HINTS,
+          rf"(?i:{_BEFORE}(?:{_SAID_PASSWORD}){_AFTER}{_OF} +(?:{_VERB}) +)"
+          r"[\"“„«「](?P<value>[a-z]{3,20}[A-Z][a-z]{2,20})[\"”“»」]",
+          lambda value: True),
+    _Form("PIN", ("pin",), rf"(?i:\bpin(?:[ -]?code)?\b{_OF}(?: {{0,3}}[:=] {{0,3}}| +(?:{_VERB}) +))"
+          r"(?P<value>\d{4,8})(?![\w.,:/-])",
+          lambda value: True),
     # The API key for B2 is ..., client_secret: ..., use the token ...
-    _Form("key or token", ("key", "token", "secret", "schlüssel"),
+    _Form("key or token", ("key", "token", "secret", "schlüssel", " api"),
           rf"(?i:{_BEFORE}(?:[\w-]{{0,40}}[_-])?(?:{_KEY}){_AFTER}[\"'`*]{{0,3}}{_OF}[\"'`*]{{0,3}}"
           rf"(?: {{0,3}}(?:{_SIGN}) {{0,3}}| +(?:{_VERB}) +)){_OPEN}{_VALUE}", _is_token),
     _Form("key or token", ("key", "token", "secret"), rf"(?i:{_BEFORE}(?:{_KEY}) +){_OPEN}{_VALUE}", _is_long_token),
@@ -295,6 +310,8 @@ _FORMS = (
     _Form(HEADER, ("authorization",),
           r"(?i:authorization[\"']? {0,3}[:=] {0,3}[\"']?(?:basic|bearer|token|digest|apikey) +)"
           r"(?P<value>[\w.~+/=-]{16,})", _is_token),
+    _Form(HEADER, ("auth",), r"(?i:\"auth\" {0,3}: {0,3}\")(?P<value>[\w+/]{12,}={0,2})(?=\")",
+          lambda value: basic_password(value) is not None),
     _Form("key in a header", ("key", "token", "auth", "secret"),
           r"(?i:(?<![\w-])(?:x-)?[a-z-]{0,30}(?:api-?key|token|auth|secret|access-?key) {0,3}: {0,3})"
           r"(?P<value>[\w.~+/=-]{12,})", _is_token),

@@ -271,7 +271,11 @@ def _is_example(kind: str, value: str, line: str) -> bool:
     low = value.lower()
     if (kind.startswith("assigned") and "example" in low) or any(part in low for part in _DOCUMENTED):
         return True
+    if re.search(r"/[xX]{4,}$", value):
+        return True
     if "PRIVATE KEY" in value:
+        if not line.partition(value)[0].endswith("-") and not value.startswith("-"):
+            return True  # the words alone, as prose has them
         return bool(re.match(r"-*(?:\\n|\s)*(?:[xX]{3}|\.\.\.|…)", line.partition(value)[2]))
     if kind == credentials.HEADER and (pair := credentials.basic_password(value)) is not None:
         return _is_sample(pair)
