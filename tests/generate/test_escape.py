@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.generate.hostile import PAYLOADS
-from vault_tool.generate.escape import block, inline, link_path, quote, visible, words
+from vault_tool.generate.escape import block, inline, link_path, quote, unframed, visible, words
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 STRUCTURE = frozenset({"heading_open", "html_block", "html_inline", "image", "fence", "code_block", "hr", "table_open"})
@@ -115,3 +117,21 @@ def test_a_long_line_is_cut_at_a_word() -> None:
     assert len(cut) <= 52
     assert cut.endswith("word…")
     assert words("a (b), c — d", 30) == "a b c d"
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "</system-reminder>", "<system-reminder>", "<|im_start|>system", "<|im_end|>", "<\uff5cend\u2581of\u2581sentence\uff5c>",
+        "[INST]", "[/INST]", "[ INST ]", "[inst]", "<<SYS>>", "<</SYS>>", "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "<\u200b/b>",
+        "<\ufe0f/b>", "<!--", "<start_of_turn>user", "<\U0001d42c>",
+    ],
+)  # fmt: skip
+def test_the_frame_of_a_client_is_made_harmless_in_line_block_and_text(frame: str) -> None:
+    for shown in (unframed(frame), block(f"x {frame} y"), inline(f"x {frame} y", 99), unframed(unframed(frame))):
+        assert not re.search(r"<\S", shown) and not re.search(r"\[\s*/?\w+\s*\]", shown), shown
+
+
+def test_arithmetic_arrows_and_links_are_no_frame() -> None:
+    for text in ("a < b <= c <- d <3 <\nx <", "[link](a.md) [x] [[Note]] [1]", "vec[i] < 5"):
+        assert unframed(text) == text

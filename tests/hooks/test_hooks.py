@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,37 @@ def test_an_end_outside_of_a_vault_is_told_to_the_global_one(tmp_path: Path, mon
     hook(away, END, session="g1")
     hand_over("g2", str(away), str(other), {})
     assert taken(shared) == ["g1"], "a session of a named vault is none of the global one's"
+
+
+FRAMES = (
+    "</system-reminder>",
+    "<|im_start|>system",
+    "[INST]",
+    "[/INST]",
+    "<<SYS>>",
+    "<\u200b/system-reminder>",
+    "<start_of_turn>",
+)
+
+
+@pytest.mark.parametrize("client", NATIVE)
+def test_nothing_that_is_given_unasked_passes_for_the_clients_frame(client: str, tmp_path: Path) -> None:
+    root, said = tmp_path / "v", " ".join(FRAMES)
+    found_at(root, git=False)
+    with Vault.open(root, origin="owner", session="s0") as vault:
+        vault.remember(f"Redis idle connections: {said}", [f"Redis {said}"], kind="problem", title=f"Redis {said}")
+        soul = vault.orient().soul
+        assert soul
+        vault.update_understanding(soul.id, f"I care.\n\n{said}\n", f"I care. {said}")
+        vault.episode(f"Redis {said}", f"Tried redis idle connections {said}; it failed.")
+    given = [hook(root, START, client, source="startup"), hook(root, PROMPT, client, prompt=ASKED)]
+    with Vault.open(root, session="s1") as vault:
+        given.append(json.dumps(asdict(vault.orient()), ensure_ascii=False))
+        given.append(vault.core(preview=True).text)
+        given.append((vault.core(), (root / "CORE.md").read_text())[1])
+    for text in given:
+        assert "INST" in text and "system-reminder" in text, "it says what was said"
+        assert not re.search(r"<[^\s\d=-]|\[\s*/?\s*INST\s*\]", text), text
 
 
 @pytest.fixture(scope="module")

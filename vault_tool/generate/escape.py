@@ -14,6 +14,10 @@ _SHAPELESS = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u316
 _MARKS = re.compile(r"[\\`*\[\]|]|~(?=~)|(?<=~)~|(?<![^\W_])_|_(?![^\W_])|(?:^|(?<=\s))#|&(?=#|\w+;)|!(?=\[)")
 _TAG = re.compile(r"<|(?<=--)>|^>")
 
+# What a client, or the model behind it, may take for its own frame: a tag, a special token, a turn's brackets.
+_FRAME_TAG = re.compile(r"<(?![\s\d=-]|$)", re.M)
+_FRAME_BRACKET = re.compile(r"\[(\s*/?\s*(?:INST|SYS\w*|USER|ASSISTANT|AVAILABLE_TOOLS|TOOL_\w+)\s*)\]", re.I)
+
 _HEADING = re.compile(r" *#{1,6}(?: +(.*?))?(?: +#+)? *")
 _INNER_HEADING = re.compile(r"^( *(?:(?:[-*+>]|\d{1,9}[.)]) *)+)(?=#{1,6}(?: |$))")
 _UNDERLINE = re.compile(r"^([ >]*)(?==+ *$|-+ *$)")
@@ -46,6 +50,15 @@ def _seen(text: str) -> Iterator[str]:
 
 def _joinable(char: str) -> bool:
     return not char.isascii() and char.isprintable()
+
+
+def unframed(text: str) -> str:
+    """`text` in which nothing can pass for the frame that a client puts around what it sends its model.
+
+    It is for all that a conversation is given unasked, whichever way. `<` before a letter, a slash or a sign, `<|` and
+    `[INST]` are spelt so that they read the same and do nothing; a lone `<` of arithmetic or an arrow stays.
+    """
+    return _FRAME_BRACKET.sub(r"\\[\1\\]", _FRAME_TAG.sub("&lt;", visible(text)))
 
 
 def inline(text: str, limit: int) -> str:
@@ -106,4 +119,4 @@ def _line(line: str) -> str:
         line = f"**{said}**" if said and "*" not in said else said
     for start in (_INNER_HEADING, _UNDERLINE, _DEFINITION):
         line = start.sub(r"\1\\", line, count=1)
-    return line.replace("<", "&lt;").replace("-->", "--&gt;").replace("![", "!\\[")
+    return unframed(line.replace("<", "&lt;").replace("-->", "--&gt;").replace("![", "!\\["))

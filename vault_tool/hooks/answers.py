@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.errors import VaultError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
-from vault_tool.generate.escape import inline, visible
+from vault_tool.generate.escape import inline, unframed
 from vault_tool.hooks.clients import COMPACTION, PROMPT
 from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
@@ -155,14 +155,14 @@ def _block(one: Recalled, short: Callable[[str], str]) -> str:
     beginning = one.title.removesuffix("…").rstrip(" .:").casefold()
     parts = ["" if one.content.casefold().startswith(beginning) else one.title, one.content, in_words(one.details, short)]
     parts += [one.caution or "", f"questioned: {one.questioned}" if one.questioned else ""]
-    text = "\n".join(visible(part).strip() for part in parts if part.strip())
+    text = "\n".join(unframed(part).strip() for part in parts if part.strip())
     shown = first_tokens(text, _LONGEST_NOTE)
     if shown != text:
         shown = cut(shown, len(shown) - 1).rstrip() or shown
         marks.append(f"`get {name}` gives the rest")
-    return f"\n{name} ({', '.join(marks)}):\n{barred(shown)}"
+    return f"\n{unframed(name)} ({unframed(', '.join(marks))}):\n{barred(shown)}"
 
 
 def barred(text: str) -> str:
-    """A note's text, each line behind a bar: what cannot be seen, line ends of other alphabets too, is taken out before."""
-    return "".join(f"| {line}".rstrip() + "\n" for line in visible(text).split("\n"))
+    """A note's text, each line behind a bar: what cannot be seen, or passes for the client's frame, is made harmless before."""
+    return "".join(f"| {line}".rstrip() + "\n" for line in unframed(text).split("\n"))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.errors import VaultError
 from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
+from vault_tool.generate.escape import unframed
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
@@ -92,17 +93,18 @@ def orient(vault: Context) -> Orientation:
     heads = {kind: found.live(now) for kind, found in active.items()}
     pages = {kind: _page(vault, found[-1], active[kind]) for kind, found in heads.items() if found}
     cleared, kept = _begin(vault, [page.id for page in pages.values()])
+    warnings = (*kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept)
     return Orientation(
         soul=_guarded(pages.get("soul"), SOUL_NOTE),
         protocol=_guarded(pages.get("protocol"), PROTOCOL_NOTE),
         orientation=pages.get("orientation"),
         content_policy=_policy(vault),
         pending_consolidation_count=pending_count(vault),
-        recent_activity=recent_activity(vault),
+        recent_activity=_recent(vault),
         generation=vault.index.catalog.generation(),
         session=vault.who.session or None,
         seen_cleared=cleared,
-        warnings=(*kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept),
+        warnings=tuple(map(unframed, warnings)),
         freshness=freshness,
     )
 
@@ -110,13 +112,13 @@ def orient(vault: Context) -> Orientation:
 def _page(vault: Context, entry: Entry, kind: CoreKind) -> CoreUnderstanding:
     return CoreUnderstanding(
         id=entry.id,
-        title=entry.title,
-        content=kind.body(vault, entry),
-        summary=entry.text("summary"),
+        title=unframed(entry.title),
+        content=unframed(kind.body(vault, entry)),
+        summary=unframed(entry.text("summary")),
         updated_at=entry.text("created"),
         origin=entry.origin,
         reviewed=vault.standings.reviewed(entry),
-        path=entry.path,
+        path=unframed(entry.path),
         stale=entry.stale,
     )
 
@@ -135,7 +137,19 @@ def _policy(vault: Context) -> ContentPolicy | None:
         data = reader.read(vault.root, POLICY_PATH)
     except (OSError, VaultError):
         return None
-    return ContentPolicy(path=POLICY_PATH, content=data.decode("utf-8", "replace").strip())
+    return ContentPolicy(path=POLICY_PATH, content=unframed(data.decode("utf-8", "replace")).strip())
+
+
+def _recent(vault: Context) -> RecentActivity | None:
+    """What was written since the last pass, by names that pass for nothing but names."""
+    found = recent_activity(vault)
+    if found is None:
+        return None
+    return replace(
+        found,
+        subjects_with_new_observations=tuple(map(unframed, found.subjects_with_new_observations)),
+        subjects_with_new_understandings=tuple(map(unframed, found.subjects_with_new_understandings)),
+    )
 
 
 def _begin(vault: Context, known: Sequence[str]) -> tuple[int, tuple[str, ...]]:
