@@ -10,6 +10,7 @@ from tests.git_repos import commit_all, found, git, make_empty_repo, make_repo, 
 from vault_tool.errors import NotFound
 from vault_tool.files import git as vault_git
 from vault_tool.files.git import FileChange, UncommittedFile
+from vault_tool.importing.notes import own_id
 
 
 @pytest.fixture
@@ -61,12 +62,17 @@ def test_the_log_knows_operations_from_other_commits(code: Path) -> None:
     assert vault_git.log(repo, paths=["vault/a.md"]) == entries
 
 
-def test_the_log_follows_a_rename_when_asked(code: Path) -> None:
+def test_a_notes_own_log_goes_on_past_a_move_of_the_same_bytes(code: Path) -> None:
     repo = found(code / "memory")
     git(code, "mv", "memory/vault/a.md", "memory/vault/moved.md")
     commit_all(code, "move")
     assert [each.subject for each in vault_git.log(repo, paths=["vault/moved.md"])] == ["move"]
-    assert [each.subject for each in vault_git.log(repo, paths=["vault/moved.md"], follow=True)] == ["move", "notes"]
+    moved = vault_git.note_log(repo, "vault/moved.md", "", own_id)
+    assert [(each.subject, each.paths) for each in moved.commits] == [
+        ("move", ("vault/moved.md",)),
+        ("notes", ("vault/a.md",)),
+    ]
+    assert moved.created == moved.commits[-1]
 
 
 def test_an_unborn_branch_has_no_history(tmp_path: Path) -> None:

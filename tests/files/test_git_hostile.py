@@ -12,6 +12,7 @@ from tests.git_repos import commit_all, git, make_repo, write
 from vault_tool.errors import Refused
 from vault_tool.files import git as vault_git
 from vault_tool.files.git import FileChange, Repo
+from vault_tool.importing.notes import own_id
 
 _READS: dict[str, Callable[[Repo], object]] = {
     "head": vault_git.head,
@@ -20,7 +21,9 @@ _READS: dict[str, Callable[[Repo], object]] = {
     "tracked": vault_git.tracked,
     "ignored": lambda repo: vault_git.ignored(repo, ["vault/a.md"]),
     "uncommitted": vault_git.uncommitted,
-    "log": lambda repo: vault_git.log(repo, paths=["vault/a.md"], follow=True),
+    "log": lambda repo: vault_git.log(repo, paths=["vault/a.md"]),
+    "note_log": lambda repo: vault_git.note_log(repo, "vault/a.md", "", own_id),
+    "note_log of a moved note": lambda repo: vault_git.note_log(repo, "vault/moved.md", "", own_id),
     "diff": vault_git.diff,
     "diff since": lambda repo: vault_git.diff(repo, since="HEAD~1", color=True),
     "changed_between": lambda repo: vault_git.changed_between(repo, "HEAD~1", "HEAD"),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused
 from vault_tool.files import git, layout, reader, tombstones
@@ -14,6 +14,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
+from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
 
 # The type of an undo's entry in the day's log: with its hyphen no memory can have it.
@@ -96,35 +97,49 @@ def undo(vault: Context, target: str = "") -> Undone:
 def _resolve_operation(vault: Context, repo: git.Repo, target: str) -> git.LogEntry:
     """The operation that is meant, as the log has it."""
     if not target:
-        found = git.log(repo, limit=_NEWEST)
-        newest = next((one for one in found if one.op == _SETTING or (one.op and any(map(_is_note, one.paths)))), None)
-        if newest is None:
-            raise NotFound("there is no operation to undo on this branch", "`vt log` lists the commits")
-        if newest.op == _SETTING:
-            said = f"the newest operation, `{one_line(newest.subject, 60)}`, changed no note"
-            raise Refused(said, "name the one that you mean: `vt log` lists them")
-        return newest
-    created = _creation(vault, repo, target)
+        return _newest(repo)
+    created = _creation(vault, target)
     commit = git.resolve(repo, target) if not created or _is_hexadecimal(target) else None
     if created and commit and created.commit != commit:
         raise Ambiguous(f"`{target}` is a record's id and a commit's", "type more of it")
-    if created:
-        return created
-    if commit is None:
+    named = created.commit if created else commit
+    if named is None:
         raise NotFound(f"`{one_line(target, 60)}` is neither a record nor a commit", "`vt log` lists the commits")
-    return _logged(repo, commit)
+    return _logged(repo, named)
 
 
-def _creation(vault: Context, repo: git.Repo, target: str) -> git.LogEntry | None:
-    """The operation that created the record that `target` names, or None when it names none."""
+def _newest(repo: git.Repo) -> git.LogEntry:
+    """The newest operation on this branch; Refused where it, or a foreign change of notes that came later, is not undone."""
+    found = _told(repo, git.log(repo, limit=_NEWEST))
+    newest = next((one for one in found if one.op == _SETTING or any(map(_is_note, one.paths))), None)
+    if newest is None:
+        raise NotFound("there is no operation to undo on this branch", "`vt log` lists the commits")
+    said = f"`{one_line(newest.subject, 60)}`"
+    if newest.op == _SETTING:
+        raise Refused(f"the newest operation, {said}, changed no note", "name the one that you mean: `vt log` lists them")
+    if not newest.op:
+        # Perhaps a hook put another message in place of ours, elsewhere: what lies before it is not what was done last.
+        shown = newest.commit[:_SHOWN]
+        reason = f"the newest change of notes, {shown} ({said}), does not say that this tool made it"
+        raise Refused(reason, f"`git revert {shown}` takes it back, `vt undo ID` an operation before it")
+    return newest
+
+
+def _creation(vault: Context, target: str) -> git.LogEntry | None:
+    """The commit that created the record that `target` names, or None when it names none."""
     try:
         entry = resolve.find(vault, target)
     except NotFound:
         return None
-    commits = git.log(repo, paths=[entry.path], limit=_NEWEST, follow=True)
-    if not commits:
-        raise Refused(f"{entry.path} is not committed yet, so there is nothing to undo", "`vt commit` commits it")
-    return _logged(repo, commits[-1].commit)
+    if layout.is_around(entry.path):
+        reason = f"{entry.path} is a note of the folder around the vault, which this tool never writes"
+        raise Refused(reason, "its editor or its own git takes changes of it back")
+    found = note_history(vault, entry)
+    if found.created is not None:
+        return found.created
+    if found.ends:
+        raise Refused(f"this clone's history ends after {entry.path} was made", "`git fetch --unshallow` brings the rest")
+    raise Refused(f"{entry.path} is not committed yet, so there is nothing to undo", "`vt commit` commits it")
 
 
 def _logged(repo: git.Repo, commit: str) -> git.LogEntry:
@@ -133,13 +148,18 @@ def _logged(repo: git.Repo, commit: str) -> git.LogEntry:
     parent = git.resolve(repo, f"{commit}^")
     if parent is None:
         raise Refused(f"{shown} is the first commit: there is nothing before it", "`vt log` lists the commits")
-    paths = sorted(git.changed_between(repo, parent, commit))
-    found = next((one for one in git.log(repo, paths=paths, limit=_NEWEST) if one.commit == commit), None) if paths else None
-    if found is None:
-        raise Refused(f"{shown} changed no note on this branch lately", "`vt log` lists the commits")
+    found = next((one for one in _told(repo, git.log(repo, limit=1, tip=commit)) if one.commit == commit), None)
+    if found is None or not found.paths or git.unreachable(repo, commit, ["HEAD"]):
+        raise Refused(f"{shown} changed no note on this branch", "`vt log` lists the commits")
     if not found.op:
         raise Refused(f"{shown} was not made by this tool ({one_line(found.subject, 60)})", f"`git revert {shown}` takes it back")
     return found
+
+
+def _told(repo: git.Repo, found: Sequence[git.LogEntry]) -> list[git.LogEntry]:
+    """The same, where a commit whose message was replaced by a hook is told by what HEAD's own log says of it."""
+    known = git.own_operations(repo) if any(not one.op for one in found) else {}
+    return [one if one.op else replace(one, op=known.get(one.commit, "")) for one in found]
 
 
 def _reversal(vault: Context, repo: git.Repo, done: git.LogEntry) -> _Reversal:

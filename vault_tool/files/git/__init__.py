@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, show, show_at, show_many
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
+    from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations
     from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
 
 # What writes, and what reads the history or the work tree, which most commands that only read do without: 7 ms of each.
@@ -43,6 +44,7 @@ _LATER = {
         ("blobs", "brought", "committed_at", "committed_blobs", "own_address", "unreachable", "work_tree_blobs"), "authors"
     ),
     **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
+    **dict.fromkeys(("NoteLog", "note_log", "own_operations"), "note_commits"),
     **dict.fromkeys(("UncommittedFile", "ignored", "in_conflict", "tracked", "uncommitted"), "worktree"),
     "message": "commit_message",
 }
@@ -52,6 +54,7 @@ __all__ = [
     "FileChange",
     "GitHead",
     "LogEntry",
+    "NoteLog",
     "Repo",
     "UncommittedFile",
     "blobs",
@@ -72,8 +75,10 @@ __all__ = [
     "merging",
     "message",
     "moved_by_us",
+    "note_log",
     "obstacle",
     "own_address",
+    "own_operations",
     "recent_heads",
     "remotes",
     "resolve",

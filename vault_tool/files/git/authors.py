@@ -81,7 +81,7 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
         *(repo.inside(one) for one in folders),
         limit=WALK_LIMIT,
     )
-    cut = _cut(repo)
+    cut = shallow(repo)
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
     return [_brought(repo, text.split("\0"), cut) for text in texts]
 
@@ -160,7 +160,8 @@ def blobs(repo: Repo, names: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-def _cut(repo: Repo) -> frozenset[str]:
+def shallow(repo: Repo) -> frozenset[str]:
+    """The commits at which a shallow clone ends: what was before them it has not."""
     try:
         return frozenset((repo.common_dir / "shallow").read_text("ascii").split())
     except (OSError, UnicodeDecodeError):

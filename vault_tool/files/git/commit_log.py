@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,16 +12,16 @@ from vault_tool.files.git.repo import Repo, checked, head, resolve
 from vault_tool.files.git.run import output
 from vault_tool.files.git.worktree import without_filters
 
-_QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _TRAILERS = ("Vault-Op", "Vault-Session", "Vault-Ids")
-_FORM = ("%H", "%at", "%an", "%s", *(f"%(trailers:key={key},valueonly,unfold,separator=%x20)" for key in _TRAILERS))
+FORM = ("%H", "%at", "%an", "%s", *(f"%(trailers:key={key},valueonly,unfold,separator=%x20)" for key in _TRAILERS))
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
     """One commit: `at` is the author's time in UTC (ISO 8601); `op`, `session` and `ids` are "" or () on foreign commits.
 
-    `paths` are the files of the vault that the commit touched, relative to its root; one alone in a log that follows it.
+    `paths` are the files of the vault that the commit touched, relative to its root; in the log of one note its own alone.
     `more` counts those that an answer does not list.
     """
 
@@ -56,20 +56,19 @@ def show_at(repo: Repo, places: Iterable[tuple[str, str]]) -> dict[tuple[str, st
     return dict(_blobs(out, named))
 
 
-def log(repo: Repo, *, paths: Iterable[str] = (), limit: int = 20, follow: bool = False) -> list[LogEntry]:
+def log(repo: Repo, *, paths: Iterable[str] = (), limit: int = 20, tip: str = "HEAD") -> list[LogEntry]:
     """The newest commits that touched these paths (the vault, when none is given), newest first, at most `limit`.
 
-    `follow` goes on past a rename, and counts for a single path only.
+    They are those that `tip` has. One note's own are told by `note_log`.
     """
     if head(repo).commit is None:
         return []
     places = repo.places(paths)
     mark = os.urandom(16).hex()
-    # What touched other files as well is told whole, but git cannot do that and follow.
-    reach = ("--follow",) if follow and len(places) == 1 else ("--no-follow", "--no-renames", "--full-diff")
-    form = "--format=" + "%x00".join([mark, *_FORM]) + "%x00"
-    args = ("-z", "--name-only", f"--max-count={limit}", "--encoding=UTF-8", "--no-show-signature", *_QUIET, *reach, form)
-    out = output(repo.work_tree, "read the log", "log", *args, "HEAD", "--", *places)
+    reach = ("--no-follow", "--no-renames", "--full-diff")
+    form = "--format=" + "%x00".join([mark, *FORM]) + "%x00"
+    args = ("-z", "--name-only", f"--max-count={limit}", "--encoding=UTF-8", "--no-show-signature", *QUIET, *reach, form)
+    out = output(repo.work_tree, "read the log", "log", *args, tip, "--", *places)
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
     return [_entry(repo, text.split("\0")) for text in texts]
 
@@ -91,7 +90,8 @@ def diff(
     if base is None:
         base = output(repo.work_tree, "compare", "hash-object", "-t", "tree", "--stdin").decode().strip()
     shade = "--color=always" if color else "--no-color"
-    args = ("diff", *_QUIET, shade, "--find-renames", base, *until, "--", *repo.places(paths))
+    # A move is told only of the same bytes: of what is merely alike git names the wrong one.
+    args = ("diff", *QUIET, shade, "--find-renames=100%", base, *until, "--", *repo.places(paths))
     return output(repo.work_tree, "compare the files", *args, config=without_filters(repo)).decode(errors="replace")
 
 
@@ -101,7 +101,7 @@ def changed_between(repo: Repo, old: str, new: str) -> dict[str, str]:
     for rev, base in zip((old, new), bases, strict=True):
         if base is None:
             raise NotFound(f"no commit is called '{rev}'", "vt log lists the commits")
-    args = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", *_QUIET, *(base for base in bases if base))
+    args = ("diff-tree", "-r", "-z", "--name-status", "--no-renames", *QUIET, *(base for base in bases if base))
     parts = output(repo.work_tree, "compare the commits", *args, "--", *repo.places(())).decode(errors="surrogateescape")
     names = parts.split("\0")[:-1]
     pairs = zip(names[::2], names[1::2], strict=True)
@@ -123,8 +123,13 @@ def _blobs(out: bytes, named: list[tuple[str, str]]) -> Iterator[tuple[tuple[str
 
 
 def _entry(repo: Repo, parts: list[str]) -> LogEntry:
-    commit, at, author, subject, op, session, ids, *names = parts
-    touched = (repo.relative(name.lstrip("\n")) for name in names if name.strip("\n"))
+    touched = (repo.relative(name.lstrip("\n")) for name in parts[len(FORM) :] if name.strip("\n"))
+    return log_entry(parts[: len(FORM)], tuple(path for path in touched if path))
+
+
+def log_entry(said: Sequence[str], paths: tuple[str, ...]) -> LogEntry:
+    """A commit from what `FORM` had git say of it."""
+    commit, at, author, subject, op, session, ids = said
     return LogEntry(
         commit=commit,
         at=datetime.fromtimestamp(int(at), UTC).isoformat(),
@@ -133,7 +138,7 @@ def _entry(repo: Repo, parts: list[str]) -> LogEntry:
         op=op.strip(),
         session=session.strip(),
         ids=tuple(ids.split()),
-        paths=tuple(path for path in touched if path),
+        paths=paths,
     )
 
 

@@ -57,7 +57,7 @@ def uncommitted(repo: Repo, paths: Iterable[str] = ()) -> list[UncommittedFile]:
     out = output(
         repo.work_tree,
         "compare the files",
-        *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--find-renames"),
+        *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--ignore-submodules=all", "--find-renames=100%"),
         *("--", *_few(repo, named)),
         config=without_filters(repo),
     )

@@ -1,0 +1,257 @@
+"""The commits of one note: those in which a file was it, told by the id in its head and never by likeness.
+
+Git follows a file by how alike two texts are, and so takes one of three notes that resemble each other for another.
+Here a note's file is at another path before a commit only where that commit took the same id, or for a note that has
+none the same bytes, from there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from vault_tool.files.git.authors import blobs, committed_blobs, shallow, work_tree_blobs
+from vault_tool.files.git.commit_log import FORM, QUIET, LogEntry, log_entry
+from vault_tool.files.git.repo import OURS, Repo, fields, head, resolve
+from vault_tool.files.git.run import output
+from vault_tool.files.git.worktree import without_filters
+
+Identity = Callable[[bytes], str]
+
+_NONE = "0"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLog:
+    """A note's own commits, newest first, and the one that made it; `ends` where a shallow clone lacks what was before."""
+
+    commits: tuple[LogEntry, ...] = ()
+    created: LogEntry | None = None
+    ends: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What a commit did to one file: the blobs that its parents had there and the one that it has, "" where there is none."""
+
+    path: str
+    before: tuple[str, ...]
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One commit, and what it did to the files that were asked for."""
+
+    entry: LogEntry
+    changes: tuple[_Change, ...]
+
+
+@dataclass(slots=True)
+class _Ids:
+    """The ids in the heads of blobs, each read once."""
+
+    repo: Repo
+    identity: Identity
+    known: dict[str, str] = field(default_factory=lambda: {"": ""})
+
+    def read(self, names: Iterable[str]) -> None:
+        lacking = {name for name in names if name not in self.known}
+        found = blobs(self.repo, sorted(lacking))
+        self.known |= {name: self.identity(found[name]) if name in found else "" for name in lacking}
+
+    def of_steps(self, steps: Sequence[_Step]) -> None:
+        self.read(blob for step in steps for change in step.changes for blob in (change.after, *change.before))
+
+    def __getitem__(self, name: str) -> str:
+        return self.known[name]
+
+
+def note_log(repo: Repo, path: str, identity: str, read_id: Identity) -> NoteLog:
+    """The commits of the note at `path`, whose head has this id; "" for one that is known by its place alone.
+
+    `read_id` gives the id in the head of a file's bytes. A note that stands elsewhere than in HEAD is looked for there.
+    """
+    if head(repo).commit is None:
+        return NoteLog()
+    steps = _steps(repo, [path])
+    places = [path]
+    if not steps:
+        places = _before_the_move(repo, path, identity, read_id)
+        steps = _steps(repo, places) if places else []
+    cut = shallow(repo)
+    ids = _Ids(repo, read_id)
+    if identity:
+        ids.of_steps(steps)
+    # Where no committed text says its id (it was a page, or git keeps it encrypted) its place is all that there is.
+    if not identity or not any(ids[change.after] == identity for step in steps for change in step.changes):
+        return _by_place(repo, steps, places[:1], cut)
+    return _by_id(repo, steps, places, identity, ids, cut)
+
+
+def _by_id(repo: Repo, steps: list[_Step], places: list[str], identity: str, ids: _Ids, cut: frozenset[str]) -> NoteLog:
+    asked: dict[str, bool] = {}
+    while True:
+        ids.of_steps(steps)
+        new: list[str] = []
+        for step in steps:
+            arrived = any(ids[one.after] == identity and not _stood(one, identity, ids) for one in step.changes)
+            if arrived and step.entry.commit not in asked and step.entry.commit not in cut:
+                sources = _sources(repo, step, places[0], identity, ids)
+                asked[step.entry.commit] = bool(sources)
+                new.extend(one for one in sources if one not in places)
+        if not new:
+            break
+        places.extend(dict.fromkeys(new))
+        steps = _steps(repo, places)
+    adopted = {
+        one.path
+        for step in steps
+        for one in step.changes
+        if ids[one.after] == identity and any(blob and not ids[blob] for blob in one.before)
+    }
+    own: list[LogEntry] = []
+    made: list[LogEntry] = []
+    ends = False
+    for step in steps:
+        held = [one.path for one in step.changes if ids[one.after] == identity]
+        was = [one.path for one in step.changes if any(ids[blob] == identity for blob in one.before)]
+        page = [one.path for one in step.changes if one.path in adopted and one.after and not ids[one.after]]
+        ends = ends or step.entry.commit in cut
+        # The commit at which a shallow clone ends seems to add all that there is.
+        if not (held or was or page) or (step.entry.commit in cut and identity not in step.entry.ids):
+            continue
+        entry = replace(step.entry, paths=tuple(held or was or page))
+        own.append(entry)
+        if held and not was and not asked.get(entry.commit):
+            made.append(entry)
+    told = [one for one in made if identity in one.ids]
+    return NoteLog(tuple(own), next(iter(reversed(told or made)), None), ends)
+
+
+def _stood(change: _Change, identity: str, ids: _Ids) -> bool:
+    """Whether the note stood at this path before, with its id or, as a page, with none."""
+    return any(blob and ids[blob] in ("", identity) for blob in change.before)
+
+
+def _sources(repo: Repo, step: _Step, path: str, identity: str, ids: _Ids) -> list[str]:
+    """The paths that a commit took the note from, and where it took it from none of them, those of the id's own commits."""
+    left = [one for one in _whole(repo, step.entry.commit) if any(one.before) and _alike(one.path, path)]
+    ids.read(blob for one in left for blob in (one.after, *one.before))
+    found = [one.path for one in left if ids[one.after] != identity and any(ids[blob] == identity for blob in one.before)]
+    if found or identity in step.entry.ids or (earlier := resolve(repo, f"{step.entry.commit}^")) is None:
+        return found
+    # It was away for a while: taken out by one commit and brought back by another.
+    told = _steps(repo, (), earlier, ("--fixed-strings", f"--grep={identity}"))
+    named = [step for step in told if identity in step.entry.ids]
+    ids.of_steps(named)
+    places = {one.path for step in named for one in step.changes if ids[one.after] == identity}
+    now = committed_blobs(repo, "HEAD", places) if places else {}
+    ids.read(now.values())
+    # One that still stands there is another file with the same id, with a history of its own.
+    return sorted(place for place in places if ids[now.get(place, "")] != identity)
+
+
+def _by_place(repo: Repo, steps: list[_Step], places: list[str], cut: frozenset[str]) -> NoteLog:
+    own: list[LogEntry] = []
+    seen = set(places)
+    ends = False
+    while steps:
+        source = ""
+        for step in steps:
+            ends = ends or step.entry.commit in cut
+            if step.entry.commit in cut:
+                continue
+            own.append(replace(step.entry, paths=tuple(one.path for one in step.changes)))
+            arrived = next((one for one in step.changes if one.after and not any(one.before)), None)
+            source = _same_bytes(repo, step.entry.commit, arrived) if arrived is not None else ""
+            if source and source not in seen:
+                break
+        if not source or source in seen or (earlier := resolve(repo, f"{own[-1].commit}^")) is None:
+            break
+        seen.add(source)
+        steps = _steps(repo, [source], earlier)
+    return NoteLog(tuple(own), None if ends else next(iter(reversed(own)), None), ends)
+
+
+def _same_bytes(repo: Repo, commit: str, arrived: _Change) -> str:
+    """The one path that a commit took these bytes from; "" where there is none, or several that could be it."""
+    gone = [one.path for one in _whole(repo, commit) if not one.after and arrived.after in one.before]
+    named = [path for path in gone if PurePosixPath(path).name == PurePosixPath(arrived.path).name]
+    found = gone if len(gone) == 1 else named
+    return found[0] if len(found) == 1 else ""
+
+
+def _before_the_move(repo: Repo, path: str, identity: str, read_id: Identity) -> list[str]:
+    """Where HEAD has a note that was moved and not committed since: files that are gone and hold its id, or its bytes."""
+    args = ("diff", "-z", "--name-only", "--no-renames", "--diff-filter=D", *QUIET, "HEAD", "--", *repo.places(()))
+    names = fields(output(repo.work_tree, "compare the files", *args, config=without_filters(repo)))
+    gone = [one for name in names if (one := repo.relative(name)) and _alike(one, path)]
+    if not gone:
+        return []
+    held = committed_blobs(repo, "HEAD", gone)
+    if identity:
+        texts = blobs(repo, held.values())
+        return [one for one, blob in held.items() if blob in texts and read_id(texts[blob]) == identity]
+    now = work_tree_blobs(repo, [path]).get(path, "")
+    found = [one for one, blob in held.items() if blob == now]
+    return found if len(found) == 1 else []
+
+
+def _alike(path: str, other: str) -> bool:
+    """Whether one may have been the other's file: a note never was a journal or a picture."""
+    return PurePosixPath(path).suffix.lower() == PurePosixPath(other).suffix.lower()
+
+
+def _steps(repo: Repo, paths: Sequence[str], tip: str = "HEAD", chosen: Sequence[str] = ()) -> list[_Step]:
+    """The commits before `tip` that changed these files, newest first, each with what it did to them."""
+    mark = os.urandom(16).hex()
+    form = "--format=" + "%x00".join([mark, *FORM]) + "%x00"
+    raw = ("-z", "--raw", "-c", "--no-abbrev", "--no-renames", "--no-follow")
+    args = (*raw, "--encoding=UTF-8", "--no-show-signature", *QUIET, *chosen, form, tip, "--", *repo.places(paths))
+    texts = output(repo.work_tree, "read the log", "log", *args).decode(errors="surrogateescape").split(f"{mark}\0")[1:]
+    return [_step(repo, text.split("\0")) for text in texts]
+
+
+def _step(repo: Repo, parts: list[str]) -> _Step:
+    said, rest = parts[: len(FORM)], parts[len(FORM) :]
+    return _Step(log_entry(said, ()), tuple(_changes(repo, rest)))
+
+
+def _whole(repo: Repo, commit: str) -> list[_Change]:
+    """All that one commit did to the vault's files; a merge by each of its parents."""
+    args = ("diff-tree", "--root", "-r", "-m", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-commit-id", *QUIET, commit)
+    out = output(repo.work_tree, "read a commit", *args, "--", *repo.places(())).decode(errors="surrogateescape")
+    return list(_changes(repo, out.split("\0")))
+
+
+def _changes(repo: Repo, parts: Sequence[str]) -> Iterator[_Change]:
+    walk = iter(part.lstrip("\n") for part in parts)
+    for entry in walk:
+        if not entry.startswith(":"):
+            continue
+        parents = len(entry) - len(entry.lstrip(":"))
+        *before, after = entry.lstrip(":").split(" ")[parents + 1 : -1]
+        path = repo.relative(next(walk, ""))
+        if path:
+            yield _Change(path, tuple(map(_blob, before)), _blob(after))
+
+
+def _blob(name: str) -> str:
+    return name if name.strip(_NONE) else ""
+
+
+def own_operations(repo: Repo) -> dict[str, str]:
+    """The commits that this tool made in this clone, each with its operation, by HEAD's own log, which no hook rewrites."""
+    found: dict[str, str] = {}
+    with suppress(OSError):
+        for row in (repo.git_dir / "logs" / "HEAD").read_text("utf-8", "replace").splitlines():
+            said, _, told = row.partition("\t")
+            made = said.split(" ")[1:2]
+            if made and told.startswith(OURS):
+                verb = told.partition(": ")[2].partition(":")[0]
+                found[made[0]] = verb if verb.replace("-", "").isalpha() else "commit"
+    return found
