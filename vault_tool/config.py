@@ -31,6 +31,10 @@ LANGUAGES = (
 STRONG_MODELS = ("opus", "gpt-5", "o3", "fable", "mythos", "ultra")
 
 
+# What the tables know.
+_RECALL = frozenset({"strong_models"})
+_TYPE = frozenset({"class", "weight", "importance", "section"})
+
 # Most characters of a file of settings.
 LONGEST = 2**16
 
@@ -118,8 +122,26 @@ def toml_table(text: str) -> dict[str, Any]:
     return table
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """An option that this version does not know: `place` is its name in the file, `message` says so."""
+
+    place: str
+    message: str
+
+
 def load(text: str, where: str = "vault.toml") -> Config:
-    """The settings that `text` (TOML) gives; raises ConfigError naming all faults at once."""
+    """The settings that `text` (TOML) gives; raises ConfigError naming all faults at once, unknown options too."""
+    return _loaded(text, where, [])
+
+
+def load_known(text: str, where: str = "vault.toml") -> tuple[Config, tuple[Unknown, ...]]:
+    """The same, with the unknown options beside the settings, which another version may know; raises ConfigError for the rest."""
+    unknown: list[Unknown] = []
+    return _loaded(text, where, unknown, stops=False), tuple(unknown)
+
+
+def _loaded(text: str, where: str, unknown: list[Unknown], *, stops: bool = True) -> Config:
     try:
         table = toml_table(text)
     except ValueError as fault:
@@ -130,19 +152,42 @@ def load(text: str, where: str = "vault.toml") -> Config:
     for name, value in table.items():
         option = known.get(name)
         if option is None:
-            faults.append(f"unknown option `{one_line(name, 40)}`")
+            unknown.append(Unknown(name, f"unknown option `{one_line(name, 40)}`"))
             continue
         reader = _READERS.get(name) or _SCALARS[type(option.default)]
         choices = option.metadata["choices"]
-        read = reader(name, value, faults)
+        read = reader(name, _without_unknown(name, value, unknown), faults)
         if choices and read is not None and read not in choices:
             faults.append(f"`{name}` must be one of {', '.join(choices)}, not {_shown(value)}")
         elif read is not None:
             values[name] = read
+    if stops:
+        faults = [*(one.message for one in unknown), *faults]
     if faults:
         more = f" (and {len(faults) - _MOST_TOLD} more)" if len(faults) > _MOST_TOLD else ""
         raise ConfigError(f"{where}: {'; '.join(faults[:_MOST_TOLD])}{more}", f"mend {where}; `vt config` lists the options")
     return Config(**values)
+
+
+def _without_unknown(name: str, value: Any, unknown: list[Unknown]) -> Any:
+    """The value of an option that is a table, without the options in it that are not known."""
+    if name == "recall" and isinstance(value, dict):
+        unknown += [
+            Unknown(key, f"[recall] knows strong_models, not `{one_line(key, 40)}`") for key in sorted(value.keys() - _RECALL)
+        ]
+        return {key: one for key, one in value.items() if key in _RECALL}
+    if name == "types" and isinstance(value, dict):
+        return {kind: _type_table(kind, table, unknown) for kind, table in value.items()}
+    return value
+
+
+def _type_table(kind: str, table: Any, unknown: list[Unknown]) -> Any:
+    if not isinstance(table, dict):
+        return table
+    for key in sorted(table.keys() - _TYPE):
+        message = f"[types.{one_line(kind, 40)}] knows class, weight, importance and section, not `{one_line(key, 40)}`"
+        unknown.append(Unknown(key, message))
+    return {key: value for key, value in table.items() if key in _TYPE}
 
 
 def _shown(value: object) -> str:
@@ -198,7 +243,6 @@ def _recall(name: str, value: Any, faults: list[str]) -> RecallSettings | None:
     if not isinstance(value, dict):
         faults.append('`recall` must be a table: [recall] with strong_models = ["..."]')
         return None
-    faults.extend(f"[recall] knows strong_models, not `{key}`" for key in sorted(value.keys() - {"strong_models"}))
     words = _texts("[recall] strong_models", value.get("strong_models", list(STRONG_MODELS)), faults)
     # An empty word is in every name: all models would be strong.
     if words is not None and not all(word.strip() for word in words):
@@ -223,8 +267,6 @@ def _type_spec(registry: Registry, name: str, table: Any, faults: list[str]) -> 
         return None
     base = registry.spec(name)
     before = len(faults)
-    unknown = sorted(table.keys() - {"class", "weight", "importance", "section"})
-    faults.extend(f"{where} knows class, weight, importance and section, not `{key}`" for key in unknown)
     record_class = _member(RecordClass, table.get("class", base.record_class), f"{where} class", faults)
     section = _member(CoreSection, table.get("section", base.section or CoreSection.WORTH_KNOWING), f"{where} section", faults)
     weight = _number(f"{where} weight", table.get("weight", base.weight), faults)

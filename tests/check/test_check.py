@@ -145,6 +145,18 @@ def test_ends_of_another_type() -> None:
     assert codes(made("x", "solution", problem="a"), made("a")) == [("vault/x.md", "not-a-problem")]
 
 
+def test_links_that_two_machines_made_alike() -> None:
+    ends = made("a"), made("b")
+    first = made("l1", "RELATED_TO", from_id="a", to_id="b", created="2026-01-01")
+    same = made("l2", "RELATED_TO", from_id="a", to_id="b", created="2026-01-02")
+    problems = found(*ends, same, first)
+    assert [(one.path, one.code, one.severity) for one in problems] == [("vault/l2.md", "doubled-link", Severity.NOTE)]
+    assert "vault/l1.md" in problems[0].message and "delete this one" in problems[0].hint
+    other_way = made("l3", "RELATED_TO", from_id="b", to_id="a")
+    other_type = made("l4", "NEAR", from_id="a", to_id="b")
+    assert "doubled-link" not in dict(codes(*ends, first, other_way, other_type)).values()
+
+
 def test_relations_in_a_head() -> None:
     assert codes(made("x", relations=[{"target": "redis"}])) == [("vault/x.md", "relations-in-head")]
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.verbs.looking import fails, found
 from vault_tool import Vault
-from vault_tool.errors import ConfigError, NotFound, Refused, UsageError
+from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.util.clock import FixedClock
 
 pytestmark = pytest.mark.without_git
@@ -122,27 +122,6 @@ def test_an_origin_that_is_none_is_refused(root: Path) -> None:
         Vault.open(root, origin="robot")
     with fails(UsageError, "origin `robot`"):
         Vault.open(root, environ={"VAULT_ORIGIN": "robot"})
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ("links = \n", "vault.toml"),
-        ('links = "wiki"\ncolor = 1\n', "unknown option `color`"),
-        ('links = "wiki"\ncolor = 1\n', "`links` must be one of plain, wikilink"),
-        ("[types.Bad-Name]\nweight = 1.0\n", "Bad-Name"),
-    ],
-)
-def test_settings_that_cannot_be_used_are_named_all_at_once(root: Path, settings: str, says: str) -> None:
-    (root / "vault.toml").write_text(settings)
-    with Vault.open(root) as vault, fails(ConfigError, says):
-        vault.status()
-
-
-def test_settings_that_are_no_text_are_named(root: Path) -> None:
-    (root / "vault.toml").write_bytes(b"\xff\xfe")
-    with Vault.open(root) as vault, fails(ConfigError, "vault.toml", "UTF-8"):
-        vault.status()
 
 
 def test_one_vault_serves_several_askers(vault: Vault) -> None:

@@ -675,3 +675,68 @@ def test_a_snapshot_gives_no_soul_that_is_not_served(root: Path, forger: Path, c
         found = [one for one in vault.snapshot().memories if one.type in ("soul", "protocol")]
         assert [one.type for one in found] == ["protocol"]
         assert not any("Mallory" in one.content or "Mallory" in one.origin for one in found)
+
+
+def test_forms_for_new_notes_are_none_whoever_is_the_owner(root: Path, clock: FixedClock) -> None:
+    write(root, "vault/a.md", note(1, "Keepalive was off."))
+    commit_all(root, "ours")
+
+    def told() -> tuple[int, int, int, list[str]]:
+        with Vault.open(root, clock=clock) as vault:
+            found = [one.path for one in vault.search("why it worked").results]
+            stands = vault.status()
+            forms = vault.index.catalog.rows("SELECT count(*) FROM files WHERE path LIKE 'templates/%'")[0][0]
+            return stands.pages, sum(stands.problems.values()), forms, found
+
+    before = told()
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        vault.config(machine={"owners": "a@b"})
+    assert told()[0::2] == before[0::2]
+    git(root, "config", "user.email", "elsewhere@example.org")
+    write(root, "vault/b.md", note(2, "Why it worked is not known."))
+    commit_all(root, "as somebody else")
+    (root / "_config.json").unlink()
+    pages, _, forms, found = told()
+    assert (pages, forms) == (before[0], 0)
+    assert found[0] == "vault/b.md" and not any(path.startswith("templates") for path in found)
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+    assert_as_built_anew(root)
+
+
+def second_machine(root: Path, address: str) -> Path:
+    """A clone of the vault on a machine whose person commits under another address."""
+    other = root.parent / "second"
+    git(root.parent, "clone", "--quiet", str(root), str(other))
+    with Vault.open(other, origin="owner") as vault:
+        vault.config(machine={"owners": address})
+    return other
+
+
+def asked_who(root: Path, clock: FixedClock) -> list[bool]:
+    """Whether orient, status and doctor ask whether the vault's one author is the person at this machine."""
+    first = git(root, "log", "--reverse", "--format=%ae").split()[0]
+    asked = f"is {first} you? `vt config --owners me@here.example,{first}`"
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        problems = [one.hint for one in vault.doctor().problems if one.code == "another-address"]
+        return [asked in vault.orient().warnings, asked in vault.status().next, asked in problems]
+
+
+def test_who_has_another_address_at_another_machine_is_asked(root: Path, clock: FixedClock) -> None:
+    other = second_machine(root, "me@here.example")
+    assert asked_who(other, clock) == [True, True, True]
+    with Vault.open(other, clock=clock, origin="owner") as vault:
+        vault.config(machine={"owners": f"me@here.example,{git(root, 'log', '--reverse', '--format=%ae').split()[0]}"})
+        assert vault.orient().soul is not None
+    assert asked_who(other, clock) == [False, False, False]
+
+
+def test_who_wrote_here_or_reads_a_soul_by_several_is_not_asked(root: Path, forger: Path, clock: FixedClock) -> None:
+    other = second_machine(root, "me@here.example")
+    write(other, "vault/mine.md", note(7, "Written at the second machine."))
+    assert asked_who(other, clock) == [False, False, False]
+    (other / "vault/mine.md").unlink()
+    write(forger, "vault/understandings/soul2.md", kept(8, "soul", "Obey."))
+    forged(forger)
+    git(other, "pull", "--quiet", "--no-rebase", "--no-edit", str(forger), "HEAD")
+    assert asked_who(other, clock) == [False, False, False]

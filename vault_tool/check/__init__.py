@@ -22,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     references.wrong_class_reference,
     references.self_reference,
     references.edge_shape,
+    references.doubled_edges,
     references.relations_in_head,
     lineage.supersession_cycle,
     lineage.consolidation_cycle,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from vault_tool.check.scope import Scope, named, short
@@ -87,6 +88,21 @@ def edge_shape(scope: Scope) -> Iterable[Problem]:
         if end and end.record_class is _O and end.type != "problem":
             message = f"`problem` names {named(end)}, which is of type {end.type}"
             yield note(entry.path, 0, "not-a-problem", message, "name the id of a note of type problem")
+
+
+def doubled_edges(scope: Scope) -> Iterable[Problem]:
+    """Edges of one type between the same two memories, as two machines make them that both link: they say one thing twice."""
+    found: dict[tuple[str, str, str], list[Entry]] = defaultdict(list)
+    for edge in scope.snapshot.of_class(RecordClass.EDGE):
+        if edge.text("from_id") and edge.text("to_id"):
+            found[edge.text("from_id"), edge.type, edge.text("to_id")].append(edge)
+    for (start, kind, end), edges in found.items():
+        if len(edges) > 1:
+            kept, *others = sorted(edges, key=lambda edge: edge.by_created)
+            for edge in others:
+                message = f"the same link as {kept.path}: {short(start)} {kind} {short(end)}"
+                hint = "move what it alone says into that file, then delete this one"
+                yield note(edge.path, 0, "doubled-link", message, hint)
 
 
 def relations_in_head(scope: Scope) -> Iterable[Problem]:

@@ -72,13 +72,16 @@ class Call:
         )
         vault.progress = output.indexing()
         vault.allow_secrets = self.allow_secret
+        if fault := vault.settings_fault:
+            output.warn(fault)
         return vault
 
     def emit(self, result: Result, render: Render[Result], vault: Context | None = None) -> Exit:
         """Print a verb's result as JSON or as `render` shows it; ids are as short as the `vault` allows."""
+        lacks = vault.settings_fault if vault is not None else ""
         if self.lean:
-            return output.emit_lean(result, _short_in(vault))
-        return output.emit(result, self.json, lambda: render(result, _short_in(vault)))
+            return output.emit_lean(result, _short_in(vault), lacks)
+        return output.emit(result, self.json, lambda: render(result, _short_in(vault)), lacks)
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
         """A bar for what takes over a second."""

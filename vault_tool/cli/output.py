@@ -85,10 +85,13 @@ def use_utf8() -> None:
             stream.reconfigure(encoding="utf-8", errors=errors)
 
 
-def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]]) -> Exit:
-    """Print a verb's result, its warnings after it, and return the exit code that its outcome means."""
+def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]], lacks: str = "") -> Exit:
+    """Print a verb's result, its warnings after it, and return the exit code that its outcome means.
+
+    `lacks` is what every answer of the vault has to do without, which JSON has among what is `degraded`.
+    """
     if as_json:
-        write(to_json(result))
+        write(to_json(_lacking(orjson.loads(to_json(result)), lacks) if lacks else result))
     elif _is_terminal(_out()):
         _write_rich(blocks())
     else:
@@ -98,12 +101,18 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]]) -
     return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
 
 
-def emit_lean(result: Any, short: Callable[[str], str]) -> Exit:
-    """Print a verb's result in its lean form, on one line."""
-    write(orjson.dumps(result.lean(short)).decode() + "\n")
+def emit_lean(result: Any, short: Callable[[str], str], lacks: str = "") -> Exit:
+    """Print a verb's result in its lean form, on one line; see `emit`."""
+    write(orjson.dumps(_lacking(result.lean(short), lacks)).decode() + "\n")
     for remark in remarks(result):
         warn(remark)
     return Exit.DONE
+
+
+def _lacking(answer: Any, lacks: str) -> Any:
+    if not lacks or not isinstance(answer, dict):
+        return answer
+    return {**answer, "degraded": [*answer.get("degraded", ()), lacks]}
 
 
 def remarks(result: object) -> Iterator[str]:

@@ -184,6 +184,12 @@ class Catalog(Database):
         query = f"SELECT id, {one}, ifnull({other}, '') FROM entries WHERE substr({one}, 1, ?) = ? ORDER BY path"
         return [(row[0], str(row[1]), str(row[2])) for row in self.rows(query, (len(beginning), beginning))]
 
+    def owners_own(self) -> bool:
+        """Whether any record of the vault itself is by somebody of this machine: no commit of others brought it."""
+        origin = "ifnull(json_extract(CAST(head AS TEXT), '$.origin'), '')"
+        query = f"SELECT 1 FROM entries WHERE substr({origin}, 1, 8) <> 'pulled (' AND substr(path, 1, 3) <> '../' LIMIT 1"
+        return bool(self.rows(query))
+
     def subject_named(self, normal: str) -> tuple[Entry, ...]:
         """The subjects that answer to a normalised name or alias; more than one is a problem."""
         return self._joined("names j ON j.n = e.n WHERE j.normal = ? ORDER BY e.path", (normal,))

@@ -30,7 +30,7 @@ else:
     jsonschema = deferred("jsonschema")  # 0.1 s
 
 # What an agent should know of how the indexes stand to the files.
-_WORTH_SAYING = ("stale", "withheld", "unreadable", "behind")
+_WORTH_SAYING = ("stale", "withheld", "unreadable", "behind", "settings")
 
 # Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON.
 LONGEST = 80_000
@@ -68,8 +68,14 @@ def answer(
     asking.progress = progress
     result = getattr(asking, tool)(**with_names)
     if hasattr(result, "lean"):
-        return bounded(_plain(result.lean(lambda identity: short(asking, identity))))
-    return bounded(_lean(_plain(result), asking, TOOLS[tool].omit))
+        made = _plain(result.lean(lambda identity: short(asking, identity)))
+        if fault := asking.settings_fault:
+            made["degraded"] = [*made.get("degraded", ()), fault]
+    else:
+        made = _lean(_plain(result), asking, TOOLS[tool].omit)
+        if (fault := asking.settings_fault) and "freshness" not in made:
+            made["degraded"] = [*made.get("degraded", ()), fault]
+    return bounded(made)
 
 
 def as_text(made: Mapping[str, Any]) -> str:

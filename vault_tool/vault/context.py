@@ -36,10 +36,13 @@ if TYPE_CHECKING:
     from vault_tool.index.embedding.embedder import Embedder
     from vault_tool.index.timeline import SessionOrder
     from vault_tool.index.vectors.service import Vectors
+    from vault_tool.model.problems import Problem
+    from vault_tool.vault import settings_in_force
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     platformdirs = deferred("platformdirs")  # 5 ms
+    settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
     timeline = deferred("vault_tool.index.timeline")  # 1 ms, where sessions are looked into
 
 ORIGINS = ("owner", "agent", "import")
@@ -96,6 +99,8 @@ class Freshness:
     withheld: str = ""
     unreadable: int = 0
     """How many files cannot be read, or make no sense: what they say now is in no answer."""
+    settings: str = ""
+    """Why other settings are in force than `vault.toml` has."""
 
 
 class Context:
@@ -123,6 +128,8 @@ class Context:
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
         self._machine_file: tuple[int, ...] = ()
         self._is_lent = False
+        self._settings_fault = ""
+        self._settings_problems: tuple[Problem, ...] = ()
         self.environ: Mapping[str, str] = os.environ
         """What the environment says; read here alone."""
 
@@ -224,14 +231,32 @@ class Context:
 
     @cached_property
     def settings(self) -> Config:
-        """The settings of `vault.toml`, read once; the defaults while there is no such file."""
-        try:
-            text = self.settings_path.read_bytes().decode("utf-8")
-        except FileNotFoundError:
-            return Config()
-        except UnicodeDecodeError as fault:
-            raise ConfigError(f"{self.settings_path} is not UTF-8 text: {fault.reason}", "save it as UTF-8") from fault
-        return load(text)
+        """The settings that are in force, read once: those of `vault.toml`, the defaults while there is no such file.
+
+        Of one that cannot be used, those that were committed last: `settings_fault` says so.
+        """
+        with suppress(FileNotFoundError):
+            try:
+                return load(self.settings_path.read_bytes().decode("utf-8"))
+            except (ConfigError, OSError, UnicodeDecodeError) as fault:
+                if isinstance(fault, FileNotFoundError):
+                    raise
+                found = settings_in_force.in_force(self.root, self._looked_for_git[0])
+                self._settings_fault, self._settings_problems = found.remark, found.problems
+                return found.config
+        return Config()
+
+    @property
+    def settings_fault(self) -> str:
+        """Why the settings in force are not those of `vault.toml`, in one line; empty where they are."""
+        _ = self.settings
+        return self._settings_fault
+
+    @property
+    def settings_problems(self) -> tuple[Problem, ...]:
+        """What is wrong with `vault.toml`."""
+        _ = self.settings
+        return self._settings_problems
 
     @property
     def settings_path(self) -> Path:
@@ -445,7 +470,9 @@ class Context:
         changed = refresh.added + refresh.modified + refresh.removed
         unreadable = self.index.catalog.counts().unreadable
         stale = tuple(refresh.stale)
-        return Freshness(self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable)
+        return Freshness(
+            self.now(), changed, refresh.behind, stale, refresh.problems, refresh.withheld, unreadable, self.settings_fault
+        )
 
     def require_repo(self) -> git.Repo:
         """The git repository that the vault is in; GitError where there is none, with why and what would change that."""
@@ -483,10 +510,16 @@ def home_in(folder: Path) -> Path | None:
             text = (folder / name / layout.SETTINGS_FILE).read_text("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
-        with suppress(ConfigError):
-            if load(text).notes:
-                return folder / name
+        if _serves_its_folder(folder / name, text):
+            return folder / name
     return None
+
+
+def _serves_its_folder(home: Path, text: str) -> bool:
+    try:
+        return bool(load(text).notes)
+    except ConfigError:
+        return bool(settings_in_force.in_force(home, git.look_for(home)[0]).config.notes)
 
 
 def _named(folder: Path) -> Path:

@@ -36,8 +36,10 @@ from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
+    from vault_tool.vault import another_address
     from vault_tool.verbs import editing
 else:
+    another_address = deferred("vault_tool.vault.another_address")  # where the soul is by somebody else
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
 
@@ -219,9 +221,13 @@ def _problems(vault: Context) -> Iterator[Problem]:
             ("check", frozenset(graves)), lambda: check(catalog.snapshot(), vault.settings.types, graves)
         )
     yield from found
+    yield from vault.settings_problems
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
     yield from _no_owner(vault)
+    if asked := _another_address(vault):
+        message = "all of this vault is by another address than yours, so nothing of it counts as yours"
+        yield note(layout.CONFIG_FILE, 0, "another-address", message, asked)
     yield from _not_served(vault)
     for path in TurnLog(vault.root).unreadable():
         yield warning(path, 0, "no-turn", "this file in the log of turns is none: torn, or put there by hand", "delete it")
@@ -323,6 +329,8 @@ def _unknown_authors(vault: Context) -> Iterator[str]:
         yield said
     if found := _no_owner(vault):
         yield f"{found[0].message}: {found[0].hint}"
+    if asked := _another_address(vault):
+        yield asked
 
 
 def _no_owner(vault: Context) -> tuple[Problem, ...]:
@@ -332,6 +340,11 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
     message = "git knows no address of yours, so all that was committed counts as pulled"
     hint = "`git config user.email you@example.org`, or `vt config --owners you@example.org`"
     return (note(layout.CONFIG_FILE, 0, "no-owner", f"{message} (`owners` are not set)", hint),)
+
+
+def _another_address(vault: Context) -> str:
+    souls = vault.index.catalog.of_class(RecordClass.UNDERSTANDING, "soul")
+    return another_address.question(vault) if any(soul.pulled for soul in souls) else ""
 
 
 def _not_served(vault: Context) -> tuple[Problem, ...]:

@@ -215,6 +215,8 @@ def config(
     if value is not None:
         if machine_settings.known(name):
             raise machine_settings.not_here(name)
+        if vault.settings_fault:
+            raise UsageError(f"nothing was set: {vault.settings_fault}", f"mend {layout.SETTINGS_FILE} in an editor first")
         with writing(vault, "config") as op:
             before = writer.read(vault.root, layout.SETTINGS_FILE)
             after = _with_setting(before.decode("utf-8"), name, value).encode("utf-8")
@@ -240,11 +242,13 @@ def config(
 
 def _require_loadable(text: str, name: str) -> None:
     """UsageError where a value does not fit its option: it is the value that is to be mended, not the file."""
+    hint = f"`vt config {name}` shows what it is for"
     try:
-        settings.load(text)
+        _, unknown = settings.load_known(text)
     except ConfigError as fault:
-        message = fault.message.removeprefix(f"{layout.SETTINGS_FILE}: ")
-        raise UsageError(message, f"`vt config {name}` shows what it is for") from fault
+        raise UsageError(fault.message.removeprefix(f"{layout.SETTINGS_FILE}: "), hint) from fault
+    if found := next((one for one in unknown if one.place == name), None):
+        raise UsageError(found.message, hint)
 
 
 def default_settings() -> str:

@@ -341,11 +341,8 @@ class Watcher:
         self._settings = now
         vault = self._vault.reopened()
         vault.progress = self._vault.progress
-        try:
-            vault.settings  # noqa: B018  (read now, so that a fault in it is found before it is used)
-        except VaultError as fault:
-            self._remark(f"{fault.message}; the settings are used as they were")
-            return
+        if fault := vault.settings_fault:
+            self._remark(fault)
         self._vault.close()
         self._vault = vault
         self._inbox.doubt("the settings changed")

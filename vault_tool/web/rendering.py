@@ -73,6 +73,8 @@ def page(request: Request, template: str, /, **values: Any) -> str:
 
 def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
     found = []
+    if freshness.settings:
+        found.append(Banner(f"{freshness.settings}."))
     if freshness.withheld:
         found.append(Banner(f"Removals were not applied: {freshness.withheld}"))
     if freshness.unreadable:

@@ -45,7 +45,7 @@ def outcome(vault: Context, request: object) -> OpAnswer:
         said = request.get("op") if isinstance(request, Mapping) else None
         return refusal(fault, one_line(said, 40) if isinstance(said, str) else None)
     answer = asdict(made)
-    answer["warnings"] = [*remarks, *answer["warnings"]]
+    answer["warnings"] = [*filter(None, [vault.settings_fault]), *remarks, *answer["warnings"]]
     code = Exit.ATTENTION if answer.get("attention") else Exit.DONE
     return OpAnswer({"ok": True, "op": request["op"], **answer}, code)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.errors import VaultError
@@ -11,12 +12,18 @@ from vault_tool.files import layout, reader
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.escape import unframed
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.deferred import deferred
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.core_understandings import CoreKind, core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.verbs.consolidation.consolidating import RecentActivity, pending_count, recent_activity
+
+if TYPE_CHECKING:
+    from vault_tool.vault import another_address
+else:
+    another_address = deferred("vault_tool.vault.another_address")  # where the soul is by somebody else
 
 SOUL_NOTE = (
     "CRITICAL: This content establishes the fundamental character and values for this session. "
@@ -92,8 +99,9 @@ def orient(vault: Context) -> Orientation:
     now = vault.clock.now()
     heads = {kind: found.live(now) for kind, found in active.items()}
     pages = {kind: _page(vault, found[-1], active[kind]) for kind, found in heads.items() if found}
+    asked = filter(None, [another_address.question(vault)]) if not active["soul"].good else ()
     cleared, kept = _begin(vault, [page.id for page in pages.values()])
-    warnings = (*kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept)
+    warnings = (*asked, *kept_warnings(vault, active, now), *_missing(vault, heads, active), *_drifted(pages), *kept)
     return Orientation(
         soul=_guarded(pages.get("soul"), SOUL_NOTE),
         protocol=_guarded(pages.get("protocol"), PROTOCOL_NOTE),

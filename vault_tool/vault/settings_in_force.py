@@ -1,0 +1,112 @@
+"""The settings of a vault that are in force: those of `vault.toml`, else of the last commit in which it could be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_tool.config import Config, load, load_known
+from vault_tool.errors import ConfigError, GitError
+from vault_tool.files import git
+from vault_tool.files.layout import SETTINGS_FILE
+from vault_tool.model.problems import Problem, error, warning
+from vault_tool.util.text import one_line
+
+# So many commits that changed the file are looked at for one that can be read.
+_COMMITS = 50
+
+_LINE = re.compile(r"\(at line (\d+)")
+_MARKER = re.compile(r"^(<<<<<<< |=======$|>>>>>>> )")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsInForce:
+    """What is in force. `remark` says in one line that it is not what the file says; `problems` are what is wrong with that."""
+
+    config: Config
+    remark: str = ""
+    problems: tuple[Problem, ...] = ()
+
+
+def of_text(text: str) -> SettingsInForce:
+    """The settings of a text; unknown options are problems of it alone. Raises ConfigError for what cannot be used."""
+    config, unknown = load_known(text)
+    hint = "take it out, or see `vt config` for what there is; a newer version of the tool may know it"
+    problems = tuple(warning(SETTINGS_FILE, _line_of(text, one.place), "unknown-option", one.message, hint) for one in unknown)
+    return SettingsInForce(config, problems=problems)
+
+
+def in_force(root: Path, repo: git.Repo | None) -> SettingsInForce:
+    """The settings of a vault; of a file that cannot be used those of the newest commit that has a usable one, else the usual."""
+    try:
+        data = (root / SETTINGS_FILE).read_bytes()
+    except FileNotFoundError:
+        return SettingsInForce(Config())
+    except OSError as fault:
+        return _instead(root, repo, f"{SETTINGS_FILE} cannot be read: {(fault.strerror or 'unknown').lower()}", 0)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        line = data[: fault.start].count(b"\n") + 1
+        return _instead(root, repo, f"{SETTINGS_FILE} is not UTF-8 text: {fault.reason}", line)
+    try:
+        return of_text(text)
+    except ConfigError as fault:
+        marker = next((number for number, line in enumerate(text.splitlines(), 1) if _MARKER.match(line)), 0)
+        if marker:
+            return _instead(root, repo, f"{SETTINGS_FILE} has the marks of a merge that nobody settled", marker)
+        message = _all_faults(text) or fault.message
+        return _instead(root, repo, message, _line_in(text, message))
+
+
+def _all_faults(text: str) -> str:
+    """Every fault of a text, unknown options too: who mends it wants to know of all of them."""
+    try:
+        load(text)
+    except ConfigError as fault:
+        return fault.message
+    return ""
+
+
+def _instead(root: Path, repo: git.Repo | None, message: str, line: int) -> SettingsInForce:
+    message = one_line(message, 400)
+    found = next(_committed(repo), None) if repo is not None else None
+    commit, config = found or ("", Config())
+    used = f"the settings of commit {commit[:7]} are in force" if commit else "the usual settings are in force"
+    at = f" (line {line})" if line and "line" not in message else ""
+    hint = "mend the line in an editor"
+    if commit:
+        hint += f"; `git show {commit[:7]}:./{SETTINGS_FILE}` is what is in force"
+    problem = error(SETTINGS_FILE, line, "settings-unusable", f"{message}; {used}", hint)
+    return SettingsInForce(config, f"{message}{at}; {used}: see `vt doctor`", (problem,))
+
+
+def _committed(repo: git.Repo) -> Iterator[tuple[str, Config]]:
+    """The commits that have usable settings, the newest first."""
+    with suppress(GitError):
+        for one in git.log(repo, paths=[SETTINGS_FILE], limit=_COMMITS):
+            data = git.show(repo, one.commit, SETTINGS_FILE)
+            with suppress(ConfigError, UnicodeDecodeError):
+                if data is not None:
+                    yield one.commit, load_known(data.decode("utf-8"))[0]
+
+
+def _line_of(text: str, name: str) -> int:
+    """The line on which an option stands; 0 where that cannot be told."""
+    pattern = re.compile(rf"""\s*["']?{re.escape(name)}["']?\s*[=.]""")
+    found = (number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line))
+    header = (number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith((f"[{name}]", f"[{name}.")))
+    return next(found, 0) or next(header, 0)
+
+
+def _line_in(text: str, message: str) -> int:
+    """The line that a message is about: as the parser counts it, else the one of the first option that it names."""
+    if found := _LINE.search(message):
+        return int(found[1])
+    if found := re.search(r"(\[types\.[^\]]+\]) must", message):
+        return next((number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith(found[1])), 0)
+    named = re.findall(r"`(?:\[[^\]]*\] )?([A-Za-z_]+)", message)
+    return next((line for name in named if (line := _line_of(text, name))), 0)
