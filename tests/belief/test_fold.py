@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, fold, in_order, preview
+from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, counting, fold, in_order, preview, withdrawals
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.model.snapshot import pulled
 
@@ -41,7 +41,18 @@ _signals = st.builds(
     model=st.sampled_from(["opus", "haiku"]),
     origin=st.sampled_from(["owner", "agent", "import"]),
 )
-_lists = st.lists(_signals, max_size=30)
+
+
+def _pointing(signals: list[Signal]) -> list[Signal]:
+    """The same, where each taking back takes back one of the list, maybe itself, maybe in a circle."""
+    ids = [one.id for one in signals]
+    return [
+        replace(one, withdraws=ids[int(one.id[:8], 16) % len(ids)]) if one.kind is SignalKind.WITHDRAWN else one
+        for one in signals
+    ]
+
+
+_lists = st.lists(_signals, max_size=30).map(_pointing)
 
 
 @given(_lists, st.floats(0, 1), st.booleans(), st.randoms())
@@ -228,3 +239,53 @@ def test_sessions_that_voted_it_down_are_counted_once_each() -> None:
         signal(SignalKind.QUESTIONABLE),
     ]
     assert fold([*votes, signal(SignalKind.USEFUL)], start=0.8).against == 2
+
+
+def taking_back(one: Signal, **more: object) -> Signal:
+    return replace(signal(SignalKind.WITHDRAWN), withdraws=one.id, evidence=(), confidence=None, **more)  # type: ignore[arg-type]
+
+
+@given(_lists, st.floats(0, 1), st.booleans())
+def test_what_was_taken_back_is_as_if_it_had_not_been_said(signals: list[Signal], start: float, protected: bool) -> None:
+    left = [one for one in counting(signals) if one.kind is not SignalKind.WITHDRAWN]
+    assert repr(fold(signals, start=start, protected=protected)) == repr(fold(left, start=start, protected=protected))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SignalKind if kind is not SignalKind.WITHDRAWN])
+@pytest.mark.parametrize(
+    ("said_by", "taken_by", "counts"),
+    [
+        ({"origin": "agent", "model": "m"}, {"origin": "agent", "model": "m"}, True),
+        ({"origin": "agent", "model": "m"}, {"origin": "owner", "model": ""}, True),
+        ({"origin": "owner", "model": ""}, {"origin": "owner", "model": ""}, True),
+        ({"origin": pulled("Eve <e@x>")}, {"origin": "owner"}, True),
+        ({"origin": pulled("Eve <e@x>")}, {"origin": pulled("Eve <e@x>")}, True),
+        ({"origin": "agent", "model": "m"}, {"origin": "agent", "model": "n"}, False),
+        ({"origin": "owner"}, {"origin": "agent"}, False),
+        ({"origin": "owner"}, {"origin": pulled("Eve <e@x>")}, False),
+        ({"origin": "agent"}, {"origin": pulled("Eve <e@x>")}, False),
+        ({"origin": pulled("Eve <e@x>")}, {"origin": "agent"}, False),
+    ],
+)
+def test_the_owner_takes_back_all_and_others_their_own(
+    kind: SignalKind, said_by: dict[str, str], taken_by: dict[str, str], counts: bool
+) -> None:
+    one = replace(signal(kind), **said_by)  # type: ignore[arg-type]
+    other = signal(SignalKind.USEFUL, origin="owner")
+    gone = withdrawals(in_order([one, other, taking_back(one, **taken_by)]))
+    assert [*gone] == ([one.id] if counts and kind is not SignalKind.CONSENT else [])
+
+
+def test_a_taking_back_is_taken_back_and_a_circle_takes_nothing_back() -> None:
+    one = signal(SignalKind.QUESTIONABLE, origin="agent")
+    first = taking_back(one, origin="owner")
+    second = taking_back(first, origin="owner")
+    # Clocks of two machines differ: what takes back may be dated before it.
+    third = replace(taking_back(second, origin="owner"), at="2026-11-01T10:00:00+00:00")
+    assert fold([one], start=0.8).questionable == (one,)
+    assert fold([one, first], start=0.8).questionable == ()
+    assert fold([second, one, first], start=0.8).questionable == (one,)
+    assert fold([third, second, one, first], start=0.8).questionable == ()
+    circle = [replace(first, withdraws=second.id), replace(second, withdraws=first.id), one]
+    assert fold(circle, start=0.8).questionable == (one,)
+    assert fold([replace(first, withdraws=first.id), one], start=0.8).questionable == (one,)

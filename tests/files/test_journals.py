@@ -106,7 +106,7 @@ signals = st.builds(
     id=ids,
     at=st.datetimes().map(lambda at: f"{at:%Y}".zfill(4) + f"{at:-%m-%dT%H:%M:%S}+00:00"),
     target=ids,
-    kind=st.sampled_from([kind for kind in SignalKind if kind is not SignalKind.CONSENT]),
+    kind=st.sampled_from([kind for kind in SignalKind if kind not in (SignalKind.CONSENT, SignalKind.WITHDRAWN)]),
     value=units,
     confidence=st.none() | units,
     rationale=texts,
@@ -128,7 +128,10 @@ consents = st.builds(
 )
 
 
-@given(signals | consents)
+withdrawals = st.builds(replace, signals, kind=st.just(SignalKind.WITHDRAWN), withdraws=ids)
+
+
+@given(signals | consents | withdrawals)
 def test_a_signal_is_one_line_and_comes_back(one: Signal) -> None:
     line = signal_line(one)
     assert len(line.splitlines()) == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,25 @@ import pytest
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
-from tests.verbs.looking import TODAY, assert_committed, codes, fails, head, in_commit, note, subjects, text, trailers, untouched
+from tests.verbs.looking import (
+    TODAY,
+    assert_committed,
+    codes,
+    fails,
+    head,
+    identity,
+    in_commit,
+    note,
+    subjects,
+    text,
+    trailers,
+    untouched,
+)
 from vault_tool import Vault
 from vault_tool.errors import GitError, NotFound, Refused
+from vault_tool.files.signal_lines import read_signals
 from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.undo import undoable
 
 
 @pytest.fixture
@@ -228,3 +245,158 @@ def test_on_the_command_line(root: Path) -> None:
     assert tip[:10] in done.stdout
     assert "vault/subjects/redis.md" in done.stdout
     assert text(root, "vault/workspace.md")
+
+
+def belief(vault: Vault, memory: str) -> tuple[object, ...]:
+    """What is believed of a memory, and how often it was used."""
+    shown = vault.show(memory, belief=True)
+    assert shown.belief is not None
+    return shown.belief, shown.posterior, shown.truth, shown.utility, shown.access_count, shown.reviewed
+
+
+class TestMarks:
+    """What was said of a memory is taken back by another line: journals are only added to."""
+
+    @pytest.mark.parametrize("mark", ["mark_useful", "mark_questionable"])
+    def test_a_mark_is_taken_back_and_given_again(self, owner: Vault, mark: str) -> None:
+        made = owner.remember("It drops.")
+        owner.mark_useful(made.id, "it did")
+        before, journals = belief(owner, made.id), journal(owner.root)
+        marked = getattr(owner, mark)(made.id, "by accident")
+        after = belief(owner, made.id)
+        assert after != before
+
+        back = owner.undo(marked.commit or "")
+        assert_committed(back, owner.root)
+        assert (back.unmarked, back.removed, back.restored) == ((made.id,), (), ())
+        assert belief(owner, made.id) == before
+        assert journal(owner.root).startswith(journals) and '"kind": "withdrawn"' in journal(owner.root)
+        with untouched(owner.root), fails(Refused, "nothing that can be taken back", "taken back already"):
+            owner.undo(marked.commit or "")
+
+        again = owner.undo()
+        assert again.undone == back.commit and belief(owner, made.id) == after
+        owner.undo()
+        assert belief(owner, made.id) == before
+        assert codes(owner) == []
+        owner.close()
+        assert_as_built_anew(owner.root, ["drops"], owner.clock)
+
+    def test_the_newest_is_a_mark_and_not_the_memory_before_it(self, owner: Vault) -> None:
+        made = owner.remember("It drops.")
+        owner.mark_questionable(made.id, "")
+        assert owner.undo().unmarked == (made.id,)
+        assert owner.show(made.id).id == made.id
+
+    def test_what_an_edit_reviewed_is_not_reviewed_any_more(self, owner: Vault) -> None:
+        made = owner.as_(origin="agent").remember("It drops.")
+        source = owner.show(made.id, source=True).source
+        assert source is not None
+        done = owner.edit(made.id, text=source.text.replace("It drops", "It never drops"), was=source.hash)
+        assert owner.show(made.id).reviewed
+        back = owner.undo(done.commit or "")
+        assert back.restored == (made.path,) and not owner.show(made.id).reviewed
+
+    def test_a_truth_that_a_contract_set(self, owner: Vault) -> None:
+        made = owner.remember("It drops.")
+        before = belief(owner, made.id)
+        owner.update(made.id, truth={"target": 0.1, "confidence": 0.9, "rationale": "no", "evidence_refs": ["test:one"]})
+        assert belief(owner, made.id) != before
+        owner.undo()
+        assert belief(owner, made.id) == before
+
+    def test_uses_that_a_mark_carried_along_happened(self, owner: Vault, clock: FixedClock) -> None:
+        made = owner.remember("It drops.")
+        owner.recall("drops")
+        clock.advance(timedelta(days=1))
+        used = owner.show(made.id).access_count
+        marked = owner.mark_questionable(made.id, "")
+        assert '"kind": "use"' in journal(owner.root)
+        assert owner.undo(marked.commit or "").unmarked == (made.id,)
+        assert owner.show(made.id).access_count == used > 0
+
+    def test_an_answer_about_consent_is_answered_anew(self, owner: Vault) -> None:
+        made = owner.as_(user="ann").remember("Ann rows.")
+        said = owner.consent(made.id, "refused", as_user="ann")
+        with untouched(owner.root), fails(Refused, "consent"):
+            owner.undo(said.commit or "")
+        with untouched(owner.root), fails(Refused, "consent"):
+            owner.undo()
+
+    def test_history_tells_it(self, owner: Vault) -> None:
+        made = owner.remember("It drops.")
+        marked = owner.mark_questionable(made.id, "by accident")
+        owner.undo(marked.commit or "")
+        shown = owner.show(made.id, timeline=True)
+        assert shown.timeline is not None
+        question, back = shown.timeline.steps
+        assert (question.kind, question.moved, bool(question.withdrawn_at)) == ("questionable", 0.0, True)
+        assert (back.kind, back.by) == ("withdrawn", "owner")
+        said = vt("show", made.id[:8], "--timeline", cwd=owner.root).stdout
+        assert "withdrawn" in said and "taken back at" in said
+
+    def test_one_function_says_beforehand_what_is_taken(self, owner: Vault) -> None:
+        first = owner.remember("It drops.", ["Redis"])
+        marked = owner.mark_questionable(first.id, "")
+        edited = owner.tag(first.id, add=["flaky"])
+        source = owner.show(first.id, source=True).source
+        assert source is not None
+        (owner.root / first.path).write_text(source.text + "By hand.\n", "utf-8")
+        write(owner.root, "vault/by-hand.md", "# By hand\n")
+        commit_all(owner.root, "by hand")
+        others = head(owner.root)
+        init = git(owner.root, "rev-list", "--max-parents=0", "HEAD").strip()
+        commits = [first.commit, marked.commit, edited.commit, others, init]
+        said = undoable(owner, [one for one in commits if one])
+        assert [key for key, reason in said.items() if not reason] == [marked.commit]
+        for commit, reason in said.items():
+            if reason:
+                with untouched(owner.root), pytest.raises(Refused) as refused:
+                    owner.undo(commit)
+                assert str(refused.value) == reason
+        owner.undo(marked.commit or "")
+        assert "taken back already" in undoable(owner, [marked.commit or ""])[marked.commit or ""]
+
+
+def test_a_mark_that_somebody_else_brought_is_taken_back_and_takes_back_nothing(root: Path, clock: FixedClock) -> None:
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        made = vault.remember("It drops.")
+        vault.mark_useful(made.id, "it did")
+        mine = vault.index.catalog.signals(made.id)[0].id
+        before = belief(vault, made.id)
+    other = root.parent / "other"
+    git(root.parent, "clone", "--quiet", str(root), str(other))
+    line = {"at": "2026-11-20T10:00:00+00:00", "target": made.id, "origin": "owner"}
+    lines = [
+        line | {"id": identity(71), "kind": "questionable"},
+        line | {"id": identity(72), "kind": "withdrawn", "withdraws": mine},
+    ]
+    write(other, "vault/signals/2026-11.other.jsonl", "".join(json.dumps(one) + "\n" for one in lines))
+    git(other, "add", "--all")
+    names = ("-c", "user.name=Mallory", "-c", "user.email=m@evil.example")
+    told = "mark-questionable: It drops\n\nVault-Op: mark-questionable"
+    git(other, *names, "commit", "--quiet", "--author=Mallory <m@evil.example>", "-m", told)
+    git(root, "pull", "--quiet", "--ff-only", str(other), "HEAD")
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        shown = vault.show(made.id, belief=True)
+        assert shown.belief is not None and (shown.belief.useful, shown.belief.against) == (1, 1)
+        assert vault.undo(head(root)).unmarked == (made.id,)
+        assert belief(vault, made.id) == before
+
+
+def test_a_reader_that_knows_no_such_kind_passes_over_the_line(tmp_path: Path) -> None:
+    """Versions before this one said of an unknown kind what is said of one now, and read the lines around it."""
+    line = {"id": identity(1), "at": "2026-11-20T10:00:00+00:00", "target": identity(3), "value": 1.0}
+    known, unknown = line | {"kind": "useful"}, line | {"id": identity(2), "kind": "something-of-next-year"}
+    data = "".join(json.dumps(one) + "\n" for one in (known, unknown, known | {"id": identity(4)})).encode()
+    found, problems = read_signals("x.jsonl", data)
+    assert [one.id for one in found] == [identity(1), identity(4)]
+    assert [(one.line, one.severity.value) for one in problems] == [(2, "warning")]
+    # What takes back nothing that has an id is named as well.
+    bare = json.dumps(line | {"kind": "withdrawn"}).encode() + b"\n"
+    assert read_signals("x.jsonl", bare)[1][0].code == "bad-signal"
+
+
+def journal(root: Path) -> str:
+    """All lines of the journals of judgements."""
+    return "".join(path.read_text("utf-8") for path in sorted((root / "vault" / "signals").glob("*.jsonl")))

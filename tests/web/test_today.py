@@ -12,6 +12,7 @@ import pytest
 from tests.git_repos import git
 from tests.web.conftest import Served, serving_pages
 from vault_tool import Vault
+from vault_tool.verbs.undo import undoable
 
 
 @pytest.fixture
@@ -66,6 +67,45 @@ def test_a_hand_edit_is_committed_and_taken_back_by_a_press(told: tuple[Served, 
 def test_an_operation_that_cannot_be_taken_back_says_why(told: tuple[Served, dict[str, str]]) -> None:
     served, _ = told
     assert 'role="alert"' in served.post("/undo", {"target": "0000000"}, 404)
+
+
+def test_undo_stands_where_it_would_be_taken_and_is_taken(told: tuple[Served, dict[str, str]]) -> None:
+    served, ids = told
+    (served.root / "vault" / "by-hand.md").write_text("# By hand\n", "utf-8")
+    git(served.root, "add", "--all")
+    git(served.root, "commit", "--quiet", "-m", "somebody else's program")
+    served.post(f"/memory/{ids['hum']}/useful", {"reason": "I hear it"})
+    with served.vault() as vault:
+        rows = [one.commit for one in vault.log(30).results]
+        kept = undoable(vault, rows)
+    shown = served.get("/")
+    for commit in rows:
+        assert (f'name="target" value="{commit}"' in shown) is not bool(kept[commit])
+        told_beside = served.get(f"/commit/{commit}")
+        assert ('name="target"' in told_beside) is not bool(kept[commit])
+        assert ("It cannot be taken back" in told_beside) is bool(kept[commit])
+    assert sorted(filter(None, kept.values()))
+    marks = [one for one in rows if not kept[one]]
+    assert marks
+    # Each Undo that is shown is taken, from the newest on: what it left is shown as it is then.
+    for _ in range(5):
+        offered = re.findall(r'class="inline"><input type="hidden" name="target" value="([0-9a-f]+)"', served.get("/"))
+        assert "Taken back" in served.post("/undo", {"target": offered[0], "back": "/"})
+
+
+@pytest.mark.parametrize("mark", ["useful", "questionable"])
+def test_a_mark_by_accident_is_taken_back_by_the_press_beside_it(told: tuple[Served, dict[str, str]], mark: str) -> None:
+    served, ids = told
+    page = f"/memory/{ids['old']}"
+    with served.vault() as vault:
+        before = vault.show(ids["old"], belief=True).belief
+    done = served.post(f"{page}/{mark}")
+    back = served.post("/undo", {"target": _undo_of(done), "back": page})
+    assert "Taken back" in back and "Questioned" not in back
+    with served.vault() as vault:
+        assert vault.show(ids["old"], belief=True).belief == before
+    again = served.post("/undo", {"target": _undo_of(back), "back": page})
+    assert ("Questioned" in again) is (mark == "questionable")
 
 
 def test_problems_stand_with_file_and_line_and_on_every_page(told: tuple[Served, dict[str, str]]) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
@@ -82,6 +82,43 @@ def in_order(signals: Iterable[Signal]) -> list[Signal]:
     return sorted(kept.values(), key=attrgetter("at", "id"))
 
 
+def withdrawals(ordered: Sequence[Signal]) -> Mapping[str, Signal]:
+    """The signals that were taken back, by id, each with one that takes it back.
+
+    The owner takes back anybody's, others their own. A taking back can itself be taken back; what goes round in a circle
+    takes back nothing. What was said of consent is never taken back: another answer follows it.
+    """
+    known = {signal.id: signal for signal in ordered}
+    taking: dict[str, str] = {}
+    for signal in ordered:
+        target = known.get(signal.withdraws) if signal.kind is SignalKind.WITHDRAWN else None
+        if target is None or target.kind is SignalKind.CONSENT:
+            continue
+        if signal.origin == _OWNER or signal.author == target.author:
+            taking[signal.id] = target.id
+    undecided = Counter(taking.values())
+    decided = [identity for identity in taking if identity not in undecided]
+    found: dict[str, Signal] = {}
+    while decided:
+        identity = decided.pop()
+        target_id = taking[identity]
+        if identity not in found:
+            found.setdefault(target_id, known[identity])
+        undecided[target_id] -= 1
+        if not undecided[target_id] and target_id in taking:
+            decided.append(target_id)
+    return found
+
+
+def counting(signals: Iterable[Signal]) -> list[Signal]:
+    """`signals` in their order, without those that were taken back and without what takes them back."""
+    ordered = in_order(signals)
+    if not any(signal.kind is SignalKind.WITHDRAWN for signal in ordered):
+        return ordered
+    gone = withdrawals(ordered)
+    return [signal for signal in ordered if signal.id not in gone and signal.kind is not SignalKind.WITHDRAWN]
+
+
 def _precedence(signal: Signal) -> tuple[bool, str, str]:
     return is_pulled(signal.origin), signal.at, repr(signal)
 
@@ -95,7 +132,7 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
     signals, uses = tuple(signals), tuple(uses)
     if not signals and not uses:
         return untouched(start)
-    ordered = in_order(signals)
+    ordered = counting(signals)
     truth, utility, contexts, against = _judged(ordered, start, protected)
     count, last = _accesses(ordered, uses)
     open_questions = _open_questions(ordered)
@@ -123,7 +160,7 @@ def untouched(start: float) -> Belief:
 
 def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, protected: bool = False) -> Move:
     """What `proposal` would do to the value that it speaks of, in its problem's context where it names one."""
-    past = [signal for signal in in_order(signals) if signal.id != proposal.id and not _later(signal, proposal)]
+    past = [signal for signal in counting(signals) if signal.id != proposal.id and not _later(signal, proposal)]
     truth, utility, contexts, _ = _judged(past, start, protected)
     if proposal.kind is SignalKind.TRUTH:
         return truth.push(proposal)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import exp, isfinite, lgamma, log, log1p
 
-from vault_tool.belief.fold import UTILITY_START, in_order, target_of, weight_of
+from vault_tool.belief.fold import UTILITY_START, counting, target_of, weight_of
 from vault_tool.model.signals import Signal, SignalKind
 
 # How many full judgements the starting value is worth.
@@ -28,14 +28,14 @@ class Posterior:
 
 def truth_posterior(signals: Iterable[Signal], start: float) -> Posterior:
     """What the truth signals with evidence say, from a prior around `start`, the memory's confidence."""
-    told = (s for s in in_order(signals) if s.kind is SignalKind.TRUTH and s.evidence)
+    told = (s for s in counting(signals) if s.kind is SignalKind.TRUTH and s.evidence)
     return _posterior(told, start)
 
 
 def utility_posterior(signals: Iterable[Signal], problem: str | None = None) -> Posterior:
     """What the judgements of use say, in one problem's context or (None) in all of them."""
     kinds = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
-    told = (s for s in in_order(signals) if s.kind in kinds and problem in (None, s.problem))
+    told = (s for s in counting(signals) if s.kind in kinds and problem in (None, s.problem))
     return _posterior(told, UTILITY_START)
 
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from math import isfinite, log
 
 from vault_tool.belief.decay import PINNED, RATE, THRESHOLDS, Standing, entry_decay, standing, usage
-from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, in_order
+from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, counting, in_order, withdrawals
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
@@ -28,7 +28,8 @@ _AHEAD = timedelta(days=365)
 class Step:
     """One signal and what it did: truth and utility (0..1) after it, and by how much it moved the one that it is about (`of`).
 
-    `by` is who said it, `limited` why it moved less than it asked for.
+    `by` is who said it, `limited` why it moved less than it asked for, `withdrawn_at` when it was taken back: then it moves
+    nothing.
     """
 
     at: str
@@ -43,6 +44,7 @@ class Step:
     limited: str
     truth: float
     utility: float
+    withdrawn_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +66,21 @@ class Reached:
 def steps(signals: Iterable[Signal], *, start: float, protected: bool = False) -> tuple[Step, ...]:
     """Every signal of one memory with what it did, the oldest first; the last one's values are those of `fold`."""
     truth, utility = Meter(start, protected), Meter(UTILITY_START, protected)
-    return tuple(_step(signal, truth, utility) for signal in in_order(signals))
+    ordered = in_order(signals)
+    gone = withdrawals(ordered)
+    return tuple(_step(signal, truth, utility, gone.get(signal.id)) for signal in ordered)
 
 
-def _step(signal: Signal, truth: Meter, utility: Meter) -> Step:
+def _step(signal: Signal, truth: Meter, utility: Meter, gone: Signal | None) -> Step:
     meter = truth if signal.kind is SignalKind.TRUTH else utility if signal.kind in _JUDGEMENTS else None
+    meter = None if gone is not None else meter
     move = meter.push(signal) if meter is not None and isfinite(signal.value) else None
     of = "" if move is None else "truth" if meter is truth else "utility"
     return Step(
         at=signal.at, kind=signal.kind, by=signal.author, session=signal.session, reason=signal.rationale,
         evidence=signal.evidence, problem=signal.problem, of=of, moved=round(move.applied, 6) if move else 0.0,
         limited=move.reason if move else "", truth=round(truth.value, 6), utility=round(utility.value, 6),
+        withdrawn_at=gone.at if gone is not None else "",
     )  # fmt: skip
 
 
@@ -83,7 +89,7 @@ _JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
 
 def decay_curve(entry: Entry, signals: Iterable[Signal], uses: Iterable[Use], spec: TypeSpec, now: datetime) -> tuple[Point, ...]:
     """The decay score from the memory's creation to when it is archived, as of `now`; nothing for what does not fade."""
-    used = sorted((moment, count) for at, count in accesses(in_order(signals), uses) if (moment := parse_time(at)))
+    used = sorted((moment, count) for at, count in accesses(counting(signals), uses) if (moment := parse_time(at)))
     born = parse_time(entry.text("created")) or parse_time(entry.observed) or now
     last = _archived(entry, _belief(used, now), spec, now)
     if last is None:

@@ -71,8 +71,9 @@ def commit(call: Call, paths: tuple[str, ...], message: str) -> Exit:
 def undo(call: Call, target: str) -> Exit:
     """Take back one operation.
 
-    A new commit removes what it created and restores what it edited. Subjects still in use stay, and so do the logs and
-    the generated pages. A file changed since is refused. An undo can be undone. Only a person may do this.
+    A new commit removes what it created, restores what it edited and takes back what it said of memories. Subjects still in
+    use stay, and so do the logs and the generated pages. A file changed since is refused. An undo can be undone. Only a person
+    may do this.
     """
     with call.open_vault() as vault:
         return call.emit(taking_back.undo(vault, target), _undone, vault)
@@ -116,6 +117,7 @@ def _gathered(made: verbs.Gathered, short: Short) -> Iterator[Block]:
 def _undone(made: taking_back.Undone, short: Short) -> Iterator[Block]:
     yield f"{made.undone[:SHOWN_COMMIT]}  {made.subject}"
     yield table(("undone", "path"), [*(("removed", p) for p in made.removed), *(("restored", p) for p in made.restored)])
+    yield from (f"{short(target)}: what was said of it is taken back" for target in made.unmarked)
     if made.kept:
         yield table(("kept", "why"), [(one.path, one.reason) for one in made.kept])
     yield fields(("commit", commit_of(made)))

@@ -18,7 +18,7 @@ from vault_tool.util.text import counted, one_line
 from vault_tool.verbs import get as verb
 
 if TYPE_CHECKING:
-    from vault_tool.belief.steps import Reached
+    from vault_tool.belief.steps import Reached, Step
     from vault_tool.vault.memory_timeline import Timeline
 
 _REASON = 200
@@ -105,7 +105,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
 def _timeline(found: Timeline) -> Iterator[Block]:
     rows = [
         (one.at, one.kind.value, one.by, f"{one.of} {one.moved:+.3f}" if one.of else "", f"{one.truth:.2f}", f"{one.utility:.2f}",
-         one_line("; ".join(filter(None, (one.reason, one.limited))), _REASON))
+         one_line("; ".join(filter(None, (one.reason, one.limited, _taken_back(one)))), _REASON))
         for one in found.steps
     ]  # fmt: skip
     yield table(("when", "what", "by", "moved", "truth", "utility", "why"), rows, empty="nobody judged it yet")
@@ -114,6 +114,10 @@ def _timeline(found: Timeline) -> Iterator[Block]:
     if found.shown:
         sessions = [(one.session, one.first, one.last, ", ".join(one.how)) for one in found.shown]
         yield table(("shown to session", "first", "last", "by"), sessions)
+
+
+def _taken_back(one: Step) -> str:
+    return f"taken back at {one.withdrawn_at}" if one.withdrawn_at else ""
 
 
 def _fades(found: Sequence[Reached]) -> str:

@@ -15,7 +15,7 @@ from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
-_TEXTS = ("rationale", "problem", "session", "model", "origin", "user", "consent", "answered_by", "turn")
+_TEXTS = ("rationale", "problem", "session", "model", "origin", "user", "consent", "answered_by", "turn", "withdraws")
 _WORDS = ("rationale", "evidence")
 _KINDS = {kind.value: kind for kind in SignalKind}
 _CONSENTS = frozenset(state.value for state in ConsentState)
@@ -120,7 +120,12 @@ def _signal(line: bytes) -> Signal:
         value=_number(found.get("value", 1.0), "value", MOST_USES if kind is SignalKind.USE else 1.0),
         confidence=None if found.get("confidence") is None else _number(found["confidence"], "confidence", 1.0),
         evidence=tuple(evidence),
-        **{**{name: _text(found, name) for name in _TEXTS}, "problem": _identity(found, "problem")},
+        **{
+            **{name: _text(found, name) for name in _TEXTS},
+            "problem": _identity(found, "problem"),
+            # A key of this name in any other line is not ours.
+            "withdraws": _identity(found, "withdraws", required=True) if kind is SignalKind.WITHDRAWN else "",
+        },
     )
 
 

@@ -29,7 +29,7 @@ else:
 _SEAL_BYTES = 512
 
 # The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read.
-FORMAT = 5
+FORMAT = 6
 
 
 class IndexState(Enum):

@@ -21,6 +21,7 @@ class SignalKind(StrEnum):
     USE = "use"
     REVIEWED = "reviewed"
     CONSENT = "consent"
+    WITHDRAWN = "withdrawn"
 
 
 class ConsentState(StrEnum):
@@ -40,8 +41,9 @@ REFUSALS = (ConsentState.REFUSED, ConsentState.WITHDRAWN)
 class Signal:
     """One line of `signals/YYYY-MM.<writer>.jsonl`; ordered by `(at, id)` whatever file it stands in.
 
-    `value` is a target in 0..1 for truth and utility, and a count for `use` (accesses of one memory on one day). The last three
-    are a consent's: a state of `model.consent`, the user who answered (empty: the vault's owner), and the turn that asked.
+    `value` is a target in 0..1 for truth and utility, and a count for `use` (accesses of one memory on one day).
+    `consent`, `answered_by` and `turn` are a consent's: a state of `model.consent`, the user who answered (empty: the vault's
+    owner), and the turn that asked. `withdraws` is the id of the signal that one of the kind `withdrawn` takes back.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Signal:
     consent: str = ""
     answered_by: str = ""
     turn: str = ""
+    withdraws: str = ""
 
     @property
     def author(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -25,7 +25,8 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import link_label, link_target
 from vault_tool.vault import resolve
-from vault_tool.web.asking import ask, compared
+from vault_tool.verbs.undo import undoable
+from vault_tool.web.asking import Flash, ask, compared
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Freshness
@@ -59,9 +60,11 @@ class Banner:
 
 async def render(request: Request, template: str, code: int = 200, /, **values: Any) -> HTMLResponse:
     """The page that a template makes of `values`, with what all pages show: the vault's name, its banners, what was just done."""
-    standing = await ask(request, lambda vault: _standing(vault, compared(request, vault)))
-    flash = request.app.state.flashes.of(request)
-    return HTMLResponse(page(request, template, **standing, flash=flash, **values), code)
+    flash: Flash | None = request.app.state.flashes.of(request)
+    standing = await ask(
+        request, lambda vault: _standing(vault, compared(request, vault)) | {"flash": _as_it_stands(vault, flash)}
+    )
+    return HTMLResponse(page(request, template, **standing, **values), code)
 
 
 def page(request: Request, template: str, /, **values: Any) -> str:
@@ -86,6 +89,13 @@ def _standing(vault: Vault, freshness: Freshness) -> dict[str, Any]:
     if freshness.problems:
         found.append(Banner(f"Problems in the files: {freshness.problems}."))
     return {"vault_name": resolve.vault_name(vault), "seq": vault.whole_index.catalog.seq(), "banners": tuple(found)}
+
+
+def _as_it_stands(vault: Vault, flash: Flash | None) -> Flash | None:
+    """What was just done, with an Undo where that would be taken now."""
+    if flash is None or not flash.undo or not undoable(vault, [flash.undo])[flash.undo]:
+        return flash
+    return replace(flash, undo="")
 
 
 def _here(request: Request) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         unreachable,
         work_tree_blobs,
     )
+    from vault_tool.files.git.commit_changes import CommitChanges, changes_of, off_branch
     from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, show, show_at, show_many
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
@@ -45,12 +46,14 @@ _LATER = {
     ),
     **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
     **dict.fromkeys(("NoteLog", "note_log", "own_operations"), "note_commits"),
+    **dict.fromkeys(("CommitChanges", "changes_of", "off_branch"), "commit_changes"),
     **dict.fromkeys(("UncommittedFile", "ignored", "in_conflict", "tracked", "uncommitted"), "worktree"),
     "message": "commit_message",
 }
 
 __all__ = [
     "Commit",
+    "CommitChanges",
     "FileChange",
     "GitHead",
     "LogEntry",
@@ -60,6 +63,7 @@ __all__ = [
     "blobs",
     "brought",
     "changed_between",
+    "changes_of",
     "commit",
     "committed_at",
     "committed_blobs",
@@ -77,6 +81,7 @@ __all__ = [
     "moved_by_us",
     "note_log",
     "obstacle",
+    "off_branch",
     "own_address",
     "own_operations",
     "recent_heads",

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vault_tool.belief.fold import withdrawals
 from vault_tool.files.sessions import AgentSession
+from vault_tool.files.signal_lines import merge
+from vault_tool.index.catalog import Catalog
 from vault_tool.index.timeline import signals_in, written_in
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
@@ -115,8 +118,14 @@ def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemo
 
 def judgements(vault: Context) -> Sequence[Signal]:
     """The marks that this session gave, in this vault and in the global one, in their order."""
-    session = vault.who.session
-    return [s for place in _places(vault) for s in signals_in(place.index.catalog, session) if s.kind in JUDGEMENTS]
+    return [signal for place in _places(vault) for signal in _standing_marks(place.index.catalog, vault.who.session)]
+
+
+def _standing_marks(catalog: Catalog, session: str) -> Iterator[Signal]:
+    """The marks of a session that nobody took back."""
+    marks = [signal for signal in signals_in(catalog, session) if signal.kind in JUDGEMENTS]
+    gone = withdrawals(merge(catalog.signals_of({signal.target for signal in marks}))) if marks else {}
+    return (signal for signal in marks if signal.id not in gone)
 
 
 def place_of(vault: Context, identity: str) -> tuple[Context, Entry] | None:

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from vault_tool.model.types import RecordClass
+from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import memory_path, render, subject_path, url
+
+if TYPE_CHECKING:
+    from vault_tool.verbs.vault import Vault
 
 
 async def commit(request: Request) -> Response:
     """One commit: what it says of itself, and its differences."""
     named = request.path_params["commit"]
     of = request.query_params.get("of", "")
-    found = await ask(request, lambda vault: vault.diff(of, of=named))
-    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=found, of=of)
+
+    def use(vault: Vault) -> tuple[Any, str]:
+        return vault.diff(of, of=named), undoable(vault, [named])[named]
+
+    found, kept = await ask(request, use)
+    return await render(request, "commit.html", title=f"Commit {named[:7]}", commit=named, found=found, of=of, kept=kept)
 
 
 async def undo(request: Request) -> Response:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
 from vault_tool.util.text import counted, tokens
+from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
 from vault_tool.web.rendering import render
 
@@ -96,12 +97,14 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     status = vault.status()
     looked = vault.local.last_look()
     operations, more = _since(vault, looked)
+    kept = undoable(vault, [one.commit for one in operations]) if operations else {}
     core = cached(request, "core", lambda vault: vault.core(preview=True))(vault)
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
     problems = cached(request, "doctor", lambda vault: vault.doctor())(vault).problems if status.problems else ()
     return {
-        "status": status, "operations": operations, "more": more, "looked": looked, "core": core.text, "sections": sections,
+        "status": status, "operations": operations, "more": more, "kept": kept, "looked": looked,
+        "core": core.text, "sections": sections,
         "core_parts": [(one.name, one.tokens) for one in sections], "steps": tuple(_steps(status, report)),
         "problems": problems[:_MOST], "problem_count": len(problems), "root": vault.root, "editor": editor_link,
     }  # fmt: skip

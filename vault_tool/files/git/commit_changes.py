@@ -1,0 +1,75 @@
+"""What single commits did to the vault's files: of several at once, with the blobs before and after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from vault_tool.files.git.repo import Repo, checked
+from vault_tool.files.git.run import output
+
+_FORM = ("%H", "%P", "%s", "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)")
+_QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanged:
+    """A file of the vault and its blob before and after; empty where it was not there."""
+
+    path: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChanges:
+    """A commit, its first parent (empty for the first commit), the operation that it is of, and what it changed in the vault."""
+
+    commit: str
+    parent: str
+    subject: str
+    op: str
+    files: tuple[FileChanged, ...]
+
+
+def changes_of(repo: Repo, commits: Iterable[str]) -> dict[str, CommitChanges]:
+    """What each commit changed against its first parent, by its whole id, from one process; a move is both gone and new."""
+    named = list(dict.fromkeys(map(checked, commits)))
+    if not named:
+        return {}
+    mark = os.urandom(16).hex()
+    form = "--format=" + "%x00".join([mark, *_FORM]) + "%x00"
+    reach = ("--no-walk=unsorted", "-m", "--first-parent", "--raw", "--no-abbrev", "--no-renames", "--encoding=UTF-8")
+    args = ("-z", *reach, "--no-show-signature", *_QUIET, form, "--stdin", "--", *repo.places(()))
+    out = output(repo.work_tree, "read the log", "log", *args, feed="\n".join(named).encode() + b"\n")
+    texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
+    return {one.commit: one for one in (_changes(repo, text.split("\0")) for text in texts)}
+
+
+def off_branch(repo: Repo, commits: Iterable[str]) -> frozenset[str]:
+    """Those of the commits that HEAD does not come from."""
+    named = frozenset(map(checked, commits))
+    if not named:
+        return named
+    out = output(
+        repo.work_tree, "read the history", "rev-list", "--stdin", feed="\n".join([*sorted(named), "^HEAD", ""]).encode()
+    )
+    return named.intersection(out.decode().split())
+
+
+def _changes(repo: Repo, parts: list[str]) -> CommitChanges:
+    commit, parents, subject, op, *rest = parts
+    shown = subject.encode(errors="surrogateescape").decode(errors="replace")
+    return CommitChanges(commit, parents.partition(" ")[0], shown, op.strip(), tuple(_files(repo, rest)))
+
+
+def _files(repo: Repo, rest: list[str]) -> Iterator[FileChanged]:
+    told = [one.lstrip("\n") for one in rest]
+    told = [one for one in told if one]
+    for said, name in zip(told[::2], told[1::2], strict=False):
+        path = repo.relative(name)
+        fields = said.split(" ")
+        if path and len(fields) == 5:
+            before, after = ("" if not blob.strip("0") else blob for blob in fields[2:4])
+            yield FileChanged(path, before, after)
