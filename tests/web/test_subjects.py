@@ -78,7 +78,7 @@ def test_what_waits_is_accepted_refused_and_edited(told: Told) -> None:
     stale = served.post("/review/edit", {"one": ids["waiting"], "was": "Perhaps Ann likes tea.", "text": "lost"}, 409)
     assert "saved by somebody else" in stale
     assert "1 memory accepted" in served.post("/review/decide", {"verdict": f"accept {ids['waiting']}"})
-    assert "2 refused" in served.post("/review/decide", {"verdict": "refuse", "id": others[:2]})
+    assert "2 refused" in served.post("/review/decide", {"verdict": "refuse", "id": others[:2], "sure": "1"})
     assert "nothing is ticked" in unescape(served.post("/review/decide", {"verdict": "accept"}, 400))
     with served.vault() as vault:
         assert vault.show(ids["waiting"]).content == "Ann likes tea,\nand coffee." and vault.show(ids["waiting"]).reviewed

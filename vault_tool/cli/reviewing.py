@@ -35,7 +35,9 @@ KEYS = "a accept   r refuse   e edit   s skip   q quit"
 
 @command("review", "vt review", "vt review --accept a1b2c3 --refuse 5f0c2d", "vt review --edit a1b2c3")
 @click.option("--accept", multiple=True, metavar="ID", help="Put a waiting memory into the vault, as its file is now.")
-@click.option("--refuse", multiple=True, metavar="ID", help="Delete a waiting memory.")
+@click.option("--refuse", multiple=True, metavar="ID", help="Refuse a waiting memory; it lies in the bin for 30 days.")
+@click.option("--restore", multiple=True, metavar="ID", help="Bring a refused memory back from the bin, to wait again.")
+@click.option("--bin", "binned", is_flag=True, help="List what was refused in the last 30 days.")
 @click.option("--edit", "edited", default="", metavar="ID", help="Open a waiting memory in your editor; it goes on waiting.")
 @click.option("--all", "everything", is_flag=True, help="Accept all that can be accepted.")
 @click.option("--join", is_flag=True, help="Let an understanding supersede what took its place meanwhile, too.")
@@ -46,6 +48,8 @@ def review(
     call: Call,
     accept: tuple[str, ...],
     refuse: tuple[str, ...],
+    restore: tuple[str, ...],
+    binned: bool,
     edited: str,
     everything: bool,
     join: bool,
@@ -55,21 +59,23 @@ def review(
     """Look at what waits for you, and decide.
 
     In a terminal each is shown with its context and decided by one key. Nothing that waits is in the vault, in git, or
-    in any answer; its file is in _local/inbox/, where you may also edit it. Only the owner may do this, and by --as-user
-    a person for what is about them.
+    in any answer; its file is in _local/inbox/, where you may also edit it. What is refused lies in _local/bin/ for 30 days,
+    but for what looks like a secret, was forgotten, or a person refused consent to. Only the owner may do this, and by
+    --as-user a person for what is about them.
     """
     with call.open_vault() as vault:
         if edited:
             if as_user:
                 raise UsageError("a person accepts or refuses what is about them", "the owner edits it: leave --as-user out")
             return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
-        done = reviewing.review(vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user)
-        asks = (
-            not (as_user or call.json or accept or refuse or everything or listed) and sys.stdin.isatty() and sys.stdout.isatty()
+        done = reviewing.review(
+            vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user, restore=restore, bin=binned
         )
+        told = as_user or call.json or accept or refuse or restore or binned or everything or listed
+        asks = not told and sys.stdin.isatty() and sys.stdout.isatty()
         if asks and done.results:
             return _one_by_one(call, vault, done.results, join)
-        return call.emit(done, _reviewed, vault)
+        return call.emit(done, _in_bin if binned else _reviewed, vault)
 
 
 def _flags(states: Mapping[str, str]) -> Callable[[Callable[..., Exit]], Callable[..., Exit]]:
@@ -233,11 +239,19 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
         replaced = ", ".join(short(old) for old in one.superseded)
         yield fields(("new subjects", one.subjects_created), ("in place of", replaced), ("path", one.path))
     for identity in done.refused:
-        yield f"{identity[:6]}: refused and deleted"
+        lies = identity in done.binned
+        yield f"{identity[:6]}: refused" + (f"; `vt review --restore {identity[:6]}` brings it back" if lies else " and deleted")
+    yield from (f"{identity[:6]}: waits again" for identity in done.restored)
     yield fields(("commit", commit_of(done)))
     if rest:
         rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.reason, one.path) for one in done.results]
         yield table(("id", "type", "title", "why it waits", "file"), rows, empty="nothing waits for review")
+
+
+def _in_bin(done: Reviewed, short: Short) -> Iterator[Block]:
+    yield from (f"{identity[:6]}: waits again" for identity in done.restored)
+    rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.refused_at) for one in done.results]
+    yield table(("id", "type", "title", "refused"), rows, empty="nothing was refused in the last 30 days")
 
 
 def _consented(done: Consented, short: Short) -> Iterator[Block]:

@@ -61,16 +61,7 @@ class Inbox:
 
     def about(self, identity: str) -> About:
         """What is known of why a memory waits; empty for a note that somebody put here by hand."""
-        found = _json(self._read(_about_name(identity), _ABOUT))
-        if not isinstance(found, dict):
-            return About()
-        context = found.get("context")
-        edges = found.get("edges")
-        return About(
-            **{name: str(found.get(name) or "") for name in ("at", "verb", "reason")},
-            context={str(key): str(value) for key, value in context.items()} if isinstance(context, dict) else {},
-            edges=tuple(map(str, edges)) if isinstance(edges, list) else (),
-        )
+        return about_of(_json(self._read(_about_name(identity), _ABOUT)))
 
     def decide(self, identity: str, verdict: str, at: str) -> None:
         """Write down that a memory was accepted or refused: by its id alone, so that no repeat brings it back."""
@@ -117,6 +108,19 @@ class Inbox:
     def _write(self, name: str, data: bytes, *below: str) -> None:
         with self._folder(*below) as folder:
             write_in(folder, name, data, mode=_PRIVATE_FILE)
+
+
+def about_of(found: Any) -> About:
+    """Why a memory waits, as a file says it; empty for what says nothing of the kind."""
+    if not isinstance(found, dict):
+        return About()
+    context = found.get("context")
+    edges = found.get("edges")
+    return About(
+        **{name: str(found.get(name) or "") for name in ("at", "verb", "reason")},
+        context={str(key): str(value) for key, value in context.items()} if isinstance(context, dict) else {},
+        edges=tuple(map(str, edges)) if isinstance(edges, list) else (),
+    )
 
 
 def _about_name(identity: str) -> str:

@@ -24,7 +24,7 @@ def sweep(root: Path, older_than: float = 0.0) -> int:
     Of derived files, which are written without this lock, only those over an hour old go.
     """
     with storage(VAULT, doing="sweep"):
-        ours = (VAULT, f"{LOCAL}/pending", f"{LOCAL}/inbox")
+        ours = (VAULT, f"{LOCAL}/pending", f"{LOCAL}/inbox", f"{LOCAL}/bin")
         below = sum(_sweep_folder(root, parts, older_than) for top in ours for parts in _folders(root, top))
         below += _sweep_folder(root, (), older_than, _PAGES)
         shared = max(older_than, _SHARED_AGE)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self, TypedDict
 
 from vault_tool import machine
 from vault_tool.config import Config, load
-from vault_tool.errors import ConfigError, GitError, NotFound, Refused, UsageError, VaultError
+from vault_tool.errors import ConfigError, GitError, NotFound, Refused, StorageError, UsageError, VaultError
 from vault_tool.files import git, layout
 from vault_tool.files.local import LocalFolder
 from vault_tool.index.authorship import Owners
@@ -128,6 +128,7 @@ class Context:
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
         self._machine_file: tuple[int, ...] = ()
         self._is_lent = False
+        self._bin_emptied = ""
         self._settings_fault = ""
         self._settings_problems: tuple[Problem, ...] = ()
         self.environ: Mapping[str, str] = os.environ
@@ -433,6 +434,7 @@ class Context:
         is chosen anew where this machine's settings changed: an agent's process lives for days.
         """
         self._finish_forgetting()
+        self._empty_bin()
         self.refresh_embedder()
         if self.is_current is not None and self.is_current():
             with self.index.consistent_read():
@@ -457,6 +459,7 @@ class Context:
         What was written in place elsewhere is noticed by the next answer. The first time it is a whole comparison.
         """
         self._finish_forgetting()
+        self._empty_bin()
         return self.freshness(self.index.refresh(refresh_names=True, progress=self.progress))
 
     def _finish_forgetting(self) -> None:
@@ -464,6 +467,17 @@ class Context:
         if any(identity not in self.finishing for identity in self.local.forgetting()):
             # By its name: a verb stands on the operations that stand on this, and few vaults ever need it here.
             import_module("vault_tool.verbs.purging").finish(self)
+
+    def _empty_bin(self) -> None:
+        """Take out of the bin what lay there for a month: once a day, and at the first answer of a process."""
+        today = self.now()[:10]
+        if self._bin_emptied == today:
+            return
+        self._bin_emptied = today
+        # By its name: few vaults have one.
+        if (self.root / layout.LOCAL / "bin").is_dir():
+            with suppress(StorageError):
+                import_module("vault_tool.files.bin").DraftBin(self.root).empty(self.now())
 
     def freshness(self, refresh: Refresh) -> Freshness:
         """What an answer says of a refresh."""

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from vault_tool.consolidation import ledger
 from vault_tool.errors import UsageError
 from vault_tool.files import git, layout, reader, tombstones
+from vault_tool.files.bin import DraftBin
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
@@ -175,7 +176,7 @@ def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:
     """The id that is meant, with every file that has it; it may be forgotten already, or wait for review."""
     whole = canonical(named)
     known = list(vault.index.catalog.get(whole)) if whole else []
-    if whole and (known or tombstones.has(vault.root, whole) or whole in _inbox_ids(vault) or _is_mentioned(vault, whole)):
+    if whole and (known or tombstones.has(vault.root, whole) or whole in _drafts(vault) or _is_mentioned(vault, whole)):
         entry = known[0] if known else None
     else:
         entry = resolve.find(vault, named)
@@ -215,14 +216,10 @@ def _as_committed(vault: Context, identity: str) -> Mapping[str, bytes]:
     return {path: data for path, data in found.items() if parse(path, data, vault.settings.types).head.get("id") == identity}
 
 
-def _inbox_ids(vault: Context) -> dict[str, str]:
-    """The ids of what waits for review, with their files' names."""
-    found = {}
-    for name, data in Inbox(vault.root).notes():
-        record = record_in(name, data, vault.settings.types)
-        if record is not None:
-            found[record.id] = name
-    return found
+def _drafts(vault: Context) -> set[str]:
+    """The ids of what waits for review, or was refused there lately."""
+    waiting = (record_in(name, data, vault.settings.types) for name, data in Inbox(vault.root).notes())
+    return {record.id for record in waiting if record is not None} | {one.id for one in DraftBin(vault.root).drafts(vault.now())}
 
 
 def _links(vault: Context, ids: Collection[str]) -> list[Entry]:
@@ -371,6 +368,8 @@ def _forget_locally(vault: Context, traces: Traces) -> int:
             inbox.decide(record.id, "refused", vault.now())
             inbox.discard(record.id, name)
             dropped += 1
+    # An id may be told in a link, or beside it in what helped to judge it.
+    dropped += DraftBin(vault.root).forget(lambda one: one.id in traces.ids or traces.mentioned_in(one.told))
     drafts = vault.root / layout.LOCAL / "drafts"
     for draft in drafts.glob("*.md") if drafts.is_dir() else ():
         if traces.mentioned_in(draft.read_text(encoding="utf-8", errors="replace")):

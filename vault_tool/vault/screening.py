@@ -115,6 +115,11 @@ def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
     raise Refused(f"nothing was written: {_named(*found[0])}{more} looks like a secret", hint)
 
 
+def looks_secret(text: str) -> bool:
+    """Whether a text holds what looks like a secret."""
+    return bool(secrets.scan(text))
+
+
 def unmarked(path: str, after: bytes, before: bytes = b"") -> list[Problem]:
     """What looks like a secret in a file and did not stand in its old text, as problems of its lines."""
     return [_problem(path, hit, secrets.MARKER) for hit in secrets.scan(_decoded(after), [_decoded(before)])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.generate.escape import link_path
@@ -15,6 +16,9 @@ from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.judging import judged, mark_signal
+
+if TYPE_CHECKING:
+    from vault_tool.files.bin import RefusedDraft
 
 ANSWERS = (ConsentState.GIVEN, ConsentState.REFUSED, ConsentState.WITHDRAWN)
 
@@ -74,12 +78,33 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
         saved = op.carry_out(entry.title, [entry.id])
     now = _consent(home, entry)
     unmade = list(made_anew_without(home, entry)) if now.withheld else []
+    if now.withheld:
+        _empty_bin(home, entry)
     citing = tuple(one.id for field, one in home.index.catalog.pointing_at(entry.id, ("sources",))) if now.withheld else ()
     remarks = [f"{resolve.short(home, one)} was made from it, and may repeat it: that is yours to mend" for one in citing]
     return Consented(
         **saved.fields(*remarks, *unmade), id=entry.id, title=entry.title, state=now.state,
         withheld=now.withheld, records=now.records, citing=citing, path=entry.path,
     )  # fmt: skip
+
+
+def _empty_bin(vault: Context, entry: Entry) -> None:
+    """Take away the refused drafts that tell of a memory which is told to nobody now, and those about the same person."""
+    from vault_tool.files.bin import DraftBin  # what few need is loaded where something lies in it
+    from vault_tool.files.parse import parse
+
+    lying = DraftBin(vault.root)
+    if not lying.drafts(vault.now()):
+        return
+    from vault_tool.vault.erasing import traces_of
+
+    traces, user = traces_of(vault, {entry.id: [entry]}, []), entry.text("user")
+
+    def told_of(draft: RefusedDraft) -> bool:
+        theirs = user and parse(draft.name, draft.data, vault.settings.types).head.get("user") == user
+        return bool(theirs) or traces.mentioned_in(draft.told)
+
+    lying.forget(told_of)
 
 
 def made_anew_without(vault: Context, entry: Entry) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
-from vault_tool.files import frontmatter, reader, tombstones
+from vault_tool.files import frontmatter, layout, reader, tombstones
+from vault_tool.files.bin import BIN, DraftBin, RefusedDraft
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import Parsed, parse
@@ -20,7 +21,7 @@ from vault_tool.model.records import Edge, Observation, Record, Remembered, Unde
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import repeats, resolve
+from vault_tool.vault import repeats, resolve, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -34,7 +35,10 @@ Editor = Callable[[Path], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One memory that waits, with what helps to judge it; `problems` keep it from being accepted as it stands."""
+    """One memory that waits, with what helps to judge it; `problems` keep it from being accepted as it stands.
+
+    `refused_at` is said of one that lies in the bin: it waits no longer, and can wait again.
+    """
 
     id: str
     kind: str
@@ -53,6 +57,7 @@ class Waiting:
     session: str = ""
     user: str = ""
     project: str = ""
+    refused_at: str = ""
     problems: tuple[Problem, ...] = ()
 
 
@@ -69,10 +74,16 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed(Saved):
-    """What a person decided just now, and what still waits, the longest first."""
+    """What a person decided just now, and what still waits, the longest first (or what lies in the bin, the newest first).
+
+    `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
+    """
 
     accepted: tuple[Accepted, ...] = ()
     refused: tuple[str, ...] = ()
+    binned: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    in_bin: int = 0
     results: tuple[Waiting, ...] = ()
     freshness: Freshness
 
@@ -85,6 +96,7 @@ class _Note:
     data: bytes
     parsed: Parsed
     about: About
+    refused_at: str = ""
 
     @property
     def id(self) -> str:
@@ -92,7 +104,7 @@ class _Note:
 
     @property
     def path(self) -> str:
-        return f"{INBOX}/{self.name}"
+        return f"{INBOX}/{self.name}" if not self.refused_at else BIN
 
 
 def review(
@@ -103,19 +115,26 @@ def review(
     everything: bool = False,
     join: bool = False,
     as_user: str = "",
+    restore: Sequence[str] = (),
+    bin: bool = False,
 ) -> Reviewed:
     """Look at the inbox, after accepting and refusing what is named by id, prefix or file.
 
     What is accepted moves into the vault as its file is now, so that a person's edit of it counts, and is committed with
-    a `reviewed` signal; what is refused is deleted. `everything` accepts all that can be. An understanding that was
+    a `reviewed` signal; what is refused lies in the bin for a month, from which `restore` brings it back to wait, and which
+    `bin` lists. Never there lies what looks like a secret, what a person refused consent to, and what was forgotten.
+    `everything` accepts all that can be. An understanding that was
     written before another took its place is refused, unless `join` says that it supersedes that too. With `as_user` a person
     decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody yet. Else
     for the owner alone: raises Refused for anybody but them.
     """
     if not as_user:
         _require_owner(vault)
+    elif restore or bin:
+        raise UsageError("what lies in the bin is the owner's to look at", "leave --as-user out")
     inbox = Inbox(vault.root)
     with writing(vault, "review") as op:
+        restored = _restored(vault, inbox, restore)
         notes = _waiting_notes(vault, inbox, as_user)
         before = inbox.decided()
         # What a killed review decided is not asked for again.
@@ -126,11 +145,15 @@ def review(
             op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped, as_user
         )
         left = _waiting_notes(vault, inbox, as_user)
+        lying = {one.id for one in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(),
             accepted=tuple(accepted),
             refused=tuple(note.id for note in dropped),
-            results=tuple(_shown(note) for note in left),
+            binned=tuple(note.id for note in dropped if note.id in lying),
+            restored=restored,
+            in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
+            results=tuple(_shown(note) for note in (_lying(vault, left) if bin else left)),
             freshness=op.freshness,
         )
 
@@ -233,6 +256,7 @@ def _accept(
         if inbox.read(note.name) != note.data:
             raise StaleEdit(f"{note.path} was changed meanwhile", "look at it again, then accept it")
     for note in dropped:
+        _bin(op.vault, inbox, note, as_user)
         inbox.decide(note.id, "refused", op.vault.now())
         inbox.discard(note.id, note.name)
     if not moved:
@@ -247,6 +271,46 @@ def _accept(
         inbox.decide(note.id, "accepted", op.vault.now())
         inbox.discard(note.id, note.name, data)
     return accepted, replace(saved, warnings=(*saved.warnings, *remarks))
+
+
+def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str) -> None:
+    """Keep a draft that is refused, as its file is now, where it may be kept."""
+    data = inbox.read(note.name) or note.data
+    draft = RefusedDraft(note.id, note.name, data, note.about, vault.now())
+    refused_consent = bool(as_user) or note.about.context.get("mode") == CONSENT_MODE
+    record = record_in(note.path, data, vault.settings.types)
+    graves = tombstones.has(vault.root, note.id) or (record is not None and tombstones.cited(vault.root, record))
+    if not (refused_consent or graves or screening.looks_secret(draft.told)):
+        DraftBin(vault.root).keep(draft)
+
+
+def _lying(vault: Context, waiting: Iterable[_Note]) -> Iterator[_Note]:
+    """The drafts of the bin, but for those that wait (again)."""
+    waits = {note.id for note in waiting}
+    for one in DraftBin(vault.root).drafts(vault.now()):
+        if one.id not in waits:
+            yield _Note(one.name, one.data, parse(f"{BIN}/{one.name}", one.data, vault.settings.types), one.about, one.at)
+
+
+def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, ...]:
+    """Put drafts of the bin back to where they waited; returns their ids."""
+    if not named:
+        return ()
+    lying = list(_lying(vault, _notes(vault, inbox)))
+    chosen = _unique(_find(lying, one, "lies in the bin", "`vt review --bin` lists what lies there") for one in named)
+    for note in chosen:
+        if vault.index.catalog.get(note.id):
+            raise Refused(f"there is a memory with the id of {note.name} already", "it was accepted meanwhile")
+        if tombstones.has(vault.root, note.id):
+            raise Refused(f"{note.name} has the id of a memory that was forgotten", "it stays where it is for a month at most")
+    for note in chosen:
+        taken = {layout.name_key(name) for name, _ in inbox.notes()}
+        free = layout.name_key(note.name) not in taken
+        # First of all: what was refused and lies in the inbox is taken out of it.
+        inbox.decide(note.id, "restored", vault.now())
+        inbox.put(note.id, note.name if free else f"{note.id}.md", note.data, note.about)
+        DraftBin(vault.root).discard(note.id)
+    return tuple(note.id for note in chosen)
 
 
 def _record(note: _Note) -> Record:
@@ -349,8 +413,8 @@ def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequ
     return tuple(dict.fromkeys((*record.supersedes, *unseen)))
 
 
-def _find(notes: Sequence[_Note], named: str) -> _Note:
-    """The waiting note that an id, a prefix of one or a file's name means."""
+def _find(notes: Sequence[_Note], named: str, where: str = "waits", hint: str = "`vt review` lists what does") -> _Note:
+    """The note among those that wait, or lie in the bin, that an id, a prefix of one or a file's name means."""
     wanted = named.strip()
     identity, prefix = canonical(wanted), as_prefix(wanted)
     found = [
@@ -359,7 +423,7 @@ def _find(notes: Sequence[_Note], named: str) -> _Note:
         if wanted in (note.name, note.path) or note.id == identity or (prefix and note.id.startswith(prefix))
     ]
     if not found:
-        raise NotFound(f"nothing that waits answers to `{one_line(wanted, 60)}`", "`vt review` lists what does")
+        raise NotFound(f"nothing that {where} answers to `{one_line(wanted, 60)}`", hint)
     if len(found) > 1:
         raise Ambiguous(f"`{one_line(wanted, 60)}` could be {', '.join(note.name for note in found[:5])}", "type more of it")
     return found[0]
@@ -390,5 +454,6 @@ def _shown(note: _Note) -> Waiting:
         reason=note.about.reason or "somebody put it here",
         context=note.about.context,
         supersedes=tuple(map(str, head.get("supersedes") or ())),
+        refused_at=note.refused_at,
         problems=tuple(_faults(note)),
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import reader, writer
+from vault_tool.files.bin import DraftBin, RefusedDraft
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
 from vault_tool.files.signal_lines import signal_line
@@ -193,6 +194,10 @@ def _inbox(vault: Context, user: str) -> Iterator[tuple[str, bytes, Mapping[str,
             yield name, data, asdict(inbox.about(str(head.get("id") or "")))
 
 
+def _user_of(vault: Context, draft: RefusedDraft) -> str:
+    return str(parse(draft.name, draft.data, vault.settings.types).head.get("user") or "")
+
+
 def _forget_here(vault: Context, user: str) -> int:
     """Erase what waits and what is kept of a user on this machine; returns how many things that were."""
     inbox, dropped = Inbox(vault.root), 0
@@ -200,6 +205,7 @@ def _forget_here(vault: Context, user: str) -> int:
         identity = str(parse(name, data, vault.settings.types).head.get("id") or "")
         inbox.decide(identity, "refused", vault.now())
         dropped += inbox.discard(identity, name)
+    dropped += DraftBin(vault.root).forget(lambda one: _user_of(vault, one) == user)
     return dropped + Turns(vault.root).forget_user(user) + TurnLog(vault.root).erase(user)
 
 

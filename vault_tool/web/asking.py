@@ -59,12 +59,15 @@ class Form(Mapping[str, str]):
 
 @dataclass(frozen=True, slots=True)
 class Flash:
-    """What the page before did: shown once, on the page that follows it. `undo` is the commit that one press takes back."""
+    """What the page before did: shown once, on the page that follows it. `undo` is the commit that one press takes back,
+    `restore` are the drafts that one press brings back from the bin.
+    """
 
     said: str
     commit: str = ""
     undo: str = ""
     warnings: tuple[str, ...] = ()
+    restore: tuple[str, ...] = ()
 
 
 class Flashes:
@@ -175,7 +178,8 @@ def done_with(request: Request, said: str, *, back: str, result: Any = None, und
     """On to the page `back`, which says what was done; a `result` that carries a commit can be undone there with one press."""
     commit = getattr(result, "commit", None) or ""
     warnings = tuple(str(one) for one in getattr(result, "warnings", ()) or ())
-    token = request.app.state.flashes.add(Flash(said, commit, commit if undo else "", warnings))
+    lying = tuple(getattr(result, "binned", ()))
+    token = request.app.state.flashes.add(Flash(said, commit, commit if undo else "", warnings, lying))
     path, hash_, part = local_path(back).partition("#")
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{_DONE}={token}{hash_}{part}", 303)

@@ -35,15 +35,33 @@ async def decide(request: Request) -> Response:
         raise UsageError("neither accept nor refuse was pressed", "press one of the two")
     if not named:
         raise UsageError("nothing is ticked", "tick what is meant, or press the button beside it")
+    if verdict == "refuse" and len(named) > 1 and not form.get("sure"):
+        return await render(
+            request, "refuse.html", title=f"Refuse {len(named)}", chosen=await ask(request, lambda vault: _chosen(vault, named))
+        )
     join = bool(form.get("join"))
     done = await act(
         request,
         lambda vault: vault.review(accept=named, join=join) if verdict == "accept" else vault.review(refuse=named),
     )
     accepted = counted(len(done.accepted), "memory", "memories")
-    said = f"{accepted} accepted" if verdict == "accept" else f"{len(done.refused)} refused, and gone"
-    # What is refused is deleted, and was in no commit.
+    said = f"{accepted} accepted" if verdict == "accept" else _refused(done)
     return done_with(request, said, back="/review", result=done, undo=bool(done.accepted))
+
+
+async def restore(request: Request) -> Response:
+    """Bring refused drafts back from the bin."""
+    form = await form_of(request)
+    named = form.all("id")
+    done = await act(request, lambda vault: vault.review(restore=named))
+    waits = "it waits again" if len(done.restored) == 1 else f"{len(done.restored)} wait again"
+    return done_with(request, f"Taken back: {waits}", back="/review", result=done, undo=False)
+
+
+async def refused(request: Request) -> Response:
+    """What was refused in the last month, and can wait again."""
+    lying = await ask(request, lambda vault: vault.review(bin=True).results)
+    return await render(request, "bin.html", title="Refused", lying=lying)
 
 
 async def edit(request: Request) -> Response:
@@ -54,6 +72,20 @@ async def edit(request: Request) -> Response:
     return done_with(request, f"{done.title}: changed, and waiting still", back=f"/review#{done.id}")
 
 
+def _refused(done: Any) -> str:
+    """What is said of drafts that were refused: whether they can come back."""
+    gone = len(done.refused) - len(done.binned)
+    if not gone:
+        return f"{len(done.refused)} refused: kept for 30 days"
+    why = "what looks like a secret, was forgotten or was refused consent is not kept"
+    return f"{len(done.refused)} refused, {gone} of them gone: {why}" if done.binned else f"{gone} refused, and gone: {why}"
+
+
+def _chosen(vault: Vault, named: list[str]) -> list[Any]:
+    """Those of what waits that are meant, in their order there."""
+    return [one for one in vault.review().results if one.id in named or one.path in named]
+
+
 def _found(vault: Vault) -> dict[str, Any]:
     waiting = vault.review().results
     turns: dict[str, Any] = {}
@@ -62,11 +94,20 @@ def _found(vault: Vault) -> dict[str, Any]:
             turns[one.id] = vault.get_turn(one.id)
         except VaultError:
             continue  # it is of no turn, or of one that the bounded log no longer has
-    return {"waiting": waiting[:_MOST], "more": len(waiting) - len(waiting[:_MOST]), "turns": turns, "root": vault.root}
+    lying = len(vault.review(bin=True).results)
+    return {
+        "waiting": waiting[:_MOST],
+        "lying": lying,
+        "more": len(waiting) - len(waiting[:_MOST]),
+        "turns": turns,
+        "root": vault.root,
+    }
 
 
 ROUTES = [
     Route("/review", review),
     Route("/review/decide", decide, methods=["POST"]),
+    Route("/review/restore", restore, methods=["POST"]),
+    Route("/review/bin", refused),
     Route("/review/edit", edit, methods=["POST"]),
 ]

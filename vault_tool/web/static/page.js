@@ -5,6 +5,9 @@ const typing = (target) => target.closest("input:not([type=checkbox]):not([type=
 const items = () => [...document.querySelectorAll("[data-item]")].filter((one) => one.checkVisibility());
 let going = false;
 
+// What tells one item from another after the list was loaded anew: its own id, or where it leads.
+const nameOf = (item) => item.id || (item.querySelector("a[href]") || item).outerHTML;
+
 function choose(step) {
   const all = items();
   if (!all.length) return;
@@ -19,7 +22,7 @@ function choose(step) {
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && typing(event.target)) { event.preventDefault(); event.target.blur(); return; }
-  if (typing(event.target)) return;
+  if (typing(event.target) || event.isComposing || document.querySelector("dialog[open]")) return;
   if (going) {
     going = false;
     const link = document.querySelector(`[data-go="${CSS.escape(event.key)}"]`);
@@ -27,13 +30,16 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const chosen = document.querySelector("[data-item].chosen");
-  if (event.key === "g") { going = true; setTimeout(() => { going = false; }, 1500); return; }
+  // However long it takes to press the next key: until then no key acts on anything.
+  if (event.key === "g") { going = true; return; }
   if (event.key === "/") { event.preventDefault(); (document.querySelector("main [type=search]") || document.getElementById("find")).focus(); return; }
   if (event.key === "?") { event.preventDefault(); document.getElementById("keys").showModal(); return; }
   if (event.key === "j" || event.key === "k") { event.preventDefault(); choose(event.key === "j" ? 1 : -1); return; }
   if (event.key === "x" && chosen) { const box = chosen.querySelector("input[type=checkbox]"); if (box) { event.preventDefault(); box.click(); } return; }
-  const within = chosen || document;
-  const button = within.querySelector(`[data-key="${CSS.escape(event.key)}"]`) || document.querySelector(`:not([data-item] *)[data-key="${CSS.escape(event.key)}"]`);
+  if (event.repeat) return; // a key that is held down is pressed once
+  // The key of an item acts on the item that was chosen, and on no other; the keys of the page itself are in no item.
+  const keyed = `[data-key="${CSS.escape(event.key)}"]`;
+  const button = (chosen && chosen.querySelector(keyed)) || [...document.querySelectorAll(keyed)].find((one) => !one.closest("[data-item]"));
   if (button && !button.closest("dialog:not([open])")) { event.preventDefault(); button.click(); }
 });
 
@@ -61,12 +67,14 @@ async function showChanges() {
   if (main.dataset.live === "off") return;
   if (!found || dirty()) { document.getElementById("changed").hidden = false; return; }
   const open = [...main.querySelectorAll("details")].map((one) => one.open);
-  const chosen = items().findIndex((one) => one.classList.contains("chosen"));
+  const chosen = items().filter((one) => one.classList.contains("chosen")).map(nameOf)[0];
   const focused = main.contains(document.activeElement) ? document.activeElement.id : "";
   main.replaceChildren(...found.childNodes);
   if (focused && document.getElementById(focused)) document.getElementById(focused).focus({ preventScroll: true });
   main.querySelectorAll("details").forEach((one, at) => { if (open[at]) one.open = true; });
-  if (chosen >= 0 && items()[chosen]) items()[chosen].classList.add("chosen");
+  // By what it is and not by its place: another may stand there now.
+  const again = chosen === undefined ? undefined : items().find((one) => nameOf(one) === chosen);
+  if (again) again.classList.add("chosen");
   if (window.htmx) htmx.process(main);
   main.dispatchEvent(new CustomEvent("vault:shown", { bubbles: true }));
 }

@@ -1,0 +1,144 @@
+"""The bin: drafts that a person refused, kept for a month on this machine alone, so that a refusal can be taken back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from vault_tool.files.inbox import About, about_of
+from vault_tool.files.layout import LOCAL, ignored_name
+from vault_tool.model.ids import canonical
+from vault_tool.util.atomic import storage, write_in
+from vault_tool.util.clock import moment
+from vault_tool.util.folder import Folder, opened
+from vault_tool.util.json_text import read_own
+from vault_tool.util.text import content_hash
+
+BIN = f"{LOCAL}/bin"
+
+# So long a refused draft is kept.
+DAYS = 30
+
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+_DAY = len("2026-11-20")
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedDraft:
+    """A draft that was refused at `at`: its id, its file's name and bytes in the inbox, and why it waited there."""
+
+    id: str
+    name: str
+    data: bytes
+    about: About
+    at: str
+
+    @property
+    def told(self) -> str:
+        """All that it says, in any of its parts."""
+        said = (self.name, self.about.reason, *self.about.context.values(), *self.about.edges)
+        return "\n".join((self.data.decode("utf-8", "replace"), *said))
+
+
+class DraftBin:
+    """The bin of the vault at `root`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def keep(self, draft: RefusedDraft) -> None:
+        """Keep a draft, on the disk when this returns; one of the same id that lies there already is replaced."""
+        said = {"id": draft.id, "name": draft.name, "at": draft.at, "about": asdict(draft.about)}
+        # Latin-1 holds every byte as one character.
+        line = json.dumps(said | {"text": draft.data.decode("latin-1")}, ensure_ascii=True)
+        older = self._named(draft.id)
+        with self._folder() as folder:
+            write_in(folder, _name(draft), line.encode(), mode=_PRIVATE_FILE)
+            for name in older:
+                if name != _name(draft):
+                    folder.discard(name)
+
+    def drafts(self, now: str) -> list[RefusedDraft]:
+        """What lies there and is not older than a month at `now`, the one that was refused last first."""
+        found = (draft for name in self._names() if (draft := _draft(self._read(name))) is not None)
+        return sorted((one for one in found if not _is_over(one.at, now)), key=lambda one: (one.at, one.id), reverse=True)
+
+    def count(self, now: str) -> int:
+        """How many lie there, by the names of their files."""
+        return sum(not _is_over(name[:_DAY], now) for name in self._names())
+
+    def discard(self, identity: str) -> bool:
+        """Take one away; whether it lay there."""
+        return self._drop(self._named(identity)) > 0
+
+    def empty(self, now: str) -> int:
+        """Take away what is older than a month, by the names of the files alone; returns how many that were."""
+        return self._drop([name for name in self._names() if _is_over(name[:_DAY], now)])
+
+    def forget(self, told_of: Callable[[RefusedDraft], bool]) -> int:
+        """Take away every draft that tells of something; a file that cannot be read may do so. Returns how many."""
+        read = ((name, _draft(self._read(name))) for name in self._names())
+        return self._drop([name for name, draft in read if draft is None or told_of(draft)])
+
+    def _drop(self, names: list[str]) -> int:
+        if not names:
+            return 0
+        with self._folder() as folder:
+            for name in names:
+                folder.discard(name)
+            folder.sync()
+        return len(names)
+
+    def _named(self, identity: str) -> list[str]:
+        return [name for name in self._names() if name[_DAY + 1 :] == _file_of(identity)]
+
+    def _names(self) -> list[str]:
+        try:
+            with opened(self.root, BIN.split("/")) as folder:
+                return sorted(name for name in folder.names() if name.endswith(".json") and not ignored_name(name))
+        except FileNotFoundError:
+            return []
+
+    @contextmanager
+    def _folder(self) -> Iterator[Folder]:
+        with storage(BIN), opened(self.root, BIN.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
+            yield folder
+
+    def _read(self, name: str) -> bytes | None:
+        with storage(f"{BIN}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, BIN.split("/")) as folder:
+            return folder.read(name)
+        return None
+
+
+def _name(draft: RefusedDraft) -> str:
+    return f"{draft.at[:_DAY]}-{_file_of(draft.id)}"
+
+
+def _file_of(identity: str) -> str:
+    """The end of a file's name; what a hand wrote in place of an id leads nowhere else."""
+    return f"{canonical(identity) or content_hash(identity.encode('utf-8', 'surrogatepass'))[:32]}.json"
+
+
+def _is_over(at: str, now: str) -> bool:
+    """Whether a draft of that day is kept no longer; a name that begins with no day is nothing that is kept."""
+    least = (moment(now) - timedelta(days=DAYS)).date().isoformat()
+    return at[:_DAY] < least or not at[:4].isdigit()
+
+
+def _draft(data: bytes | None) -> RefusedDraft | None:
+    found: Any = None
+    with suppress(ValueError):
+        found = read_own(data) if data else None
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in ("id", "name", "at", "text")):
+        return None
+    try:
+        text = found["text"].encode("latin-1")
+    except UnicodeEncodeError:
+        return None
+    return RefusedDraft(found["id"], Path(found["name"]).name, text, about_of(found.get("about")), found["at"])
