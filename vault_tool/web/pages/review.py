@@ -87,17 +87,17 @@ def _chosen(vault: Vault, named: list[str]) -> list[Any]:
 
 
 def _found(vault: Vault) -> dict[str, Any]:
-    waiting = vault.review().results
+    found = vault.review()
+    waiting = found.results
     turns: dict[str, Any] = {}
     for one in waiting[:_MOST]:
         try:
             turns[one.id] = vault.get_turn(one.id)
         except VaultError:
             continue  # it is of no turn, or of one that the bounded log no longer has
-    lying = len(vault.review(bin=True).results)
     return {
         "waiting": waiting[:_MOST],
-        "lying": lying,
+        "lying": found.in_bin,
         "more": len(waiting) - len(waiting[:_MOST]),
         "turns": turns,
         "root": vault.root,
