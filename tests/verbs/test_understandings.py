@@ -169,6 +169,7 @@ def test_the_order_of_subjects_and_an_alias_make_no_difference(vault: Vault) -> 
 
 @pytest.mark.parametrize("kind", ["soul", "protocol", "orientation"])
 def test_the_kept_types_belong_to_the_vault_whatever_they_are_tagged_with(vault: Vault, kind: str) -> None:
+    vault = vault.as_(origin="owner")
     [starter] = [entry for entry in vault.index.catalog.snapshot().entries if entry.type == kind] if vault.status() else []
     made = vault.create_understanding(["Redis"], "New.", "New.", kind=kind)
     assert made.superseded == (starter.id,)
@@ -254,7 +255,7 @@ def test_two_machines_that_revised_at_once_are_contested_and_one_settles_it(vaul
     with fails(Refused, mine[:6], theirs[:6], "--join"):
         vault.update_understanding(base, "Which one?", "Unclear.")
 
-    made = vault.update_understanding(mine, "Both are right.", "Settled.", join=True)
+    made = vault.as_(origin="owner").update_understanding(mine, "Both are right.", "Settled.", join=True)
 
     assert set(made.superseded) == {mine, theirs}
     assert made.old_understanding_id == mine
@@ -269,12 +270,13 @@ def test_join_from_an_old_one_settles_all_heads_of_its_chain(vault: Vault, root:
     base = put(root, 1)
     put(root, 2, supersedes=[1])
     heads = {put(root, 3, supersedes=[2]), put(root, 4, supersedes=[1])}
-    assert set(vault.update_understanding(base, "All.", "All.", join=True).superseded) == heads
+    made = vault.as_(origin="owner").update_understanding(base, "All.", "All.", join=True)
+    assert set(made.superseded) == heads
 
 
 def test_a_first_synthesis_of_two_machines_is_settled_by_a_third(vault: Vault, root: Path) -> None:
     both = {put(root, 1), put(root, 2)}
-    assert set(vault.create_understanding(["Redis"], "Third.", "Third.").superseded) == both
+    assert set(vault.as_(origin="owner").create_understanding(["Redis"], "Third.", "Third.").superseded) == both
 
 
 def test_a_revision_takes_the_place_of_what_holds_it(vault: Vault) -> None:
@@ -289,7 +291,7 @@ def test_members_of_a_cycle_stay_active_and_are_a_problem(vault: Vault, root: Pa
     one, two = put(root, 1, supersedes=[2]), put(root, 2, supersedes=[1])
     assert vault.show(one).superseded_by == vault.show(two).superseded_by == ()
     assert "supersession-cycle" in codes(vault)
-    made = vault.create_understanding(["Redis"], "New.", "New.")
+    made = vault.as_(origin="owner").create_understanding(["Redis"], "New.", "New.")
     assert set(made.superseded) == {one, two}
 
 

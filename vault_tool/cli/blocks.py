@@ -7,11 +7,14 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.model.details import Details, in_lines, in_words
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import one_line
+
+if TYPE_CHECKING:
+    from vault_tool.vault.answers import Rival
 
 # What a terminal obeys or nobody sees; a joiner only where it joins nothing.
 _UNSAFE = deferred_pattern(
@@ -116,6 +119,12 @@ def in_a_cell(content: str, details: Details, short: Callable[[str], str], width
     """A memory's text with what it says beside it, on one line."""
     said = in_words(details, short)
     return one_line(f"{content} ({said})" if said else content, width)
+
+
+def rivals(name: str, others: Iterable[Rival], short: Callable[[str], str]) -> Iterator[str]:
+    """What contests a memory, a line each."""
+    for one in others:
+        yield f"{name} is contested by {short(one.id)} ({one.origin}): {one.line}"
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:

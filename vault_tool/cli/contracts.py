@@ -11,7 +11,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, rivals, source
 from vault_tool.cli.names import MEMORY, SUBJECT, narrows
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -163,6 +163,7 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
         ("overtaken by", short(one.overtaken_by) if one.overtaken_by else ""),
         ("solved since by", short(one.solved_by) if one.solved_by else ""),
         ("questioned", one.questioned),
+        ("contested", "; ".join(rivals(short(one.memory_id), one.contested, short))),
         ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
     )
     yield Body(one.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_tool.belief.fold import Belief
-from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, rivals, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.cli.saved import consent_table, short_ids
@@ -72,6 +72,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         ("turn", memory.head.get("turn")),
         ("path", memory.path),
     )
+    yield from rivals(short(memory.id), memory.contested, short)
     yield ""
     yield Body(memory.content)
     # Its problem is among the links.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, rivals, source, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -173,6 +173,7 @@ def _understanding_blocks(found: syntheses.Understandings | syntheses.Understand
             ("superseded by", short_ids(one.superseded_by, short)),
             ("reason", one.reason),
         )
+        yield from rivals(short(one.id), one.contested, short)
         yield Body(one.content)
     yield "" if found.results else "no active understanding is tagged with all of these"
     yield from [found.notice] if found.results else []

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, in_a_cell, source, sourced, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, in_a_cell, rivals, source, sourced, table
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -106,6 +106,7 @@ def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
         yield f"{name} was solved since by {short(one.solved_by) if one.scope == 'repo' else one.solved_by}"
     if one.questioned:
         yield f"{name} is questioned: {one.questioned}"
+    yield from rivals(name, one.contested, short)
 
 
 def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
@@ -161,6 +162,8 @@ def _subject(found: SubjectView, short: Short) -> Iterator[Block]:
         for one in found.recent_observations
     ]
     yield table(("id", "type", "observed", "what was seen"), rows, empty="nothing was observed of it yet")
+    for seen in found.recent_observations:
+        yield from rivals(short(seen.id), seen.contested, short)
     yield found.notice
 
 
@@ -169,6 +172,7 @@ def _understood(title: str, one: Understood | None, short: Short) -> Iterator[Bl
         yield ""
         yield Heading(f"{title} ({short(one.id)})")
         yield from _text(one.content or one.summary, short(one.id))
+        yield from rivals(short(one.id), one.contested, short)
 
 
 def _text(content: str, name: str) -> Iterator[Block]:

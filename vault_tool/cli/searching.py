@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, source, sourced
+from vault_tool.cli.blocks import Block, degraded, rivals, source, sourced
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -43,6 +43,7 @@ def _found(found: SearchResults, short: Short) -> Iterator[Block]:
             yield f"{short(hit.id or '')} is overtaken by {short(hit.overtaken_by)}"
         if hit.questioned:
             yield f"{short(hit.id or '')} is questioned: {hit.questioned}"
+        yield from rivals(short(hit.id or ""), hit.contested, short)
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, rivals, source
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
@@ -53,6 +53,7 @@ def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
     )
     yield Body(one.content)
     yield detail_fields(one.details, short)
+    yield from rivals(short(one.id), one.contested, short)
     for change in one.changed_by:
         yield f"changed by {short(change.id)} (truth {change.truth:.2f}, {change.created}):"
         yield Body(change.text)

@@ -155,6 +155,7 @@ def _block(one: Recalled, short: Callable[[str], str]) -> str:
     beginning = one.title.removesuffix("…").rstrip(" .:").casefold()
     parts = ["" if one.content.casefold().startswith(beginning) else one.title, one.content, in_words(one.details, short)]
     parts += [one.caution or "", f"questioned: {one.questioned}" if one.questioned else ""]
+    parts += [f"contested by {short(other.id)} ({other.origin}): {other.line}" for other in one.contested]
     text = "\n".join(unframed(part).strip() for part in parts if part.strip())
     shown = first_tokens(text, _LONGEST_NOTE)
     if shown != text:

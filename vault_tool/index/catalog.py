@@ -27,8 +27,9 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
 
 if TYPE_CHECKING:
-    from vault_tool.model import consent
+    from vault_tool.model import authority, consent
 else:
+    authority = deferred("vault_tool.model.authority")  # where something was written in place of what another wrote
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 # What a file of the vault is, beside what journals are: a note with a record, any other text, and what nothing is made of.
@@ -70,6 +71,15 @@ class Counts:
     """Files of which nothing that they say now can be served."""
     documents: int = 0
     """What the full-text index holds: records, pages, and notes of which only the head cannot be read."""
+
+
+_N, _O = (", ".join(f"{table}.{column}" for column in ENTRY.split(", ")) for table in "no")
+_ORIGIN_OF_N, _ORIGIN_OF_O = (schema.ORIGIN.replace("head", f"{table}.head") for table in "no")
+_PERHAPS_BARRED = f"""
+SELECT {_N}, {_O} FROM relations r JOIN entries n ON n.n = r.n JOIN entries o ON o.id = r.target
+    WHERE r.field = 'supersedes' AND {_ORIGIN_OF_N} NOT IN ('', 'owner') AND ({_ORIGIN_OF_O} IN ('', 'owner')
+        OR {_ORIGIN_OF_N} LIKE 'pulled (%' OR EXISTS (SELECT 1 FROM signals WHERE target = o.id AND {schema.REVIEW}))
+"""
 
 
 class Catalog(Database):
@@ -367,6 +377,37 @@ class Catalog(Database):
             found.update(target for row in rows if consent.consent_of(entry_of(row), merge(records)).withheld)
         return frozenset(found)
 
+    def reviewed_at(self, entries: Iterable[Entry]) -> dict[str, str]:
+        """By path, those that the owner reviewed by their text as it is, with when that was last."""
+        wanted = list(entries)
+        query = f"SELECT target, data FROM signals WHERE {schema.REVIEW} AND target IN ({{}})"
+        said: defaultdict[str, list[Signal]] = defaultdict(list)
+        for target, data in self.rows_in(query, {entry.id for entry in wanted}):
+            said[target].append(signal_of(data))
+        found = {}
+        for entry in wanted if said else ():
+            if times := [signal.at for signal in said[entry.id] if authority.vouches(signal, entry)]:
+                found[entry.path] = max(times)
+        return found
+
+    def barred(self) -> frozenset[tuple[str, str]]:
+        """The supersessions (the newer one's id, the older one's) for which their writer had no authority: both stay."""
+        return self.until_changed("barred", self._barred)
+
+    def _barred(self) -> frozenset[tuple[str, str]]:
+        # Of most vaults nothing is read here: who wrote the newer one may replace whatever is not the owner's.
+        rows = self.rows(_PERHAPS_BARRED)
+        pairs = [(entry_of(row[:13]), entry_of(row[13:])) for row in rows]
+        # A copy of an id takes nothing from the one whose it is.
+        twins = [(twin, older) for newer, older in pairs for twin in self.get(newer.id) if older.id in twin.texts("supersedes")]
+        seen = self.reviewed_at(entry for pair in twins for entry in pair) if twins else {}
+        holds = {
+            (newer.id, older.id, older.path)
+            for newer, older in twins
+            if authority.replaces(newer, older, newer.path in seen, older.path in seen) is authority.Effect.ALLOWED
+        }
+        return frozenset((newer.id, older.id) for newer, older in pairs if (newer.id, older.id, older.path) not in holds)
+
     def generation(self) -> int:
         """The consolidation cycle that the vault is in: the length of the longest chain of passes."""
         return self.until_changed("generation", self._longest_chain)
@@ -381,7 +422,7 @@ class Catalog(Database):
     def _everything(self) -> Snapshot:
         with no_collection():
             entries = self._entries("1 ORDER BY path")
-        return Snapshot(entries, self.of_kind("page"), self.problems())
+        return Snapshot(entries, self.of_kind("page"), self.problems(), self.barred())
 
     def known(self) -> Mapping[str, Listing]:
         """The files of each folder with the stats that they had when they were last read, kept until the catalogue changes."""

@@ -26,11 +26,14 @@ def references(entry: Entry) -> Iterator[tuple[str, str]]:
 
 
 def supersession(catalog: Catalog) -> Mapping[str, tuple[str, ...]]:
-    """For each replaced understanding the ids of what replaces it; members of a cycle replace nothing."""
+    """For each replaced understanding the ids of what replaces it; members of a cycle replace nothing.
+
+    Nor does what its writer had no authority to put in its place.
+    """
     edges: dict[str, list[str]] = defaultdict(list)
     for newer, older in catalog.pairs("supersedes"):
         edges[newer].append(older)
-    return superseded_by(edges)
+    return superseded_by(edges, catalog.barred() if edges else frozenset())
 
 
 def lineage(catalog: Catalog, entry: Entry) -> list[Entry]:
@@ -141,14 +144,18 @@ class Regions:
         return self._observations[region.key]
 
     def understandings(self, regions: Iterable[Region], type: str = "") -> list[Entry]:
-        """The active understandings tagged with exactly these regions, of any type or one; the newest first."""
+        """The active understandings tagged with exactly these regions, of any type or one; the newest first.
+
+        What contests another of them comes after it.
+        """
         wanted = {region.key: region for region in regions}
         if not wanted:
             return []
         touching = self.touching(next(iter(wanted.values())))
         of_type = [entry for entry in touching if not type or entry.type == type]
         exact = [entry for entry in of_type if {region.key for region in self.of(entry)} == wanted.keys()]
-        return sorted(exact, key=lambda e: (e.by_created, e.path), reverse=True)
+        contesting = contesting_among(self._catalog, exact)
+        return sorted(exact, key=lambda e: (e.id not in contesting, e.by_created, e.path), reverse=True)
 
     def touching(self, region: Region) -> list[Entry]:
         """The active understandings tagged with a region, among others or alone."""
@@ -186,6 +193,12 @@ class Regions:
         return self._by_key[subject.id]
 
 
+def contesting_among(catalog: Catalog, understandings: Sequence[Entry]) -> frozenset[str]:
+    """The ids of those that were to replace another of them, by a writer without the authority."""
+    ids = {entry.id for entry in understandings} if len(understandings) > 1 else ()
+    return frozenset(newer for newer, older in catalog.barred() if older in ids) if ids else frozenset()
+
+
 def regions_of(catalog: Catalog) -> Regions:
     """The regions with all that was ever tagged with them, expired or not: kept until the catalogue changes."""
     return catalog.until_changed("regions", lambda: Regions(catalog))
@@ -210,6 +223,8 @@ def superseded(catalog: Catalog, identities: Iterable[str]) -> set[str]:
     for identity in identities:
         # One by one: the whole chain of supersession is read for a few members otherwise.
         newer = {entry.id for _, entry in catalog.pointing_at(identity, ("supersedes",))} - {identity}
+        if newer and (barred := catalog.barred()):
+            newer = {one for one in newer if (one, identity) not in barred}
         # Only what it replaces itself, directly or not, could stand in a cycle with it.
         if newer and newer - _replaced_by(catalog, identity):
             found.add(identity)

@@ -35,6 +35,12 @@ JUDGED_FOR = "coalesce(json_extract(CAST(data AS TEXT), '$.user'), '')"
 # Whether a signal is a consent record, as SQL over its data: the very condition of `consents`.
 CONSENT = "json_extract(CAST(data AS TEXT), '$.kind') = 'consent'"
 
+# Whether a signal is the owner's review, as SQL over its data: the very condition of `reviews`.
+REVIEW = "json_extract(CAST(data AS TEXT), '$.kind') = 'reviewed' AND json_extract(CAST(data AS TEXT), '$.origin') = 'owner'"
+
+# By whom a record is, as SQL over its head.
+ORIGIN = "coalesce(json_extract(CAST(head AS TEXT), '$.origin'), '')"
+
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE folders (path TEXT PRIMARY KEY, names TEXT NOT NULL, stats BLOB NOT NULL) WITHOUT ROWID;
@@ -73,6 +79,7 @@ CREATE INDEX problems_by_path ON problems (path);
 CREATE INDEX signals_by_path ON signals (path);
 CREATE INDEX signals_by_target ON signals (target, at, id);
 CREATE INDEX consents ON signals (target) WHERE {CONSENT};
+CREATE INDEX reviews ON signals (target) WHERE {REVIEW};
 CREATE INDEX signals_of_users ON signals (target) WHERE {JUDGED_FOR} <> '';
 """
 

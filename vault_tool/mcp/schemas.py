@@ -75,11 +75,12 @@ _TRUE: Schema = {"type": "boolean"}
 _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer"}
 _NOT_REVIEWED: Schema = {"type": ["boolean", "string"]}
+_RIVALS = _list(_object(id=TEXT, line=TEXT, by=TEXT))
 _LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
 _MEMORY = _object(
     id=TEXT, path=TEXT, kind=TEXT, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER, weak=_TRUE,
     why=TEXT, date=TEXT, caution=TEXT, questioned=TEXT, overtaken_by={"type": ["string", "array"], "items": TEXT},
-    solved_by=TEXT, doubtful=_TRUE, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
+    solved_by=TEXT, contested=_RIVALS, doubtful=_TRUE, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
 _UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT)
 _CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, date=TEXT, cut=_TRUE)

@@ -116,11 +116,15 @@ class Entry:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All entries of a vault at one moment, in the order of their paths, with the relations that follow from them."""
+    """All entries of a vault at one moment, in the order of their paths, with the relations that follow from them.
+
+    `barred` are the supersessions (the newer one's id, the older one's) for which their writer had no authority.
+    """
 
     entries: tuple[Entry, ...] = ()
     pages: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = field(default=(), repr=False)
+    barred: frozenset[tuple[str, str]] = field(default=frozenset(), repr=False)
 
     @cached_property
     def by_id(self) -> Mapping[str, tuple[Entry, ...]]:
@@ -152,7 +156,7 @@ class Snapshot:
     def superseded_by(self) -> Mapping[str, tuple[str, ...]]:
         """For each replaced understanding the ids of what replaces it (members of a cycle replace nothing)."""
         edges = {e.id: e.texts("supersedes") for e in self.of_class(RecordClass.UNDERSTANDING) if e.texts("supersedes")}
-        return superseded_by(edges)
+        return superseded_by(edges, self.barred)
 
     @cached_property
     def generation(self) -> int:

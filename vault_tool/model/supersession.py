@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 
 def cycles(edges: Mapping[str, Sequence[str]]) -> tuple[frozenset[str], ...]:
@@ -56,11 +56,16 @@ def _component(node: str, stack: list[str], on_stack: set[str], edges: Mapping[s
         yield frozenset(members)
 
 
-def superseded_by(edges: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+def superseded_by(
+    edges: Mapping[str, Sequence[str]], barred: Container[tuple[str, str]] = frozenset()
+) -> dict[str, tuple[str, ...]]:
     """For each replaced id the ids that replace it, where `edges` maps each newer id to what it supersedes.
 
-    A link between two members of one cycle replaces nothing: all members stay active.
+    A link between two members of one cycle replaces nothing: all members stay active. Nor does one that is `barred` (the
+    newer id, the older one).
     """
+    if barred:
+        edges = {newer: [old for old in olds if (newer, old) not in barred] for newer, olds in edges.items()}
     home: dict[str, int] = {}
     for number, members in enumerate(cycles(edges)):
         home.update(dict.fromkeys(members, number))

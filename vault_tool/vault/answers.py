@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
@@ -38,6 +38,19 @@ class Headline:
     observed_at: str
     confidence: float | None
     details: Details
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """The other one of two that contest each other: its id, its line, and who wrote it. The owner settles it by a review."""
+
+    id: str
+    line: str
+    origin: str
+
+    def lean(self, short: Callable[[str], str]) -> dict[str, str]:
+        """What an agent needs of it; a vault's owner goes without saying."""
+        return {"id": short(self.id), "line": self.line, **({} if self.origin == "owner" else {"by": self.origin})}
 
 
 class HeadlineFields(TypedDict):

@@ -13,6 +13,7 @@ from vault_tool.files.layout import VAULT
 from vault_tool.index.authorship import brought_to, owners_texts
 from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.refresh.reading import Seen, understand
+from vault_tool.model.authority import Effect, authority, by_origin, replacing
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
@@ -121,7 +122,7 @@ def _last_good(vault: Context, paths: Collection[str]) -> dict[str, tuple[Entry,
             # What its owner made something else of is not that any more.
             entry = one.entry if one is not None else None
             kept = entry is not None and entry.record_class is RecordClass.UNDERSTANDING and entry.type in KEPT_TYPES
-            if entry is not None and kept and entry.id not in forgotten:
+            if entry is not None and kept and entry.id not in forgotten and not _waits(entry):
                 found[path] = replace(entry, stale=True), frontmatter.read_body(data).strip("\r\n")
     return found
 
@@ -130,10 +131,15 @@ def _has_errors(one: Seen) -> bool:
     return any(problem.severity is Severity.ERROR for problem in one.problems)
 
 
+def _waits(entry: Entry) -> bool:
+    """Whether it is by somebody who may not write one of its type before its owner has seen it."""
+    return authority(replacing(entry.type), by_origin(entry.origin)) is not Effect.ALLOWED
+
+
 def _fault(vault: Context, entry: Entry) -> str:
     """Why it is not served; empty when it is."""
-    if entry.pulled:
-        return f"because its origin is {entry.origin}"
+    if _waits(entry) and not vault.index.catalog.reviewed_at([entry]):
+        return f"because its origin is {entry.origin}{'' if entry.pulled else ' and its owner did not review it'}"
     if sum(not twin.pulled for twin in vault.index.catalog.get(entry.id)) > 1:
         return "because another file has its id"
     # What stands in the file now is not what is served: that is the last text that was committed.

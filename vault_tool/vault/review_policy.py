@@ -12,6 +12,7 @@ from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.placing import place
 from vault_tool.files.render import render
+from vault_tool.model import authority
 from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_body
@@ -26,6 +27,7 @@ WAITS = "waits for review: `vt review`"
 ASKED = "its writer asks for a person's review"
 OBSERVATIONS_WAIT = "agents' observations are reviewed in this vault (`write_policy`)"
 UNDERSTANDINGS_WAIT = "agents' understandings are reviewed in this vault (`understanding_policy`)"
+IDENTITY_WAITS = "only its owner says what a vault's soul and protocol are"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +48,26 @@ def policy(vault: Context, record: Record) -> Policy:
     """Whether a record may be written at once or must wait for a person, by the vault's settings and by its class.
 
     What the owner writes needs nobody's consent, and neither do subjects and links, which claim nothing by themselves.
+    A soul and a protocol by anybody else wait whatever the settings say.
     """
     # The record's own origin first: what an agent said stays an agent's, though the owner's process may write the queue.
-    if (getattr(record, "origin", "") or vault.who.origin) == "owner":
+    origin = getattr(record, "origin", "") or vault.who.origin
+    if origin == "owner":
         return "auto"
+    if waits_by_its_type(record, origin):
+        return "review"
     settings = vault.settings
     chosen = {
         RecordClass.OBSERVATION: settings.write_policy,
         RecordClass.UNDERSTANDING: settings.understanding_policy,
     }.get(record.record_class, "auto")
     return "review" if chosen == "review" else "auto"
+
+
+def waits_by_its_type(record: Record, origin: str) -> bool:
+    """Whether it is a soul or a protocol by somebody without the authority to write one."""
+    act = authority.replacing(record.type)
+    return act is not authority.Act.OVERTAKE and authority.authority(act, authority.by_origin(origin)) is authority.Effect.WAITS
 
 
 def hold(

@@ -20,7 +20,8 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of, origin_of
+from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.vault.standing import confidence_of
@@ -78,6 +79,7 @@ class Memory(Headline):
     head: Mapping[str, Any]
     relations: tuple[Relation, ...]
     superseded_by: tuple[str, ...]
+    contested: tuple[Rival, ...] = ()
     solved_by: str | None
     truth: float
     utility: float
@@ -109,6 +111,7 @@ class Memory(Headline):
             **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
             "date": self.observed_at[:10], "overtaken_by": list(map(short, self.superseded_by)),
+            "contested": [one.lean(short) for one in self.contested],
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
             **whose(self.origin, self.reviewed),
@@ -172,6 +175,7 @@ def show(
         head=entry.head,
         relations=tuple(relations_of(vault, entry)),
         superseded_by=tuple(vault.superseded_by(entry.id)),
+        contested=contested(vault, [entry]).get(entry.id, ()),
         solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
         truth=judged.truth,
         utility=judged.utility,

@@ -18,6 +18,7 @@ from vault_tool.util.clock import moment
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import origin_of
+from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 
@@ -136,20 +137,19 @@ def _card(vault: Context, entry: Entry, tagged: Sequence[Entry]) -> SubjectCard:
         origin=origin_of(vault, entry),
         path=entry.path,
         body=entry.preview,
-        single_subject_understanding=_pointer(understandings, "single_subject"),
-        structural_understanding=_pointer(understandings, "structural"),
+        single_subject_understanding=_pointer(vault, understandings, "single_subject"),
+        structural_understanding=_pointer(vault, understandings, "structural"),
         observation_count=len(observations),
         understanding_count=len(understandings),
         last_observation_at=max((t for t in times if t), default=None, key=moment),
     )
 
 
-def _pointer(active: Sequence[Entry], kind: str) -> Pointer | None:
+def _pointer(vault: Context, active: Sequence[Entry], kind: str) -> Pointer | None:
     """The newest of these understandings that is of `kind` and has this subject alone."""
-    alone = [e for e in active if e.type == kind and len(e.subjects) == 1]
-    if not alone:
+    newest = foremost(vault, (e for e in active if e.type == kind and len(e.subjects) == 1))
+    if newest is None:
         return None
-    newest = max(alone, key=lambda e: e.by_created)
     return Pointer(id=newest.id, summary=newest.text("summary"), generation=newest.generation)
 
 

@@ -11,7 +11,8 @@ from vault_tool.index.relations import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, body_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, Rival, body_of, origin_of
+from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 
@@ -37,6 +38,7 @@ class StoredUnderstanding:
     sources: tuple[str, ...]
     supersedes: tuple[str, ...]
     superseded_by: tuple[str, ...]
+    contested: tuple[Rival, ...]
     path: str
 
 
@@ -69,6 +71,7 @@ class ListedObservation:
     observed_at: str
     session: str
     origin: str
+    contested: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,9 +92,16 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
     entry = resolve.existing_subject(vault, subject_name)
     found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
     newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)
+    rivals = contested(vault, newest[:limit])
     results = tuple(
         ListedObservation(
-            id=e.id, type=e.type, title=e.title, observed_at=e.observed, session=e.text("session"), origin=origin_of(vault, e)
+            id=e.id,
+            type=e.type,
+            title=e.title,
+            observed_at=e.observed,
+            session=e.text("session"),
+            origin=origin_of(vault, e),
+            contested=rivals.get(e.id, ()),
         )
         for e in newest[:limit]
     )
@@ -155,5 +165,6 @@ def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
         sources=entry.texts("sources"),
         supersedes=entry.texts("supersedes"),
         superseded_by=tuple(vault.superseded_by(entry.id)),
+        contested=contested(vault, [entry]).get(entry.id, ()),
         path=entry.path,
     )

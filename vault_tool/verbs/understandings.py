@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields, replace
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
 from vault_tool.index.relations import holding_place
+from vault_tool.model import authority
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import first_sentence, normal_name, one_line
-from vault_tool.vault import resolve, review_policy
+from vault_tool.vault import contests, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -33,18 +34,24 @@ class CreatedUnderstanding(Saved):
     created_at: str
     path: str
     superseded: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
     pending_review: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdatedUnderstanding(Saved):
-    """A revision: a new file; the old one is not touched."""
+    """A revision: a new file; the old one is not touched.
+
+    What its writer had no authority to replace is `contested`: both stay until the owner reviews the new one, or settles it
+    otherwise.
+    """
 
     old_understanding_id: str
     new_understanding_id: str
     subject_names: tuple[str, ...]
     path: str
     superseded: tuple[str, ...]
+    contested: tuple[str, ...] = ()
     pending_review: bool = False
 
 
@@ -57,16 +64,22 @@ class StructuralUnderstanding(Saved):
     created_at: str
     path: str
     superseded: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
     pending_review: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Destination:
-    """Where a new synthesis went: into the vault, in place of what it replaced, or into the inbox, replacing nothing yet."""
+    """Where a new synthesis went: into the vault, in place of what it replaced, or into the inbox, replacing nothing yet.
+
+    Of what it says it supersedes it took the place of `superseded`; the `contested` stay beside it.
+    """
 
     id: str
     path: str
     saved: Saved
+    superseded: tuple[str, ...] = ()
+    contested: tuple[str, ...] = ()
     pending: bool = False
 
 
@@ -142,6 +155,7 @@ def update_understanding(
         moves = theirs or kind or subject_names is not None
         moved = _holding_the_place(vault, chosen, tagging.names, made.user) if moves else []
         replaced = tuple(dict.fromkeys((*(() if theirs else heads), *(entry.id for entry in moved))))
+        replaced = (*replaced, *contests.pending_revisions(vault, made.origin, replaced))
         record = replace(
             made,
             subjects=tagging.names,
@@ -161,7 +175,8 @@ def update_understanding(
         new_understanding_id=kept.id,
         subject_names=tagging.names,
         path=kept.path,
-        superseded=() if kept.pending else replaced,
+        superseded=kept.superseded,
+        contested=kept.contested,
         pending_review=kept.pending,
     )
 
@@ -186,6 +201,7 @@ def set_structural_understanding(
         created_at=made.created_at,
         path=made.path,
         superseded=made.superseded,
+        contested=made.contested,
         pending_review=made.pending_review,
     )
 
@@ -214,7 +230,8 @@ def _take_place(op: Operation, draft: Understanding, subject_names: Sequence[str
         title=record.title,
         created_at=record.created or "",
         path=kept.path,
-        superseded=() if kept.pending else record.supersedes,
+        superseded=kept.superseded,
+        contested=kept.contested,
         pending_review=kept.pending,
     )
 
@@ -332,8 +349,17 @@ def _entries(vault: Context, ids: Iterable[str]) -> Iterator[Entry]:
 
 def _save(op: Operation, record: Understanding) -> _Destination:
     if review_policy.policy(op.vault, record) == "review":
-        held = review_policy.hold(op.vault, record, review_policy.UNDERSTANDINGS_WAIT, verb=op.verb)
-        return _Destination(held.id, held.path, Saved(warnings=(review_policy.WAITS,)), pending=True)
+        identity = review_policy.waits_by_its_type(record, record.origin)
+        why = review_policy.IDENTITY_WAITS if identity else review_policy.UNDERSTANDINGS_WAIT
+        held = review_policy.hold(op.vault, record, why, verb=op.verb)
+        said = (review_policy.WAITS, *([why] if identity else []))
+        return _Destination(held.id, held.path, Saved(warnings=said), pending=True)
+    act = authority.replacing(record.type)
+    stay = contests.out_of_reach(op.vault, record.origin, act, _entries(op.vault, record.supersedes))
+    contested = tuple(entry.id for entry in stay)
     path = op.create(record)
     op.log(record, path, record.summary)
-    return _Destination(record.id, path, op.carry_out(record.title, [record.id]))
+    saved = op.carry_out(record.title, [record.id])
+    saved = replace(saved, warnings=(*saved.warnings, *contests.remarks(op.vault, stay)))
+    superseded = tuple(one for one in record.supersedes if one not in contested)
+    return _Destination(record.id, path, saved, superseded, contested)

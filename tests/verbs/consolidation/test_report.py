@@ -91,14 +91,14 @@ def test_the_orientation_is_stale_once_enough_moved(vault: Vault, clock: FixedCl
 
 def test_a_soul_that_became_a_list_is_named(vault: Vault) -> None:
     rules = "\n".join(f"- Always do thing {number}." for number in range(6))
-    vault.create_understanding([], rules, "Rules.", kind="soul")
+    vault.as_(origin="owner").create_understanding([], rules, "Rules.", kind="soul")
     [finding] = vault.get_consolidation_report().hygiene
     assert (finding.kind, finding.sign) == ("soul", "procedural")
 
 
 def test_a_protocol_that_became_a_diary_is_named(vault: Vault) -> None:
     lessons = "\n\n".join(f"Today we learned in session {number} that tests come first." for number in range(4))
-    vault.create_understanding([], lessons, "Lessons.", kind="protocol")
+    vault.as_(origin="owner").create_understanding([], lessons, "Lessons.", kind="protocol")
     [finding] = vault.get_consolidation_report().hygiene
     assert (finding.kind, finding.sign) == ("protocol", "tactical")
 

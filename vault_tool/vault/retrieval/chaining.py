@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
+from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.claims import Claim
 from vault_tool.index.relations import references
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -14,6 +16,8 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
+from vault_tool.vault import contests
+from vault_tool.vault.answers import Rival
 from vault_tool.vault.retrieval import retrievers
 from vault_tool.vault.retrieval.query import Part, Query
 from vault_tool.vault.retrieval.retrievers import Pool
@@ -121,10 +125,15 @@ def _pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tupl
 def _linked(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:
     """What a memory is linked to; `pointed` is what points at it, with the field that does."""
     if asked.update_links:
-        yield from _updates(catalog, entry, _by(pointed, _CHANGES))
-        for identity in entry.texts("change_targets"):
-            for target in catalog.cached_by_id(identity):
-                yield _link("related", entry, f"changed by {entry.title}"), target
+        changing, contesting = claims.let_through(catalog, [Claim(change, entry) for change in _by(pointed, _CHANGES)])
+        yield from _updates(catalog, entry, [one.change for one in changing])
+        for one in contesting:
+            yield _link("related", entry, f"says that it changes {entry.title}"), one.change
+        changed = claims.let_through(catalog, claims.claims_by(catalog, [entry], {}))
+        for holds, several in zip((True, False), changed, strict=True):
+            for one in several:
+                says = "changed by" if holds else "contested by"
+                yield _link("related", entry, f"{says} {entry.title}"), one.target
     if asked.problem_links:
         yield from _around_problem(catalog, entry, pointed)
     yield from _evidence(catalog, entry, pointed)
@@ -141,7 +150,8 @@ def _updates(catalog: Catalog, entry: Entry, changes: Sequence[Entry]) -> Iterat
         seen |= {change.id for _, change in changing}
         by_id = {change.id: change for _, change in changing}
         pointed = catalog.pointing_at_each(by_id, _CHANGES)
-        changing = [(by_id[at], newer) for at, found in pointed.items() for _, newer in found if newer.id not in seen]
+        newer = [Claim(one, by_id[at]) for at, found in pointed.items() for _, one in found if one.id not in seen]
+        changing = [(one.target, one.change) for one in claims.let_through(catalog, newer)[0]]
 
 
 def _by(pointed: Sequence[tuple[str, Entry]], fields: Collection[str]) -> list[Entry]:
@@ -176,17 +186,19 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
         yield _link("related", entry, f"evidence for {entry.title}"), other
 
 
-def changes_of(pool: Pool, identities: Collection[str]) -> dict[str, list[Entry]]:
+def changes_of(pool: Pool, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """What changes each of these, by the field of a change or by an edge, as far as it is there and not expired."""
+    pointed = _pointing_at(pool, {entry.id for entry in entries})
     found: dict[str, list[Entry]] = {}
-    for identity, pointed in _pointing_at(pool, identities).items():
-        edges = [one for field, one in pointed if field == "to_id" and _TYPES_OF_LINK.get(one.type) == "update"]
-        changing = [
-            *_by(pointed, _CHANGES),
-            *(other for edge in edges for other in pool.catalog.cached_by_id(edge.text("from_id"))),
-        ]
-        found[identity] = [one for one in changing if pool.filters.current(one)]
+    for one in claims.let_through(pool.catalog, claims.claims_on(pool.catalog, entries, pointed))[0]:
+        if pool.filters.current(one.change):
+            found.setdefault(one.target.id, []).append(one.change)
     return found
+
+
+def contested(pool: Pool, entries: Sequence[Entry], alike: Iterable[tuple[Entry, Entry]]) -> dict[str, tuple[Rival, ...]]:
+    """What contests each of these, by their heads, by an edge, or (`alike`) by its words."""
+    return contests.contested(pool.vault, entries, _pointing_at(pool, {entry.id for entry in entries}), alike)
 
 
 def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:
@@ -201,6 +213,9 @@ def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]],
         ):
             continue
         for other in catalog.cached_by_id(edge.text("from_id" if incoming else "to_id")):
+            if role == "update" and claims.let_through(catalog, [Claim(other, entry, edge)])[1]:
+                yield _link("related", entry, f"says that it changes {entry.title}"), other
+                continue
             says = (
                 f"{edge.type} {'it' if incoming else 'of'} {entry.title}" if role == "related" else f"{edge.type} {entry.title}"
             )

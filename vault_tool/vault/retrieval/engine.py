@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
+from vault_tool.index import claims
+from vault_tool.index.catalog import Catalog
 from vault_tool.model.snapshot import Entry
 from vault_tool.recall import fusion, order, question, select
 from vault_tool.recall.candidate import Candidate, Key
@@ -16,7 +18,7 @@ from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import one_line
-from vault_tool.vault.answers import bodies_of, headline_of
+from vault_tool.vault.answers import Rival, bodies_of, headline_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
@@ -45,6 +47,10 @@ class _Crowds(NamedTuple):
 
     shown: float
     hidden: float
+
+
+_Pair: TypeAlias = tuple[Candidate, Candidate]
+_Changes: TypeAlias = Mapping[Key, Candidate]
 
 
 def gather(vault: Context, asked: Query, weights: Weights | None = None, *, freshness: Freshness | None = None) -> RecallAnswer:
@@ -80,10 +86,10 @@ def _answered(
     pools, unread = _searched(scopes, read, asked, weights)
     crowds = _rank(pools, read, weights)
     ranked = [one for pool in pools for one in _weighed(pool, crowds, asked, weights)]
-    changes = _ordered(ranked, _hidden_changes(pools), asked, weights)
+    changes, alike = _ordered(ranked, pools, asked, weights)
     fitting = _fitting(ranked, weights)
     chosen = [(kept.of, kept.folded) for kept in select.pick(_copy_texts(fitting, changes), asked.limit, weights)]
-    results = tuple(_within(pools, chosen, changes, asked))
+    results = tuple(_within(pools, chosen, changes, alike, asked))
     lacks = (*reasons(_lacks(pool) for pool in pools), *unread)
     if not asked.why_not:
         return results, lacks, None
@@ -183,16 +189,17 @@ def _raise_linked(pool: Pool, links: dict[Key, Link], crowds: _Crowds) -> None:
         one.factors["link"] = link.keeps
 
 
-def _ordered(ranked: Sequence[Ranked], hidden: Sequence[Candidate], asked: Query, weights: Weights) -> Mapping[Key, Candidate]:
+def _ordered(ranked: Sequence[Ranked], pools: Sequence[Pool], asked: Query, weights: Weights) -> tuple[_Changes, list[_Pair]]:
     """Settle the scores of what must stand above something else; returns for what a change overtook the newest such change.
 
-    That may be one that a filter of kinds hides.
+    That may be one that a filter of kinds hides. Beside them the changes that are like what they had no authority to overtake.
     """
+    hidden = _hidden_changes(pools)
     by_key = {each.one.key: each for each in ranked}
     believed = [each.one for each in ranked if not (each.one.entry.type == order.CHANGE and doubtful(each.belief))]
     there = {one.entry.id: one for one in believed}
-    changed = order.overtaken(believed)
-    unseen = order.overtaken([*believed, *hidden]) if hidden else []
+    changed, alike = _let_through(pools, order.overtaken(believed))
+    unseen = _let_through(pools, order.overtaken([*believed, *hidden]))[0] if hidden else []
     for each in ranked:
         if each.link is not None and each.link.role == "update" and each.link.of in there and each.one.entry.id in there:
             changed.append((there[each.link.of], each.one))
@@ -201,7 +208,18 @@ def _ordered(ranked: Sequence[Ranked], hidden: Sequence[Candidate], asked: Query
     for first, other in order.before([each.one for each in ranked], changed if asked.update_links else ()):
         order.put_before(first, other)
         by_key[first.key].weak = by_key[first.key].weak and by_key[other.key].weak
-    return order.newest_changes([*changed, *unseen])
+    return order.newest_changes([*changed, *unseen]), alike
+
+
+def _let_through(pools: Sequence[Pool], pairs: list[_Pair]) -> tuple[list[_Pair], list[_Pair]]:
+    """The changes that may overtake what they are like, and those that may not."""
+    catalogs: dict[str, Catalog] = {pool.scope: pool.catalog for pool in pools}
+    holding: list[_Pair] = []
+    contested: list[_Pair] = []
+    for one, change in pairs:
+        holds = claims.let_through(catalogs[one.key[0]], [claims.Claim(change.entry, one.entry)])[0]
+        (holding if holds else contested).append((one, change))
+    return holding, contested
 
 
 def _hidden_changes(pools: Sequence[Pool]) -> list[Candidate]:
@@ -258,27 +276,47 @@ def _source(each: Ranked) -> str:
 def _within(
     pools: Sequence[Pool],
     chosen: Sequence[tuple[Ranked, int]],
-    changes: Mapping[Key, Candidate],
+    changes: _Changes,
+    alike: Sequence[_Pair],
     asked: Query,
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
     bodies: dict[Key, str] = {}
     solved: dict[str, Entry] = {}
+    contested: dict[str, tuple[Rival, ...]] = {}
     for pool in pools:
         entries = [each.one.entry for each, _ in chosen if each.pool is pool]
         newest.update(_changes_of(pool, entries, newest))
         solved.update(pool.vault.standings.solved_since(entries))
+        likewise = [(change.entry, one.entry) for one, change in alike if one.key[0] == pool.scope]
+        contested.update(chaining.contested(pool, entries, likewise))
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
     made = [
-        _recalled(each, bodies[each.one.key], folded, newest.get(each.one.key), solved.get(each.one.entry.id), asked)
+        _recalled(
+            each,
+            bodies[each.one.key],
+            folded,
+            newest.get(each.one.key),
+            solved.get(each.one.entry.id),
+            contested.get(each.one.entry.id, ()),
+            asked,
+        )
         for each, folded in chosen
         if each.one.key in bodies
     ]
     return select.within_budget(made, asked.budget, lean_tokens)
 
 
-def _recalled(each: Ranked, content: str, folded: int, change: Entry | None, solution: Entry | None, asked: Query) -> Recalled:
+def _recalled(
+    each: Ranked,
+    content: str,
+    folded: int,
+    change: Entry | None,
+    solution: Entry | None,
+    contested: tuple[Rival, ...],
+    asked: Query,
+) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
@@ -290,7 +328,7 @@ def _recalled(each: Ranked, content: str, folded: int, change: Entry | None, sol
         problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
         role=_role(each), of=each.link.of if each.link else None,
         caution=_caution(entry), questioned=_questioned(belief), overtaken_by=change.id if change else None,
-        solved_by=solution.id if solution else None,
+        solved_by=solution.id if solution else None, contested=contested,
         doubtful=doubtful(belief), stale=entry.stale, folded=folded,
         factors=each.factors if asked.explain else None,
     )  # fmt: skip
@@ -319,7 +357,7 @@ def _why(each: Ranked) -> tuple[str, ...]:
 
 def _changes_of(pool: Pool, entries: Sequence[Entry], known: Mapping[Key, Entry]) -> dict[Key, Entry]:
     """The newest change of each that somebody linked one to, whatever kinds were asked for."""
-    pointed = chaining.changes_of(pool, [entry.id for entry in entries])
+    pointed = chaining.changes_of(pool, entries)
     changes = [change for several in pointed.values() for change in several]
     believed = weighing.beliefs(pool.vault, changes) if changes else {}
     found: dict[Key, Entry] = {}

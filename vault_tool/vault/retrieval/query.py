@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vault_tool.vault.answers import EYES_FIRST, Headline
+from vault_tool.vault.answers import EYES_FIRST, Headline, Rival
 from vault_tool.vault.context import Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 
@@ -63,7 +63,8 @@ class Recalled(Headline):
 
     `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed tactic;
     `questioned` is why somebody asks whether it is so, `overtaken_by` the id of the newest change of what it says,
-    `solved_by` that of the newest solution of what a tactic failed at before; `of` is the id of the result that a chained
+    `solved_by` that of the newest solution of what a tactic failed at before; `contested` is what says otherwise without the
+    authority to overtake it, or what it says otherwise than; `of` is the id of the result that a chained
     one came with; `factors` explain the score when asked for.
     """
 
@@ -91,6 +92,7 @@ class Recalled(Headline):
     questioned: str | None = None
     overtaken_by: str | None = None
     solved_by: str | None = None
+    contested: tuple[Rival, ...] = ()
     doubtful: bool = False
     stale: bool = False
     folded: int = 0
@@ -106,7 +108,7 @@ class Recalled(Headline):
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
             "date": self.observed_at[:10], "caution": self.caution,
             "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
-            "solved_by": self.solved_by and short(self.solved_by),
+            "solved_by": self.solved_by and short(self.solved_by), "contested": [one.lean(short) for one in self.contested],
             "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip

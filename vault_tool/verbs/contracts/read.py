@@ -8,7 +8,7 @@ from typing import Any
 
 from vault_tool.model.details import Details
 from vault_tool.vault import seen
-from vault_tool.vault.answers import EYES_FIRST
+from vault_tool.vault.answers import EYES_FIRST, Rival
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import moved_among
 from vault_tool.vault.retrieval.engine import gather
@@ -38,7 +38,8 @@ class ReadMemory:
     `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
     update_link, link, joined by `+`; `why` says the same in words. `came_with` is the id of the result that a chain led
     from; `evidence_moved` says that a file it rests on changed; `overtaken_by` is the newest change of what it says,
-    `solved_by` the newest solution of what a tactic failed at before, `questioned` why somebody asks whether it is so.
+    `solved_by` the newest solution of what a tactic failed at before, `contested` what says otherwise without the authority to
+    overtake it (or what it says otherwise than), `questioned` why somebody asks whether it is so.
     """
 
     memory_id: str
@@ -64,6 +65,7 @@ class ReadMemory:
     questioned: str | None
     overtaken_by: str | None
     solved_by: str | None
+    contested: tuple[Rival, ...]
     evidence_moved: bool
     came_with: str | None
     observed_at: str
@@ -180,7 +182,7 @@ def _result(one: Recalled, moved: bool) -> ReadMemory:
         utility=one.utility, problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why,
         title=one.title, summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match,
         confidence=one.confidence, weak=one.weak, doubtful=one.doubtful, caution=one.caution, questioned=one.questioned,
-        overtaken_by=one.overtaken_by, solved_by=one.solved_by, evidence_moved=moved, came_with=one.of,
+        overtaken_by=one.overtaken_by, solved_by=one.solved_by, contested=one.contested, evidence_moved=moved, came_with=one.of,
         observed_at=one.observed_at, created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model,
         path=one.path,
     )  # fmt: skip

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import VaultError
 from vault_tool.files import git
+from vault_tool.index.claims import CHANGES, Claim, let_through
 from vault_tool.model.details import Details, details_of
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of
+from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of
+from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.standing import Weighed
@@ -42,7 +45,8 @@ class PresentMemory(Headline):
     """One active memory as it stands: its text, its belief, its use, and its update chain resolved.
 
     `replaces` are the ids of all that it supersedes, directly or not, `changed_by` what speaks against or about it
-    since, oldest first. `doubtful` and `questionable` say how to take it.
+    since, oldest first, `contested` what says otherwise without the authority to change it.
+    `doubtful` and `questionable` say how to take it.
     """
 
     content: str
@@ -58,6 +62,7 @@ class PresentMemory(Headline):
     problem: str | None
     replaces: tuple[str, ...]
     changed_by: tuple[LaterChange, ...]
+    contested: tuple[Rival, ...]
     created: str
     origin: str
     reviewed: bool
@@ -127,8 +132,12 @@ class _Chains:
         whole = vault.index.catalog.snapshot()
         self._by_id = whole.by_id
         self._truth = {one.entry.id: one.belief.truth for one in weighed}
-        self._supersedes = {e.id: e.texts("supersedes") for e in whole.of_class(RecordClass.UNDERSTANDING)}
-        self._changes: Mapping[str, list[str]] = _changers(whole.entries)
+        self._supersedes = {
+            e.id: [old for old in e.texts("supersedes") if (e.id, old) not in whole.barred]
+            for e in whole.of_class(RecordClass.UNDERSTANDING)
+        }
+        self._changes: Mapping[str, list[str]] = _changers(vault, whole)
+        self.rivals = contested(vault, [one.entry for one in weighed])
 
     def replaces(self, identity: str) -> tuple[str, ...]:
         """All that a memory supersedes, directly or not, the nearest first."""
@@ -148,14 +157,18 @@ class _Chains:
         return LaterChange(entry.id, entry.title, text, details, round(truth, _DIGITS), entry.text("created"))
 
 
-def _changers(entries: Iterable[Entry]) -> Mapping[str, list[str]]:
+def _changers(vault: Context, whole: Snapshot) -> Mapping[str, list[str]]:
     """For each memory the ids of what changes it: by the field of a change, or by an edge."""
+    said = []
+    for entry in whole.entries:
+        for identity in entry.texts("change_targets"):
+            said += [Claim(entry, target) for target in whole.by_id.get(identity, ())]
+        if entry.record_class is RecordClass.EDGE and entry.type == CHANGES:
+            ends = (whole.by_id.get(entry.text(name), ()) for name in ("from_id", "to_id"))
+            said += [Claim(change, target, entry) for change, target in product(*ends)]
     found: dict[str, list[str]] = defaultdict(list)
-    for entry in entries:
-        for target in entry.texts("change_targets"):
-            found[target].append(entry.id)
-        if entry.record_class is RecordClass.EDGE and entry.type == "CHANGES":
-            found[entry.text("to_id")].append(entry.text("from_id"))
+    for one in let_through(vault.index.catalog, said)[0]:
+        found[one.target.id].append(one.change.id)
     return found
 
 
@@ -177,7 +190,8 @@ def _present(vault: Context, one: Weighed, chains: _Chains) -> PresentMemory:
         utility=round(belief.utility, _DIGITS), access_count=belief.access_count, last_accessed=belief.last_accessed,
         decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, pinned=entry.pinned,
         doubtful=doubtful(belief), questionable=len(belief.questionable), problem=entry.text("problem") or None,
-        replaces=chains.replaces(entry.id), changed_by=chains.changed_by(entry.id), created=entry.text("created"),
+        replaces=chains.replaces(entry.id), changed_by=chains.changed_by(entry.id),
+        contested=chains.rivals.get(entry.id, ()), created=entry.text("created"),
         origin=entry.origin, reviewed=belief.reviewed, model=entry.text("model") or None, path=entry.path,
     )  # fmt: skip
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import UsageError
@@ -18,7 +18,8 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import EYES_FIRST, Rival, body_of
+from vault_tool.vault.contests import contested, foremost
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from vault_tool.vault import screening
 else:
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
+
+_Rivals: TypeAlias = Mapping[str, tuple[Rival, ...]]
 
 # Tokens of what stands around the results: names, commas, and that they are to be checked.
 _FRAME = 20
@@ -112,6 +115,7 @@ class Understood:
     summary: str
     generation: int | None
     updated_at: str
+    contested: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,11 +127,12 @@ class Observed:
     details: Details
     kind: str
     observed_at: str
+    contested: tuple[Rival, ...] = ()
 
     def lean(self, short: Short) -> dict[str, Any]:
         """What an agent needs of it."""
         said = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
-        return filled({**said, "date": self.observed_at[:10]})
+        return filled({**said, "date": self.observed_at[:10], "contested": [one.lean(short) for one in self.contested]})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +153,14 @@ class SubjectView:
         """The subject, what is understood of it, and what was seen of it last."""
         understood = (("understanding", self.single_subject_understanding), ("structural", self.structural_understanding))
         whole = {
-            name: filled({"id": short(one.id), "content": one.content or one.summary, "date": one.updated_at[:10]})
+            name: filled(
+                {
+                    "id": short(one.id),
+                    "content": one.content or one.summary,
+                    "date": one.updated_at[:10],
+                    "contested": [other.lean(short) for other in one.contested],
+                }
+            )
             for name, one in understood
             if one is not None
         }
@@ -290,14 +302,17 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
     tagged = [entry for entry in vault.index.catalog.tagged([names]) if not entry.expired(now)]
     observations = [entry for entry in tagged if entry.record_class is RecordClass.OBSERVATION]
     observations.sort(key=lambda entry: entry.by_observed, reverse=True)
-    recent = [_observed(vault, entry) for entry in _believed(vault, observations, asked.limit)]
+    some = _believed(vault, observations, asked.limit)
+    understood = {kind: _understanding(vault, tagged, kind, names) for kind in ("single_subject", "structural")}
+    rivals = contested(vault, [*some, *(entry for entry in understood.values() if entry is not None)])
+    recent = [_observed(vault, entry, rivals) for entry in some]
     view = SubjectView(
         query=query,
         subject=AboutSubject(
             id=subject.id, name=subject.text("name"), summary=subject.text("summary") or None, tags=subject.texts("tags")
         ),
-        single_subject_understanding=_understood(vault, tagged, "single_subject", names),
-        structural_understanding=_understood(vault, tagged, "structural", names),
+        single_subject_understanding=_understood(vault, understood["single_subject"], rivals),
+        structural_understanding=_understood(vault, understood["structural"], rivals),
         recent_observations=(),
         freshness=freshness,
     )
@@ -306,10 +321,11 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
     return replace(view, recent_observations=tuple(within_budget(recent, left, lean_tokens)))
 
 
-def _observed(vault: Context, entry: Entry) -> Observed:
+def _observed(vault: Context, entry: Entry, rivals: _Rivals) -> Observed:
     return Observed(
-        id=entry.id, content=body_of(vault, entry), details=details_of(entry.head), kind=entry.type, observed_at=entry.observed
-    )
+        id=entry.id, content=body_of(vault, entry), details=details_of(entry.head), kind=entry.type, observed_at=entry.observed,
+        contested=rivals.get(entry.id, ()),
+    )  # fmt: skip
 
 
 def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entry]:
@@ -324,21 +340,25 @@ def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entr
     return found[:limit]
 
 
-def _understood(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Understood | None:
-    """The newest active understanding of a kind that is of exactly this subject."""
+def _understanding(vault: Context, tagged: Sequence[Entry], kind: str, names: Sequence[str]) -> Entry | None:
+    """The newest active understanding of a kind that is of exactly this subject; what contests another comes after that."""
     known = set(names)
     found = [
         entry
         for entry in tagged
         if entry.type == kind and not vault.superseded_by(entry.id) and {normal_name(name) for name in entry.subjects} <= known
     ]
-    if not found:
+    return foremost(vault, found)
+
+
+def _understood(vault: Context, entry: Entry | None, rivals: _Rivals) -> Understood | None:
+    if entry is None:
         return None
-    entry = max(found, key=lambda one: one.by_created)
     return Understood(
         id=entry.id,
         content=body_of(vault, entry),
         summary=entry.text("summary"),
         generation=entry.generation,
         updated_at=entry.text("created"),
+        contested=rivals.get(entry.id, ()),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, Rival, headline_of, origin_of
+from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
@@ -69,6 +70,7 @@ class SearchResult:
     doubtful: bool = False
     questioned: str | None = None
     overtaken_by: str | None = None
+    contested: tuple[Rival, ...] = ()
     stale: bool = False
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -78,7 +80,8 @@ class SearchResult:
             **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
             **lean_details(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
             "doubtful": self.doubtful,
-            "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by), "stale": self.stale,
+            "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
+            "contested": [one.lean(short) for one in self.contested], "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
@@ -140,14 +143,21 @@ def search(
     by_words = _by_words(vault, asked, everything)
     if mode == "text" or everything or _EXACT.search(query):
         hints = () if by_words else tuple(unknown([vault], asked))
-        return SearchResults(query=query, results=by_words, freshness=freshness, warnings=hints)
+        return SearchResults(query=query, results=_with_rivals(vault, by_words), freshness=freshness, warnings=hints)
 
     answer = engine.gather(vault, asked, freshness=freshness)
     memories = tuple(_recalled(one) for one in answer.results)
-    results = _merged(memories, by_words)[:limit]
+    results = _with_rivals(vault, _merged(memories, by_words)[:limit], {one.path for one in memories})
     return SearchResults(
         query=query, results=results, freshness=freshness, degraded=answer.degraded, warnings=() if results else answer.warnings
     )
+
+
+def _with_rivals(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:
+    """The same, where those that only words found say what contests them; of those at the paths that are `asked` it is known."""
+    others = [one.path for one in results if one.kind in _MEMORIES and one.path not in asked]
+    found = contested(vault, list(vault.index.catalog.cached_by_paths(others).values())) if others else {}
+    return tuple(replace(one, contested=found[one.id]) if one.id in found else one for one in results)
 
 
 def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
@@ -248,6 +258,7 @@ def _recalled(one: Recalled) -> SearchResult:
         doubtful=one.doubtful,
         questioned=one.questioned,
         overtaken_by=one.overtaken_by,
+        contested=one.contested,
         stale=one.stale,
     )
 

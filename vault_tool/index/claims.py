@@ -1,0 +1,83 @@
+"""What says that it changed what: by the field of a change or by an edge, and for which of these its writer had the authority."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from vault_tool.index.catalog import Catalog
+from vault_tool.model.authority import OWNER, Act, Effect, Party, authority, by_origin, writer_of
+from vault_tool.model.snapshot import Entry
+
+# The fields by which a memory, or an edge to it, is found to be changed, and those by which it is found to change another.
+ON = ("change_targets", "to_id")
+CHANGES = "CHANGES"
+
+
+class Claim(NamedTuple):
+    """That one memory changed another: by its own head, or by an edge of somebody's."""
+
+    change: Entry
+    target: Entry
+    edge: Entry | None = None
+
+
+def claims_on(catalog: Catalog, targets: Iterable[Entry], pointed: Mapping[str, Sequence[tuple[str, Entry]]]) -> list[Claim]:
+    """What says that it changed one of these; `pointed` is what points at them, by the fields of `ON` at least."""
+    found = []
+    for target in targets:
+        for field, one in pointed.get(target.id, ()):
+            if field == "change_targets" and one.id != target.id:
+                found.append(Claim(one, target))
+            elif field == "to_id" and one.type == CHANGES:
+                found += [Claim(change, target, one) for change in catalog.cached_by_id(one.text("from_id"))]
+    return found
+
+
+def claims_by(catalog: Catalog, changes: Iterable[Entry], edges: Mapping[str, Sequence[tuple[str, Entry]]]) -> list[Claim]:
+    """What these say that they changed; `edges` is what points at them, by the field `from_id` at least."""
+    found = []
+    for change in changes:
+        for identity in change.texts("change_targets"):
+            found += [Claim(change, target) for target in catalog.cached_by_id(identity) if identity != change.id]
+        for field, one in edges.get(change.id, ()):
+            if field == "from_id" and one.type == CHANGES:
+                found += [Claim(change, target, one) for target in catalog.cached_by_id(one.text("to_id"))]
+    return found
+
+
+def let_through(catalog: Catalog, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
+    """The claims that hold, and those for which their writer had no authority: there both memories stay."""
+    if all(_owners(one) for one in claims):
+        return list(claims), []
+    asked = {entry.path: entry for claim in claims for entry in claim if entry is not None}
+    seen = catalog.reviewed_at(asked.values())
+    holding: list[Claim] = []
+    contested: list[Claim] = []
+    for claim in claims:
+        effect = authority(Act.OVERTAKE, _claimant(claim, seen), writer_of(claim.target, claim.target.path in seen))
+        (holding if effect is Effect.ALLOWED else contested).append(claim)
+    return holding, contested
+
+
+def changes_of(catalog: Catalog, targets: Sequence[Entry]) -> Iterator[tuple[Entry, Entry]]:
+    """Each of these with each memory that changed it."""
+    pointed = catalog.pointing_at_each({one.id for one in targets}, ON) if targets else {}
+    for claim in let_through(catalog, claims_on(catalog, targets, pointed))[0]:
+        yield claim.target, claim.change
+
+
+def _owners(claim: Claim) -> bool:
+    return by_origin((claim.edge or claim.change).origin) is OWNER
+
+
+def _claimant(claim: Claim, seen: Mapping[str, str]) -> Party:
+    """Whose word a claim is: the edge's writer's, else the change's.
+
+    An agent's edge from a memory that the owner reviewed later is the owner's: it was there to be seen.
+    """
+    edge, change = claim.edge, claim.change
+    if edge is None:
+        return writer_of(change, change.path in seen)
+    later = not edge.pulled and bool(edge.text("created")) and seen.get(change.path, "") >= edge.text("created")
+    return writer_of(edge, edge.path in seen or later)

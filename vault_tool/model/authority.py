@@ -1,0 +1,172 @@
+"""Whose word does what: what an act of each kind of writer comes to, by whom its target is."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.snapshot import Entry, is_pulled
+from vault_tool.model.types import KEPT_TYPES
+
+_OWNER = "owner"
+
+
+class Writer(StrEnum):
+    """Who wrote something: the vault's owner, what works here in the owner's name, and who else brought it.
+
+    What was imported counts as an agent's: the owner brought it and did not write it. Nothing makes a writer trusted yet.
+    """
+
+    OWNER = "owner"
+    AGENT = "agent"
+    TRUSTED = "trusted"
+    OTHERS = "others"
+
+
+class Act(StrEnum):
+    """What somebody does to a memory."""
+
+    OVERTAKE = "overtake by a change, supersede"
+    VOTE = "vote"
+    WEIGHT = "pin, importance above the type's"
+    IDENTITY = "soul, protocol"
+    ORIENTATION = "orientation"
+    TOMBSTONE = "tombstone"
+    TAG = "tag, subject, related_to"
+
+
+class Effect(StrEnum):
+    """What comes of an act: done; both stay; the owner decides; nothing; not done; told with the name and moves nothing."""
+
+    ALLOWED = "allowed"
+    CONTESTED = "contested"
+    WAITS = "waits"
+    NO_EFFECT = "no effect"
+    REFUSED = "refused"
+    TOLD = "told"
+
+
+class Party(NamedTuple):
+    """A writer, and by which address where somebody else's commit brought it."""
+
+    writer: Writer
+    name: str = ""
+
+
+OWNER = Party(Writer.OWNER)
+AGENT = Party(Writer.AGENT)
+
+# Of whose texts an act is done; OWN is the writer's own, NOTHING that there is none yet.
+_ALL = frozenset({*Writer, "own", "nothing"})
+_NONE: frozenset[str] = frozenset()
+_OWN: frozenset[str] = frozenset({"own"})
+_BROUGHT: frozenset[str] = frozenset({Writer.TRUSTED, Writer.OTHERS})
+_UNWRITTEN: frozenset[str] = frozenset({"nothing"})
+_NOT_THE_OWNERS = _BROUGHT | {Writer.AGENT, "nothing"}
+
+# For each act and writer: of whose texts it is done, and what comes of it elsewhere.
+_TABLE: Mapping[Act, Mapping[Writer, tuple[frozenset[str], Effect]]] = {
+    Act.OVERTAKE: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_NOT_THE_OWNERS, Effect.CONTESTED),
+        Writer.TRUSTED: (_BROUGHT, Effect.CONTESTED),
+        Writer.OTHERS: (_OWN, Effect.CONTESTED),
+    },
+    Act.VOTE: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_ALL, Effect.ALLOWED),
+        Writer.TRUSTED: (_ALL, Effect.ALLOWED),
+        Writer.OTHERS: (_BROUGHT, Effect.TOLD),
+    },
+    Act.WEIGHT: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_NONE, Effect.WAITS),
+        Writer.TRUSTED: (_BROUGHT, Effect.NO_EFFECT),
+        Writer.OTHERS: (_NONE, Effect.NO_EFFECT),
+    },
+    Act.IDENTITY: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_NONE, Effect.WAITS),
+        Writer.TRUSTED: (_UNWRITTEN, Effect.WAITS),
+        Writer.OTHERS: (_NONE, Effect.WAITS),
+    },
+    Act.ORIENTATION: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_ALL, Effect.ALLOWED),
+        Writer.TRUSTED: (_UNWRITTEN, Effect.WAITS),
+        Writer.OTHERS: (_NONE, Effect.WAITS),
+    },
+    Act.TOMBSTONE: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_NONE, Effect.REFUSED),
+        Writer.TRUSTED: (_BROUGHT, Effect.WAITS),
+        Writer.OTHERS: (_OWN, Effect.WAITS),
+    },
+    Act.TAG: {
+        Writer.OWNER: (_ALL, Effect.ALLOWED),
+        Writer.AGENT: (_ALL, Effect.ALLOWED),
+        Writer.TRUSTED: (_ALL, Effect.ALLOWED),
+        Writer.OTHERS: (_NONE, Effect.TOLD),
+    },
+}
+
+
+def authority(act: Act, writer: Party, target: Party | None = None) -> Effect:
+    """What an act of a writer comes to; `target` is whose the text is that it is about, None where there is none yet."""
+    done_of, elsewhere = _TABLE[act][writer.writer]
+    if target is None:
+        return Effect.ALLOWED if "nothing" in done_of else elsewhere
+    own = "own" in done_of and target == writer
+    return Effect.ALLOWED if own or target.writer in done_of else elsewhere
+
+
+@lru_cache(maxsize=512)
+def by_origin(origin: str) -> Party:
+    """Who speaks by an origin: of a head or of a signal, as the catalogue has it after it was looked at who brought it."""
+    if origin in ("", _OWNER):
+        return OWNER
+    return Party(Writer.OTHERS, origin) if is_pulled(origin) else AGENT
+
+
+def writer_of(entry: Entry, reviewed: bool) -> Party:
+    """Whose a memory is: what the owner reviewed is the owner's."""
+    return OWNER if reviewed else by_origin(entry.origin)
+
+
+def replacing(kind: str) -> Act:
+    """What it is to write an understanding of a type in place of another of that type."""
+    if kind not in KEPT_TYPES:
+        return Act.OVERTAKE
+    return Act.ORIENTATION if kind == "orientation" else Act.IDENTITY
+
+
+def replaces(newer: Entry, older: Entry, newer_reviewed: bool, older_reviewed: bool) -> Effect:
+    """What a newer understanding does to one that it says it supersedes."""
+    act = replacing(newer.type) if newer.type == older.type else Act.OVERTAKE
+    return authority(act, writer_of(newer, newer_reviewed), writer_of(older, older_reviewed))
+
+
+def review_mark(entry: Entry) -> str:
+    """What a review of a text vouches for: its words, and what it does to others."""
+    acts = [sorted(entry.texts(name)) for name in ("change_targets", "supersedes")]
+    told = repr((entry.type, entry.title, entry.body_hash, acts, entry.head.get("pinned"), entry.head.get("importance")))
+    return "seen:" + hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+def is_review(signal: Signal) -> bool:
+    """Whether the owner vouches by it: a line that an agent wrote, or that somebody else brought, says nothing."""
+    return signal.kind is SignalKind.REVIEWED and signal.origin == _OWNER
+
+
+def vouches(signal: Signal, entry: Entry) -> bool:
+    """Whether a signal is the owner's review of this text: one of what others brought names the text that was seen."""
+    return is_review(signal) and (not entry.pulled or review_mark(entry) in signal.evidence)
+
+
+def reviewed_by(signals: Iterable[Signal], entry: Entry) -> bool:
+    """Whether any of a memory's signals is the owner's review of it."""
+    return any(vouches(signal, entry) for signal in signals)

@@ -1,0 +1,122 @@
+"""What is contested: memories of which one says that it changed or replaces the other, by a writer without authority for that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from vault_tool.index import claims
+from vault_tool.index.relations import contesting_among
+from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+from vault_tool.util.text import one_line
+from vault_tool.vault import resolve
+from vault_tool.vault.answers import Rival
+from vault_tool.vault.context import Context
+
+_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+_POINTING = (*claims.ON, "from_id")
+_LINE = 160
+
+
+def rival(entry: Entry) -> Rival:
+    """A memory as the one that contests another is told of it."""
+    said = entry.text("summary") or entry.preview or entry.title
+    return Rival(entry.id, one_line(said, _LINE), entry.origin)
+
+
+def out_of_reach(vault: Context, origin: str, act: Act, entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Those of which somebody without the authority says that they changed or replaced them: they stay, and are contested."""
+    some = list(entries)
+    if not some or by_origin(origin) is OWNER:
+        return ()
+    seen = vault.index.catalog.reviewed_at(some)
+    party = by_origin(origin)
+    return tuple(one for one in some if authority(act, party, writer_of(one, one.path in seen)) is not Effect.ALLOWED)
+
+
+def foremost(vault: Context, entries: Iterable[Entry]) -> Entry | None:
+    """Of several present understandings of one place the one that is told first: the newest that contests none of the others."""
+    some = list(entries)
+    contesting = contesting_among(vault.index.catalog, some)
+    return max(some, key=lambda entry: (entry.id not in contesting, entry.by_created), default=None)
+
+
+def pending_revisions(vault: Context, origin: str, replaced: Collection[str]) -> tuple[str, ...]:
+    """The present understandings of agents that contest some of these: a further revision by an agent takes their place."""
+    if by_origin(origin) is OWNER or not (barred := vault.index.catalog.barred()):
+        return ()
+    found = [one for newer, older in sorted(barred) if older in replaced for one in vault.index.catalog.get(newer)]
+    out = {entry.id for entry in out_of_reach(vault, origin, Act.OVERTAKE, found)}
+    ids = (entry.id for entry in found if entry.id not in out and entry.id not in replaced)
+    return tuple(dict.fromkeys(one for one in ids if not vault.superseded_by(one)))
+
+
+def remarks(vault: Context, stay: Iterable[Entry]) -> Iterator[str]:
+    """What whoever wrote against these is told."""
+    for one in stay:
+        yield f"{resolve.short(vault, one.id)} is its owner's, so both stay, contested, until the owner has settled it"
+
+
+def contested(
+    vault: Context,
+    entries: Sequence[Entry],
+    pointed: Mapping[str, Sequence[tuple[str, Entry]]] | None = None,
+    alike: Iterable[tuple[Entry, Entry]] = (),
+) -> dict[str, tuple[Rival, ...]]:
+    """By id, what contests each of these, the newest first; those that nothing contests are left out.
+
+    `pointed` is what points at them, where it was looked up, `alike` are further pairs that contest each other.
+    """
+    catalog = vault.index.catalog
+    memories = [entry for entry in entries if entry.record_class in _MEMORIES]
+    if pointed is None:
+        pointed = catalog.pointing_at_each({entry.id for entry in memories}, _POINTING) if memories else {}
+    on, by = claims.claims_on(catalog, memories, pointed), claims.claims_by(catalog, memories, pointed)
+    pairs = [(one.change, one.target) for one in claims.let_through(catalog, [*on, *by])[1]] if on or by else []
+    pairs += [*alike, *_replacing(vault, memories)]
+    if not pairs:
+        return {}
+    present = _present(vault, [entry for pair in pairs for entry in pair])
+    asked = {entry.id for entry in memories}
+    found: dict[str, dict[str, Entry]] = {}
+    for newer, older in pairs:
+        if newer.path in present and older.path in present and not vault.standings.doubted(newer):
+            for one, other in ((newer, older), (older, newer)):
+                if one.id in asked:
+                    found.setdefault(one.id, {})[other.id] = other
+    return {
+        identity: tuple(map(rival, sorted(others.values(), key=lambda one: one.by_created, reverse=True)))
+        for identity, others in found.items()
+    }
+
+
+def _replacing(vault: Context, memories: Sequence[Entry]) -> list[tuple[Entry, Entry]]:
+    """The present understandings of which one was to take the place of the other."""
+    catalog = vault.index.catalog
+    if not (barred := catalog.barred()) or not any(one.record_class is RecordClass.UNDERSTANDING for one in memories):
+        return []
+    heads = [(_heads(vault, newer), _heads(vault, older)) for newer, older in sorted(barred)]
+    ids = [(one, other) for ones, others in heads for one in ones for other in others if one != other]
+    return [(one, other) for a, b in ids for one in catalog.cached_by_id(a) for other in catalog.cached_by_id(b)]
+
+
+def _heads(vault: Context, identity: str) -> list[str]:
+    """What stands in the place of an understanding now: itself, where nothing does."""
+    seen, waiting, heads = {identity}, [identity], []
+    while waiting:
+        one = waiting.pop()
+        newer = vault.superseded_by(one)
+        heads += [] if newer else [one]
+        waiting += [other for other in newer if other not in seen]
+        seen.update(newer)
+    return heads
+
+
+def _present(vault: Context, entries: Sequence[Entry]) -> set[str]:
+    """The paths of those that are neither superseded nor expired, and that nothing overtook."""
+    now = vault.clock.now()
+    gone = {target.path for target, _ in claims.changes_of(vault.index.catalog, entries)}
+    return {
+        entry.path for entry in entries if entry.path not in gone and not entry.expired(now) and not vault.superseded_by(entry.id)
+    }
