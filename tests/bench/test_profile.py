@@ -10,14 +10,14 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 87,
-    "recall": 83,
+    "remember": 88,
+    "recall": 84,
     "search": 74,
-    "get": 53,
+    "get": 55,
     "bring-to-mind": 69,
     "consolidate": 85,
     "mark-useful": 65,
-    "create-understanding": 79,
+    "create-understanding": 81,
     "reflect": 77,
     "status": 65,
 }
