@@ -18,7 +18,7 @@ MODULES = {
     "consolidate": 85,
     "mark-useful": 65,
     "create-understanding": 81,
-    "reflect": 77,
+    "reflect": 78,
     "status": 65,
 }
 """How many modules each entered when this was written."""
