@@ -17,7 +17,7 @@ from typing import Any
 import hypothesis
 import pytest
 
-from tests.nobody import nobodys_machine
+from tests.nobody import nobodys_machine, with_key
 
 # How long an example takes says how busy the machine is.
 hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -30,12 +30,16 @@ _LAST_RESORT = 1.5
 """After how many of its limits the process of a test that hangs is ended."""
 
 _ERRORS = pytest.StashKey[int]()
+_DATA = pytest.StashKey[str]()
 _HOMES = itertools.count()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Put temporary files in memory where there is room, which takes a quarter off the whole; TMPDIR names another place."""
     config.stash[_ERRORS] = os.dup(2)  # now, while nothing is captured
+    # What is made for many tests at once is made before any of them has a home of its own.
+    os.environ["XDG_DATA_HOME"] = config.stash[_DATA] = tempfile.mkdtemp(prefix="nobodys-data-")
+    with_key(Path(config.stash[_DATA]))
     # What a shell runs in the background ignores Ctrl-C, and so would all that our tests start and interrupt.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if "TMPDIR" not in os.environ and _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK):
@@ -64,8 +68,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(0))
 
 
-def pytest_sessionfinish() -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """Vaults that were founded to be copied go with the process that founded them."""
+    shutil.rmtree(session.config.stash[_DATA], ignore_errors=True)
     founding = sys.modules.get("tests.founding")
     if founding is not None:
         founding.forget_founded()

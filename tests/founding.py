@@ -30,6 +30,13 @@ def to_be_copied(root: Path) -> Path:
     return root
 
 
+def own_copy(source: Path, target: Path) -> Path:
+    """A copy that is this user's own, as if everything in it had been made there: an honest copy is not believed."""
+    shutil.copytree(source, target, symlinks=True)
+    (target / "_local" / "mark").unlink(missing_ok=True)
+    return target
+
+
 def found_at(root: Path, *, git: bool) -> Path:
     """A new vault named `Lab`, in a repository of its own or in none, as `init` leaves it."""
     return shutil.copytree(_founded(git), root, symlinks=True)

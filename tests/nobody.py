@@ -32,9 +32,19 @@ def nobodys_machine(home: Path) -> Iterator[None]:
             settings |= {f"GIT_{role}_NAME": "A Tester", f"GIT_{role}_EMAIL": "tester@example.org"}
         for name, value in settings.items():
             patch.setenv(name, value)
+        with_key(home / "data")
         time.tzset()
         yield
     time.tzset()
+
+
+def with_key(data: Path) -> Path:
+    """A user's data folder with a key that every test has: what one home's user made in a vault is the next one's own."""
+    key = data / "vault_tool" / "key"
+    key.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    key.write_bytes(bytes(32))
+    key.chmod(0o600)
+    return data
 
 
 def packed(root: Path) -> Path:

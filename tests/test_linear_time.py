@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.founding import own_copy
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.cli import blocks
@@ -405,7 +405,7 @@ def test_a_verb_over_twice_the_text_takes_twice_the_time(verb: str, a_vault: Pat
     bare = inf
     """What next to no text costs; of each vault in a campaign, else of the first."""
     for number, token in enumerate(EVIL if CAMPAIGN else FEW):
-        root = shutil.copytree(a_vault, tmp_path / str(number) / "notes")
+        root = own_copy(a_vault, tmp_path / str(number) / "notes")
         with Vault.open(root, origin="owner", session="s", clock=clock.FixedClock(START)) as vault:
             measured = _measured(partial(VERBS[verb], vault))
             bare = measured("a", 3) if CAMPAIGN or bare == inf else bare

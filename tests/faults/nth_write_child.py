@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sys
 from collections.abc import Callable, Container
@@ -12,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import CodeType, FrameType
 
+from tests.founding import own_copy
 from vault_tool import Vault
 from vault_tool.files.git import committing, run
 from vault_tool.index.vault_index import Index
@@ -76,7 +76,7 @@ def main(template: str, beside: str, verb: str, step: str) -> None:
     """Leave `beside/<n>` as the kill before every `step`-th write left it; the last one ran through."""
     for number in range(1, 1000, int(step)):
         root = Path(beside) / str(number)
-        shutil.copytree(template, root, symlinks=True)
+        own_copy(Path(template), Path(root))
         child = os.fork()
         if not child:
             with Vault.open(root, origin="owner", clock=FixedClock(NOW)) as vault:

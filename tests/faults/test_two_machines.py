@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
 from tests.faults.killer import runs_wanted
+from tests.founding import own_copy
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from vault_tool import Vault
@@ -178,7 +178,7 @@ def test_a_copied_folder_takes_a_writer_of_its_own(root: Path) -> None:
     with Vault.open(root) as vault:
         vault.remember("Before the copy.")
     copy = root.parent / "copy"
-    shutil.copytree(root, copy)
+    own_copy(root, copy)
     for machine, word in ((root, "here"), (copy, "there"), (root, "here again")):
         with Vault.open(machine) as vault:
             assert vault.remember(f"After the copy, {word}.").committed

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -15,6 +14,7 @@ import pytest
 
 from tests.faults import steps_child, verb_child
 from tests.faults.killer import Round, campaign, runs_wanted
+from tests.founding import own_copy
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, assert_git_is_sound, errors_of, fingerprints, leftovers
 from vault_tool import Vault
@@ -184,7 +184,7 @@ def _kill_after(verb: str, roots: Mapping[str, Path]) -> None:
 def test_a_kill_after_each_step_is_settled_by_the_next_write(
     verb: str, steps: Sequence[str], founded: Path, tmp_path: Path
 ) -> None:
-    roots = {step: shutil.copytree(founded, tmp_path / str(number), symlinks=True) for number, step in enumerate(steps)}
+    roots = {step: own_copy(founded, tmp_path / str(number)) for number, step in enumerate(steps)}
     before = fingerprints(founded)
     _kill_after(verb, roots)
     for root in roots.values():
@@ -204,7 +204,7 @@ def test_a_kill_after_each_step_is_settled_by_the_next_write(
 
 def test_an_edit_that_was_only_announced_takes_no_half_saved_note_along(founded: Path, tmp_path: Path) -> None:
     root = tmp_path / "notes"
-    shutil.copytree(founded, root, symlinks=True)
+    own_copy(founded, root)
     _kill_after("pin", {STEPS[0]: root})
     with Vault.open(root) as vault:
         note = root / vault.search("cornerstone").results[0].path

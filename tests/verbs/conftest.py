@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.founding import to_be_copied
+from tests.founding import own_copy, to_be_copied
 from tests.nobody import looks_at_no_git, nobodys_machine, packed
 from tests.verbs.looking import START
 from vault_tool import Vault
@@ -72,12 +72,12 @@ def once(
         key = f"{story.__module__}.{story.__qualname__}", looks_at_no_git(request.node)
         if key not in _told:
             made = tmp_path_factory.mktemp("told") / "notes"
-            shutil.copytree(root, made, symlinks=True)
+            own_copy(root, made)
             with Vault.open(made, clock=clock) as first:
                 _told[key] = made, story(first)
         made, given = _told[key]
         shutil.rmtree(root)
-        shutil.copytree(made, root, symlinks=True)
+        own_copy(made, root)
         return given
 
     return tell

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.typed import vt
+from tests.founding import own_copy
 from tests.git_repos import add_hook, commit_all, git, make_repo, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from tests.verbs.looking import assert_committed, assert_waits, codes, fails, found, head, identity, in_commit, note, status, text
@@ -276,7 +276,7 @@ class TestPlaces:
     def test_a_copied_folder_gets_a_writer_of_its_own(self, root: Path, tmp_path: Path, clock: FixedClock) -> None:
         with Vault.open(root, clock=clock) as vault:
             vault.remember("Before.")
-        shutil.copytree(root, tmp_path / "copy")
+        own_copy(root, tmp_path / "copy")
         with Vault.open(tmp_path / "copy", clock=clock) as copy, Vault.open(root, clock=clock) as vault:
             copy.remember("In the copy.")
             git(vault.root, "pull", "--quiet", "--no-rebase", "--no-edit", str(copy.root))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.founding import own_copy
 from tests.git_repos import add_hook, commit_all, diverge, git, make_repo, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
 from tests.verbs.looking import (
@@ -365,7 +365,7 @@ def test_two_vaults_open_at_once_take_turns(vault: Vault, root: Path) -> None:
 def test_a_folder_that_was_copied_writes_journals_of_its_own(vault: Vault, root: Path, tmp_path: Path) -> None:
     vault.remember("One.")
     copy = tmp_path / "copy"
-    shutil.copytree(root, copy)
+    own_copy(root, copy)
     vault.remember("Mine.")
     with Vault.open(copy) as other:
         other.remember("Theirs.")

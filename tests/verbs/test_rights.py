@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.founding import own_copy
 from tests.git_repos import git
 from tests.nobody import nobodys_machine
 from vault_tool import Vault
@@ -51,7 +51,7 @@ def _tell(root: Path) -> None:
 @pytest.fixture
 def vault(known: Path, tmp_path: Path) -> Iterator[Vault]:
     """The test's own copy of that vault, open."""
-    root = shutil.copytree(known, tmp_path / "v", symlinks=True)
+    root = own_copy(known, tmp_path / "v")
     with Vault.open(root, origin="owner", session="s") as opened:
         yield opened
 

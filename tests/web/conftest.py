@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,7 +14,7 @@ import anyio
 import httpx
 import pytest
 
-from tests.founding import found_at
+from tests.founding import found_at, own_copy
 from tests.nobody import nobodys_machine, packed
 from vault_tool import Vault
 from vault_tool.mcp.listening import Door, http_server, listening
@@ -162,7 +161,7 @@ def root(tmp_path: Path) -> Path:
 def retold(story: tuple[Path, dict[str, str]], tmp_path: Path) -> tuple[Path, dict[str, str]]:
     """The test's own copy of the vault of `tell`, and what it names its memories."""
     made, ids = story
-    return shutil.copytree(made, tmp_path / "lab", symlinks=True), ids
+    return own_copy(made, tmp_path / "lab"), ids
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.founding import own_copy
 from tests.web.conftest import WIDTHS, Served, browsing, serving_pages
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ PAGES = (
 def told(story: tuple[Path, dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
     """The story's vault, served, and the addresses of its pages."""
     made, ids = story
-    root = shutil.copytree(made, tmp_path_factory.mktemp("pages") / "lab", symlinks=True)
+    root = own_copy(made, tmp_path_factory.mktemp("pages") / "lab")
     with serving_pages(root) as found:
         with found.vault() as vault:
             today = vault.now()[:10]

@@ -18,6 +18,7 @@ from vault_tool.cli.options import LENT, Call
 from vault_tool.errors import UsageError
 from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
+from vault_tool.files.local_trust import place
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
@@ -116,8 +117,9 @@ class Answers:
     def _outside(self) -> tuple[tuple[int, ...], ...]:
         """What an open vault took from files that are no notes: where it changes, the vault is opened anew."""
         root, shared = self._vault.root, global_root(self._vault.environ)
-        files = (root / SETTINGS_FILE, root / CONFIG_FILE, root / ".git", root.parent / ".git", shared / SETTINGS_FILE)
-        return tuple(map(_stat, files))
+        own = place(root)
+        files = (root / SETTINGS_FILE, own / CONFIG_FILE, root / ".git", root.parent / ".git", shared / SETTINGS_FILE)
+        return (*map(_stat, files), (hash(own),))
 
 
 @contextmanager

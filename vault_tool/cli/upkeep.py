@@ -10,13 +10,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, Refused
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
+from vault_tool.vault.context import Context
+from vault_tool.verbs import adopting
 from vault_tool.verbs import doctor as verb
+from vault_tool.verbs.adopting import AdoptedLocal
 
 if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
@@ -34,20 +38,26 @@ def status(call: Call) -> Exit:
         return call.emit(verb.status(vault), _status, vault)
 
 
-@command("doctor", "vt doctor", "vt doctor --fix", "vt doctor --client claude-code")
+@command("doctor", "vt doctor", "vt doctor --fix", "vt doctor --adopt-local", "vt doctor --client claude-code")
 @click.option("--fix", is_flag=True, help="Adopt pages, and make edges of `relations:` lists.")
+@click.option("--adopt-local", is_flag=True, help="Show what lies in _local/ and is not believed, and take it over.")
 @click.option("--client", metavar="CLIENT", default="", help="Try an agent's client instead: does the memory reach its model?")
-def doctor(call: Call, fix: bool, client: str) -> Exit:
+def doctor(call: Call, fix: bool, adopt_local: bool, client: str) -> Exit:
     """Show every problem by file and line.
 
-    The exit code is 1 where one is a warning or an error. With --client its settings, the server that they start, its
-    hooks and, where it can be given another model, what a model is sent are tried one after the other.
+    The exit code is 1 where one is a warning or an error. What git, a copy or an archive brought into _local/, _cache/ or
+    _config.json is not used until --adopt-local has shown it to you and taken it over.
+
+    With --client its settings, the server that they start, its hooks and, where it can be given another model, what a
+    model is sent are tried one after the other.
     """
     if client:
         proven = delivery.prove(client, clients.UserMachine(os.environ, sys.platform), Path.cwd())
         outcome = call.emit(proven, _delivery)
         return Exit.FINDINGS if not proven.delivered and outcome is Exit.DONE else outcome
     with call.open_vault() as vault:
+        if adopt_local:
+            return _adopt(call, vault)
         found = verb.doctor(vault, fix=fix)
         outcome = call.emit(found, _diagnosis, vault)
         return Exit.FINDINGS if found.findings and outcome is Exit.DONE else outcome
@@ -64,6 +74,25 @@ def reindex(call: Call, full: bool, confirm: bool) -> Exit:
     with call.open_vault() as vault, call.progress("indexing") as progress:
         done = verb.reindex(vault, full=full, confirm=confirm, progress=progress)
         return call.emit(done, _reindexed, vault)
+
+
+def _adopt(call: Call, vault: Context) -> Exit:
+    """Show what would be taken over, ask, and take it over."""
+    shown = adopting.adopt_local(vault, dry_run=True)
+    if shown.problems:
+        call.emit(shown, _adopted, vault)
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise Refused("nothing was taken over: nobody can be asked", "do it yourself, at a terminal")
+        if not click.confirm("Take it over?", err=True):
+            output.say("nothing was taken over")
+            return Exit.DONE
+    return call.emit(adopting.adopt_local(vault), _adopted, vault)
+
+
+def _adopted(found: AdoptedLocal, short: Short) -> Iterator[Block]:
+    yield problem_table(found.problems, "nothing to take over")
+    if found.problems and not found.dry_run:
+        yield "taken over"
 
 
 def _delivery(found: Delivery, short: Short) -> Iterator[Block]:

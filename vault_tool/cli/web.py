@@ -147,8 +147,9 @@ def _open(local: LocalFolder, root: Path, url: str, no_open: bool) -> None:
 
 def _opening_file(root: Path) -> Path:
     from vault_tool.files.layout import LOCAL  # loaded with the vault
+    from vault_tool.files.local_trust import place  # as above
 
-    return root / LOCAL / _OPENING
+    return place(root) / LOCAL / _OPENING
 
 
 def _redirect(url: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.files.layout import LOCAL, ignored_name
+from vault_tool.files.local_trust import place
 from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.folder import Folder, opened
@@ -89,19 +90,19 @@ class Inbox:
     @contextmanager
     def _folder(self, *below: str) -> Iterator[Folder]:
         parts = (*INBOX.split("/"), *below)
-        with storage("/".join(parts)), opened(self.root, parts, create=True, mode=_PRIVATE_FOLDER) as folder:
+        with storage("/".join(parts)), opened(place(self.root), parts, create=True, mode=_PRIVATE_FOLDER) as folder:
             yield folder
 
     def _names(self) -> list[str]:
         try:
-            with opened(self.root, INBOX.split("/")) as folder:
+            with opened(place(self.root), INBOX.split("/")) as folder:
                 return folder.names()
         except FileNotFoundError:
             return []
 
     def _read(self, name: str, *below: str) -> bytes | None:
         parts = (*INBOX.split("/"), *below)
-        with storage(f"{INBOX}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, parts) as folder:
+        with storage(f"{INBOX}/{name}", doing="read"), suppress(FileNotFoundError), opened(place(self.root), parts) as folder:
             return folder.read(name)
         return None
 

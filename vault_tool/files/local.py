@@ -9,21 +9,25 @@ import stat
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vault_tool.errors import Refused
+from vault_tool.files import local_trust
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.redaction import blank
 from vault_tool.files.signal_lines import read_signals, signal_line
 from vault_tool.model.ids import canonical
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use
-from vault_tool.util.atomic import storage, write_in
+from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
+from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
     import secrets
@@ -40,6 +44,9 @@ _USE = "use"
 _PENDING = "pending"
 _FORGETTING = "forgetting"
 _PURGES = "purges"
+# What a later process would finish, each as a file.
+_INTENTS = (_PENDING, _FORGETTING)
+_SEAL = b"\nseal "
 _TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
 _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -52,6 +59,8 @@ _LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
 _PRIVATE_FOLDER = 0o700
 _PRIVATE_FILE = 0o600
+# Most characters that are told of an intent.
+_TOLD = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,11 @@ class LocalFolder:
         self.root = root
         self._read_uses: dict[str, tuple[bytes, list[Use]]] = {}
 
+    @property
+    def place(self) -> Path:
+        """The folder that `_local/` is in: the vault's root, unless what lies there is not believed."""
+        return local_trust.place(self.root)
+
     def token(self) -> str:
         """The writer token of this folder, by which its journals are named; made at random the first time.
 
@@ -110,7 +124,7 @@ class LocalFolder:
 
     def _place(self) -> bytes:
         """What no copy of the token's file shares with it: when it was last put where it is."""
-        with storage(f"{LOCAL}/{_TOKEN_FILE}", doing="read"), opened(self.root, (LOCAL,)) as folder:
+        with storage(f"{LOCAL}/{_TOKEN_FILE}", doing="read"), opened(self.place, (LOCAL,)) as folder:
             return str(folder.changed_at(_TOKEN_FILE)).encode()
 
     def journal_states(self, path: str) -> tuple[str | None, ...]:
@@ -143,7 +157,7 @@ class LocalFolder:
         """How many bytes the log of uses has: it says of two states of it whether use was noted between them."""
         with storage(f"{LOCAL}/{_USE}", doing="read"):
             try:
-                with opened(self.root, (LOCAL, _USE)) as folder:
+                with opened(self.place, (LOCAL, _USE)) as folder:
                     return sum(folder.size(name) or 0 for name in folder.names())
             except FileNotFoundError:
                 return 0
@@ -180,41 +194,56 @@ class LocalFolder:
         if not _OPERATION.fullmatch(operation.id):
             raise ValueError(f"not an operation's id: {operation.id!r}")
         said = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
-        self._write(
-            f"{operation.id}.json",
-            json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass"),
-            _PENDING,
-        )
+        text = json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        name = f"{operation.id}.json"
+        self._write(name, _with_seal(_PENDING, name, text), _PENDING)
 
     def done(self, operation_id: str) -> None:
         """Strike an operation off: it is committed, or nothing of it was written."""
-        with self._folder(_PENDING) as folder:
-            folder.discard(f"{operation_id}.json")
+        self._strike_off(_PENDING, [f"{operation_id}.json"])
 
     def pending(self) -> tuple[PendingOperation, ...]:
-        """The operations that were begun and not struck off, oldest first; an unreadable one is left where it is."""
-        found = (_operation(name, self._read(name, _PENDING)) for name in self._names(_PENDING) if name.endswith(".json"))
+        """The operations that this user began and that were not struck off, oldest first; what cannot be read is left there."""
+        found = (_operation(name, data) for name, data in self._own(_PENDING))
         return tuple(sorted((one for one in found if one), key=lambda one: (one.at, one.id)))
+
+    def unsealed(self) -> list[tuple[str, str]]:
+        """What lies there as if it had been announced or begun to be forgotten, and does not show that this user wrote it:
+        its path, and in words what it would do. Nothing of it is done.
+        """
+        found: dict[str, str] = {}
+        for where, below in product(dict.fromkeys((self.place, self.root)), _INTENTS):
+            own = {name for name, _ in self._own_in(where, below)}
+            for name in sorted({*self._names_in(where, below)} - own):
+                if temporary_hashes(name) is None:
+                    found[f"{LOCAL}/{below}/{name}"] = _in_words(below, name, self._data_in(where, below, name))
+        return list(found.items())
+
+    def seal_all(self) -> None:
+        """Take over what `unsealed` lists, which a person has seen: from now on it is as if this user had written it."""
+        for path, _ in self.unsealed():
+            _, below, name = path.split("/")
+            text = self._read(name, below)
+            if text is not None:
+                self._write(name, _with_seal(below, name, _unsealed(text)[0]), below)
 
     def begin_forgetting(self, ids: Sequence[str], how: str = "") -> None:
         """Write down that memories are being forgotten until every trace of them is gone: their ids, and how, without a word of
         them; all at once, so that a kill leaves all of them to whoever finishes it.
         """
-        self._write(ids[0], "\n".join((how, *ids[1:])).encode(), _FORGETTING)
+        self._write(ids[0], _with_seal(_FORGETTING, ids[0], "\n".join((how, *ids[1:])).encode()), _FORGETTING)
 
     def forgetting(self) -> dict[str, str]:
         """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace, and how."""
         found: dict[str, str] = {}
-        for first in sorted(identity for name in self._names(_FORGETTING) if (identity := canonical(name))):
-            how, *others = (self._read(first, _FORGETTING) or b"").decode("utf-8", "replace").split("\n")
+        for first, text in sorted((identity, text) for name, text in self._own(_FORGETTING) if (identity := canonical(name))):
+            how, *others = text.decode("utf-8", "replace").split("\n")
             found |= dict.fromkeys((first, *filter(None, map(canonical, others))), how)
         return found
 
     def end_forgetting(self, ids: Iterable[str]) -> None:
         """Strike memories off: no trace of them is left. Those that were begun together end together."""
-        with self._folder(_FORGETTING) as folder:
-            for identity in ids:
-                folder.discard(identity)
+        self._strike_off(_FORGETTING, ids)
 
     def keep_receipt(self, name: str, receipt: Mapping[str, Any]) -> str:
         """Write down what a purge did, for good; returns the path."""
@@ -285,11 +314,11 @@ class LocalFolder:
     @property
     def http_token_path(self) -> Path:
         """Where that is kept."""
-        return self.root / LOCAL / _HTTP_TOKEN_FILE
+        return self.place / LOCAL / _HTTP_TOKEN_FILE
 
     def _is_private(self, name: str) -> bool:
         try:
-            found = (self.root / LOCAL / name).lstat()
+            found = (self.place / LOCAL / name).lstat()
         except OSError:
             return False
         return os.name == "nt" or (stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077)
@@ -313,15 +342,48 @@ class LocalFolder:
         self._read_uses[day] = whole, uses
         return [*uses, *_uses_in(data[len(whole) :])]
 
+    def _own(self, below: str) -> Iterator[tuple[str, bytes]]:
+        """The name and text of each intent that this user wrote, the seal taken off; also where nothing else is believed."""
+        for where in dict.fromkeys((self.place, self.root)):
+            yield from self._own_in(where, below)
+
+    def _own_in(self, where: Path, below: str) -> Iterator[tuple[str, bytes]]:
+        for name in self._names_in(where, below):
+            text, seal = _unsealed(self._data_in(where, below, name))
+            # Where there is no key to tell by, only this user may have written it, and its folder has to be believed.
+            kept = not local_trust.has_key() and where == self.place and self._is_private(f"{below}/{name}")
+            if kept or local_trust.is_sealed(f"{below}/{name}", text, seal):
+                yield name, text
+
+    def _names_in(self, where: Path, below: str) -> list[str]:
+        """The names of what may be intents; none where somebody put a link in the folder's place."""
+        try:
+            with opened(where, (LOCAL, below)) as folder:
+                return folder.names()
+        except (FileNotFoundError, Refused):
+            return []
+
+    def _data_in(self, where: Path, below: str, name: str) -> bytes:
+        with suppress(OSError, Refused), opened(where, (LOCAL, below)) as folder:
+            return folder.read(name) or b""
+        return b""
+
+    def _strike_off(self, below: str, names: Iterable[str]) -> None:
+        listed = list(names)
+        for where in dict.fromkeys((self.place, self.root)):
+            with suppress(FileNotFoundError, Refused), opened(where, (LOCAL, below)) as folder:
+                for name in listed:
+                    folder.discard(name)
+
     @contextmanager
     def _folder(self, *below: str) -> Iterator[Folder]:
         where = "/".join((LOCAL, *below))
-        with storage(where), opened(self.root, (LOCAL, *below), create=True, mode=_PRIVATE_FOLDER) as folder:
+        with storage(where), opened(self.place, (LOCAL, *below), create=True, mode=_PRIVATE_FOLDER) as folder:
             yield folder
 
     def _names(self, *below: str) -> list[str]:
         try:
-            with opened(self.root, (LOCAL, *below)) as folder:
+            with opened(self.place, (LOCAL, *below)) as folder:
                 return folder.names()
         except FileNotFoundError:
             return []
@@ -329,7 +391,7 @@ class LocalFolder:
     def _read(self, name: str, *below: str) -> bytes | None:
         with storage(f"{LOCAL}/{name}", doing="read"):
             try:
-                with opened(self.root, (LOCAL, *below)) as folder:
+                with opened(self.place, (LOCAL, *below)) as folder:
                     return folder.read(name)
             except FileNotFoundError:
                 return None
@@ -369,6 +431,31 @@ def _day_sums(day: str, uses: Iterable[Use]) -> Iterator[Signal]:
 
 def _only(sessions: Mapping[str, int]) -> str:
     return next(iter(sessions)) if len(sessions) == 1 else ""
+
+
+def _with_seal(below: str, name: str, text: bytes) -> bytes:
+    """An intent with the keyed hash of its whole text, name and kind, in a last line of its own."""
+    seal = local_trust.seal(f"{below}/{name}", text)
+    return text + _SEAL + seal.encode() + b"\n" if seal else text
+
+
+def _unsealed(data: bytes) -> tuple[bytes, str]:
+    text, mark, seal = data.rpartition(_SEAL)
+    return (text, seal.decode("ascii", "replace").rstrip("\n")) if mark else (data, "")
+
+
+def _in_words(below: str, name: str, data: bytes | None) -> str:
+    """What an intent would do, for a person to judge."""
+    text = _unsealed(data or b"")[0]
+    if below == _FORGETTING:
+        how, *others = text.decode("utf-8", "replace").split("\n")
+        what = "purge from the whole history" if how.strip() else "forget"
+        return one_line(f"{what} {' '.join((name, *others))}", _TOLD)
+    found = _operation(name, text)
+    if found is None:
+        return "no operation that could be read"
+    paths = dict.fromkeys((*(path for path, _ in found.files), *(one.path for one in found.writes)))
+    return one_line(f"{found.verb}: {found.title}; it writes {', '.join(paths) or 'nothing but journals'}", _TOLD)
 
 
 def _target_of(line: bytes) -> str:

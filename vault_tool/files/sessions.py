@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import LOCAL
+from vault_tool.files.local_trust import place
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
@@ -134,7 +135,7 @@ class Sessions:
         """The state of a session, or None for one that is not known, has expired or cannot be read any more."""
         with storage(f"{LOCAL}/{_FOLDER}", doing="read"):
             try:
-                with opened(self.root, (LOCAL, _FOLDER)) as folder:
+                with opened(place(self.root), (LOCAL, _FOLDER)) as folder:
                     return _living(folder.read(_name(session)), session, moment)
             except FileNotFoundError:
                 return None
@@ -167,7 +168,7 @@ class Sessions:
         """Every session that is still known."""
         with storage(f"{LOCAL}/{_FOLDER}", doing="read"):
             try:
-                with opened(self.root, (LOCAL, _FOLDER)) as folder:
+                with opened(place(self.root), (LOCAL, _FOLDER)) as folder:
                     found = [_parsed(folder.read(name)) for name in folder.names() if name.endswith(".json")]
             except FileNotFoundError:
                 return []
@@ -180,7 +181,7 @@ class Sessions:
 
     def forget(self, ids: Collection[str]) -> int:
         """Take memories out of what was shown to any session; returns how many had seen one."""
-        if not (self.root / LOCAL / _FOLDER).is_dir():
+        if not (place(self.root) / LOCAL / _FOLDER).is_dir():
             return 0
         dropped = 0
         with self._locked() as folder:
@@ -198,9 +199,9 @@ class Sessions:
     def _locked(self) -> Iterator[Folder]:
         """The folder, with its own lock: what a reader notes must not wait for a long write of notes."""
         where = f"{LOCAL}/{_FOLDER}"
-        with storage(where), opened(self.root, (LOCAL, _FOLDER), create=True, mode=_PRIVATE_FOLDER) as folder:
+        with storage(where), opened(place(self.root), (LOCAL, _FOLDER), create=True, mode=_PRIVATE_FOLDER) as folder:
             guard = filelock.FileLock(
-                self.root / LOCAL / _LOCK_FILE, is_singleton=False, poll_interval=_POLL_SECONDS, mode=_PRIVATE_FILE
+                place(self.root) / LOCAL / _LOCK_FILE, is_singleton=False, poll_interval=_POLL_SECONDS, mode=_PRIVATE_FILE
             )
             try:
                 guard.acquire(timeout=self.wait)

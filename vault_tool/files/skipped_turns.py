@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from vault_tool.files.layout import LOCAL
+from vault_tool.files.local_trust import place
 from vault_tool.util import atomic
 from vault_tool.util.json_text import read_own
 
@@ -20,7 +21,7 @@ Keys = tuple[str, ...]
 def skipped(root: Path, pass_id: str) -> frozenset[Keys]:
     """The packets of one pass that were passed over; none where nothing readable says so."""
     try:
-        said = read_own((root / LOCAL / _FILE).read_bytes())
+        said = read_own((place(root) / LOCAL / _FILE).read_bytes())
     except (OSError, ValueError):
         return frozenset()
     if not isinstance(said, dict) or said.get("pass") != pass_id or not isinstance(said.get("skipped"), list):
@@ -31,7 +32,7 @@ def skipped(root: Path, pass_id: str) -> frozenset[Keys]:
 def pass_over(root: Path, pass_id: str, packets: Iterable[Keys]) -> None:
     """Pass over more packets of a pass; what was kept of another pass is dropped. Raises StorageError."""
     kept = skipped(root, pass_id) | frozenset(packets)
-    folder = root / LOCAL
+    folder = place(root) / LOCAL
     with atomic.storage(f"{LOCAL}/{_FILE}"):
         folder.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)
     said = {"pass": pass_id, "skipped": sorted(kept)}

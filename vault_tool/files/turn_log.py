@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from vault_tool.files.local_trust import place
 from vault_tool.files.turns import TURNS, TurnSource, unescaped
 from vault_tool.util.atomic import storage, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
@@ -114,7 +115,7 @@ class TurnLog:
     def size(self) -> tuple[int, int]:
         """How many turns are kept, and in how many bytes."""
         sizes: list[int] = []
-        with storage(LOG, doing="read"), suppress(FileNotFoundError), opened(self.root, LOG.split("/")) as folder:
+        with storage(LOG, doing="read"), suppress(FileNotFoundError), opened(place(self.root), LOG.split("/")) as folder:
             sizes = [folder.size(name) or 0 for name in folder.names() if _NAME.fullmatch(name)]
         return len(sizes), sum(sizes)
 
@@ -150,16 +151,20 @@ class TurnLog:
 
     @contextmanager
     def _folder(self) -> Iterator[Folder]:
-        with storage(LOG), opened(self.root, LOG.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
+        with storage(LOG), opened(place(self.root), LOG.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
             yield folder
 
     def _names(self) -> list[str]:
-        with storage(LOG, doing="read"), suppress(FileNotFoundError), opened(self.root, LOG.split("/")) as folder:
+        with storage(LOG, doing="read"), suppress(FileNotFoundError), opened(place(self.root), LOG.split("/")) as folder:
             return folder.names()
         return []
 
     def _read(self, name: str) -> bytes | None:
-        with storage(f"{LOG}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, LOG.split("/")) as folder:
+        with (
+            storage(f"{LOG}/{name}", doing="read"),
+            suppress(FileNotFoundError),
+            opened(place(self.root), LOG.split("/")) as folder,
+        ):
             return folder.read(name)
         return None
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from vault_tool.files.layout import LOCAL
+from vault_tool.files.local_trust import place
 from vault_tool.files.redaction import blank
 from vault_tool.model.types import is_type_name
 from vault_tool.util.atomic import storage, write_in
@@ -186,19 +187,23 @@ class Turns:
     @contextmanager
     def _folder(self, below: str) -> Iterator[Folder]:
         parts = (*TURNS.split("/"), below)
-        with storage("/".join(parts)), opened(self.root, parts, create=True, mode=_PRIVATE_FOLDER) as folder:
+        with storage("/".join(parts)), opened(place(self.root), parts, create=True, mode=_PRIVATE_FOLDER) as folder:
             yield folder
 
     def _names(self, below: str) -> list[str]:
         try:
-            with opened(self.root, (*TURNS.split("/"), below)) as folder:
+            with opened(place(self.root), (*TURNS.split("/"), below)) as folder:
                 return folder.names()
         except FileNotFoundError:
             return []
 
     def _read(self, name: str, below: str) -> bytes | None:
         parts = (*TURNS.split("/"), below)
-        with storage(f"{TURNS}/{below}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, parts) as folder:
+        with (
+            storage(f"{TURNS}/{below}/{name}", doing="read"),
+            suppress(FileNotFoundError),
+            opened(place(self.root), parts) as folder,
+        ):
             return folder.read(name)
         return None
 

@@ -35,8 +35,10 @@ def hand_over(session: str, folder: str, vault: str, environ: Mapping[str, str])
 
 def taken(root: Path) -> list[str]:
     """The sessions that ended since the last call, the newest first; each is told of once."""
+    from vault_tool.files.local_trust import place  # asked by whoever has loaded it anyway, and an end has no time for it
+
     found: list[tuple[float, str]] = []
-    for path in _files(root / _LOCAL / _ENDED):
+    for path in _files(place(root) / _LOCAL / _ENDED):
         with suppress(OSError, ValueError, TypeError, KeyError), open(path, encoding="utf-8") as file:
             told = json.loads(file.read(_LONGEST))
             found.append((float(told["at"]), str(told["session"])))

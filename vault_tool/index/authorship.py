@@ -18,6 +18,7 @@ import orjson
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git, reader
 from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind, is_around
+from vault_tool.files.local_trust import place
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
@@ -254,7 +255,7 @@ def owners_texts(repo: git.Repo, catalog: Catalog, owners: Owners, paths: Collec
 def _machine(repo: git.Repo) -> str:
     """What changes when somebody changes this machine's settings, which may name the owners."""
     with suppress(OSError):
-        found = (repo.root / CONFIG_FILE).stat()
+        found = (place(repo.root) / CONFIG_FILE).stat()
         return f"{found.st_size}.{found.st_mtime_ns}.{found.st_ino}"
     return ""
 

@@ -11,6 +11,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
+from vault_tool.files.local_trust import place
 from vault_tool.index.seals import SealedFile, lock
 
 
@@ -30,9 +31,9 @@ class Screened:
 
     def keep(self, hashes: Iterable[str], wait: float = 1.0) -> None:
         """Replace the list; what cannot be written now is searched again the next time."""
-        with suppress(Busy, StorageError), lock(self.root / CACHE / "screened.lock", wait, "screened.json"):
+        with suppress(Busy, StorageError), lock(place(self.root) / CACHE / "screened.lock", wait, "screened.json"):
             self._file.replace(orjson.dumps(sorted(hashes)), self.rules, synced=False)
 
     @property
     def _file(self) -> SealedFile:
-        return SealedFile(self.root / CACHE / "screened.json", self.root / CACHE / "screened.seal")
+        return SealedFile(place(self.root) / CACHE / "screened.json", place(self.root) / CACHE / "screened.seal")

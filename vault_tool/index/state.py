@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from vault_tool.files.layout import CACHE, STATE_FILE
+from vault_tool.files.local_trust import place
 from vault_tool.index.seals import IndexState, SealedFile, lock
 
 VERSION = 1
@@ -40,7 +41,7 @@ class StateFile:
     @contextmanager
     def alone(self, wait: float = 10.0) -> Iterator[None]:
         """Keep other processes from writing the file: who computes outside may replace what is newer. Raises Busy."""
-        with lock(self.root / CACHE / "state.lock", wait, STATE_FILE):
+        with lock(place(self.root) / CACHE / "state.lock", wait, STATE_FILE):
             yield
 
     def write(self, entries: Mapping[str, StateRow], updated: str, *, of: str = "") -> None:
@@ -81,4 +82,4 @@ class StateFile:
 
     @property
     def _file(self) -> SealedFile:
-        return SealedFile(self.root / STATE_FILE, self.root / CACHE / "state.seal")
+        return SealedFile(self.root / STATE_FILE, place(self.root) / CACHE / "state.seal")

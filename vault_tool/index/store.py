@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from vault_tool.config import Config
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
+from vault_tool.files.local_trust import place
 from vault_tool.importing import forms
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.database import identity
@@ -40,7 +41,7 @@ class Store:
     """The cache folder of one vault and the catalogue in it; a temporary folder where the vault's cannot be written."""
 
     def __init__(self, root: Path, config: Config, *, around: bool = False) -> None:
-        self._own = root / CACHE
+        self._own = place(root) / CACHE
         self._wait = config.lock_wait
         self._settings = settings_digest(config, root if around else None)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None

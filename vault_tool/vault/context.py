@@ -346,7 +346,7 @@ class Context:
     def _stamp_of_machine(self) -> tuple[int, ...]:
         """What changes when somebody changes this machine's settings."""
         try:
-            found = os.lstat(self.root / layout.CONFIG_FILE)
+            found = os.lstat(self.local.place / layout.CONFIG_FILE)
         except OSError:
             return ()
         return found.st_size, found.st_mtime_ns, found.st_ino
@@ -354,12 +354,11 @@ class Context:
     def machine_settings(self) -> Machine:
         """The settings of this machine, read now; raises ConfigError, naming all faults, where they cannot be used.
 
-        A `_config.json` that git tracks came with the vault, from whoever wrote that: it is not this machine's.
+        A `_config.json` that came with the vault is not this machine's, and is passed over.
         """
-        path = self.root / layout.CONFIG_FILE
-        if path.is_symlink() or (path.exists() and self.repo and git.tracked(self.repo, [layout.CONFIG_FILE])):
-            hint = f"`git rm --cached {layout.CONFIG_FILE}` if what it says is yours"
-            raise ConfigError(f"{layout.CONFIG_FILE} is tracked by git or a link: it may be someone else's and is not used", hint)
+        path = self.local.place / layout.CONFIG_FILE
+        if path.is_symlink():
+            raise ConfigError(f"{layout.CONFIG_FILE} is a link: it may be someone else's and is not used", "put the file there")
         return machine.read(path, self.environ)
 
     @cached_property
@@ -382,7 +381,7 @@ class Context:
     def has_vectors(self) -> bool:
         """Whether there is any vector, or somebody to make one; where not, nothing need be loaded to find that out."""
         embeds = self.machine.provider != "none" and self.embedder.embedder is not None
-        return embeds or (self.root / layout.CACHE / layout.VECTORS).is_dir()
+        return embeds or (self.local.place / layout.CACHE / layout.VECTORS).is_dir()
 
     @contextmanager
     def consistent_read(self) -> Iterator[None]:

@@ -370,7 +370,7 @@ def _forget_locally(vault: Context, traces: Traces) -> int:
             dropped += 1
     # An id may be told in a link, or beside it in what helped to judge it.
     dropped += DraftBin(vault.root).forget(lambda one: one.id in traces.ids or traces.mentioned_in(one.told))
-    drafts = vault.root / layout.LOCAL / "drafts"
+    drafts = vault.local.place / layout.LOCAL / "drafts"
     for draft in drafts.glob("*.md") if drafts.is_dir() else ():
         if traces.mentioned_in(draft.read_text(encoding="utf-8", errors="replace")):
             draft.unlink()
@@ -384,7 +384,7 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
     Returns what is said of pages that could not be made anew.
     """
     vault.index.refresh(full=True, confirm=True)
-    cache = vault.root / layout.CACHE
+    cache = vault.local.place / layout.CACHE
     if (cache / layout.VECTORS).is_dir():
         from vault_tool.index.vectors.maintenance import erase  # loads numpy, and few vaults that forget have vectors
 

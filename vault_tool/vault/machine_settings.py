@@ -51,7 +51,7 @@ def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:
     if wanted.get("provider", before.provider) != before.provider:
         # A model belongs to its provider.
         wanted.setdefault("model", "")
-    machine.write(vault.root / layout.CONFIG_FILE, wanted)
+    machine.write(vault.local.place / layout.CONFIG_FILE, wanted)
     vault.reload_embedder()
     return tuple(_remarks(vault.machine_settings(), changes))
 

@@ -148,7 +148,9 @@ def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:
 
 
 def _write(vault: Context, one: PlannedWrite) -> Iterator[writer.Written]:
-    """Write one file, if it still holds what it held when that was planned."""
+    """Write one file, if it still holds what it held when that was planned, and an announcement may write it at all."""
+    if not _may_be_finished(one.path):
+        return
     try:
         current: bytes | None = writer.read(vault.root, one.path)
     except NotFound:
@@ -161,6 +163,13 @@ def _write(vault: Context, one: PlannedWrite) -> Iterator[writer.Written]:
         yield writer.remove(vault.root, one.path, current)
     else:
         yield writer.replace(vault.root, one.path, current, one.after)
+
+
+def _may_be_finished(path: str) -> bool:
+    """Whether a later process may write a path because it was announced: the notes, their forms and the two pages; never
+    settings, git's files or anything else of a repository that the vault lies in.
+    """
+    return path.startswith((f"{layout.VAULT}/", f"{layout.TEMPLATES}/")) or path in (layout.CORE_FILE, layout.REFLECTION_FILE)
 
 
 def _unlogged(vault: Context, entries: Sequence[EpisodeEntry]) -> Iterator[EpisodeEntry]:

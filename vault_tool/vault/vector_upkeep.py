@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.layout import CACHE
+from vault_tool.files.local_trust import place
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.deferred import deferred
 from vault_tool.vault.context import Context
@@ -104,7 +105,7 @@ def upkeep_stamp(vault: Context) -> tuple[object, ...]:
     Cheap enough to be asked again and again: nobody who embeds is looked for, and nothing large is read.
     """
     catalog = vault.index.catalog
-    settled = chroma_client.InFolder(vault.root / CACHE / chroma_client.FOLDER).noted_stamp() is not None
+    settled = chroma_client.InFolder(place(vault.root) / CACHE / chroma_client.FOLDER).noted_stamp() is not None
     return catalog.meta("nonce"), catalog.seq(), maintenance.exported_well(vault.root), settled
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault_tool.check import check
 from vault_tool.errors import EditRefused, VaultError
-from vault_tool.files import git, layout, reader, tombstones, watcher_presence
+from vault_tool.files import git, layout, local_trust, reader, tombstones, watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.frontmatter import Remove
 from vault_tool.files.git import rewriting
@@ -31,6 +31,7 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
@@ -140,7 +141,7 @@ def status(vault: Context) -> Status:
     tracked = _git_status(vault)
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
-    said = (*_advice(freshness, tracked, problems), *_unknown_authors(vault))
+    said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault))
     held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     return Status(
@@ -222,6 +223,7 @@ def _problems(vault: Context) -> Iterator[Problem]:
         )
     yield from found
     yield from vault.settings_problems
+    yield from local_problems(vault)
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
     yield from _no_owner(vault)
@@ -263,7 +265,7 @@ def _purged_is_back(vault: Context) -> Iterator[Problem]:
 def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
     if vault.repo is None:
         return
-    for path in sorted(git.tracked(vault.repo, layout.UNTRACKED)):
+    for path in sorted(git.tracked(vault.repo, [name for name in layout.UNTRACKED if name not in local_trust.NAMES])):
         hint = f"`git rm --cached -r {path.split('/')[0]}`, and see that .gitignore lists it"
         yield warning(path, 0, "derived-tracked", "a derived or local file is tracked by git", hint)
     present = [name for name in layout.UNTRACKED if (vault.root / name).exists()]

@@ -235,7 +235,7 @@ def config(
         path=str(vault.settings_path),
         changed=name if value is not None else None,
         results=results,
-        machine_path=str(vault.root / layout.CONFIG_FILE),
+        machine_path=str(vault.local.place / layout.CONFIG_FILE),
         machine=ours,
     )
 

@@ -7,6 +7,7 @@ from vault_tool.vault.checked import checked_parameters
 from vault_tool.vault.context import Context
 from vault_tool.verbs import activity as happened
 from vault_tool.verbs import (
+    adopting,
     consents,
     doctor,
     editing,
@@ -121,6 +122,7 @@ class Vault(Context):
     status = doctor.status
     reindex = doctor.reindex
     doctor = doctor.doctor
+    adopt_local = adopting.adopt_local
     embed = embedding.embed
     decay = pages.decay
     core = pages.core

@@ -125,7 +125,7 @@ class Jobs:
 
     def _vectors_are_due(self, vault: Context) -> bool:
         """Whether search by meaning may be behind, and it is time to try."""
-        settings = _stat(vault.root / CONFIG_FILE), _stat(vault.settings_path)
+        settings = _stat(vault.local.place / CONFIG_FILE), _stat(vault.settings_path)
         if settings != self._settings:
             self._settings, self._embed_after = settings, 0.0
             vault.reload_embedder()

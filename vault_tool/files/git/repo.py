@@ -110,8 +110,8 @@ def recent_heads(repo: Repo, limit: int = 20) -> list[str]:
     return list(dict.fromkeys(commits))[:limit]
 
 
-def moved_by_us(repo: Repo, old: str, new: str, addresses: Collection[str]) -> bool:
-    """Whether HEAD came from one commit to the other by commits of this tool alone, made under one of these addresses.
+def moved_by_us(repo: Repo, old: str, new: str, addresses: Collection[str] | None) -> bool:
+    """Whether HEAD came from one commit to the other by commits of this tool alone, made under one of these addresses (or any).
 
     Its own log says so, which no pull brings; without a process.
     """
@@ -128,7 +128,7 @@ def moved_by_us(repo: Repo, old: str, new: str, addresses: Collection[str]) -> b
         if (
             after != at
             or not note.startswith(OURS)
-            or " ".join(who).rpartition(">")[0].rpartition("<")[2].lower() not in addresses
+            or (addresses is not None and " ".join(who).rpartition(">")[0].rpartition("<")[2].lower() not in addresses)
         ):
             return False
         if before == old:

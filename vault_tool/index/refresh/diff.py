@@ -14,6 +14,7 @@ from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.disk_changes import is_bulk_loss, trusted_stat
 from vault_tool.files.layout import CONFIG_FILE, is_around
+from vault_tool.files.local_trust import place
 from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem
@@ -105,7 +106,7 @@ def head_signature(repo: git.Repo) -> str:
     except OSError:
         return ""
     # A merge that is under way has brought files before HEAD moves; whose addresses are the owner's is this machine's setting.
-    for path in (repo.git_dir / "MERGE_HEAD", repo.root / CONFIG_FILE):
+    for path in (repo.git_dir / "MERGE_HEAD", place(repo.root) / CONFIG_FILE):
         with suppress(OSError):
             found.append(path.stat())
     return " ".join(f"{one.st_size}.{one.st_mtime_ns}.{one.st_ino}" for one in found)

@@ -12,6 +12,7 @@ import orjson
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE, EMBEDDINGS_FILE, VECTORS
+from vault_tool.files.local_trust import place
 from vault_tool.index.export import ExportedFile
 from vault_tool.index.seals import IndexState, SealedFile, discard
 from vault_tool.index.vectors import sets
@@ -37,7 +38,7 @@ def export_if_due(root: Path, vectors: VectorSet, names: Mapping[str, str], upda
     """
     ledger = vectors.ledger()
     build, changes = f"{vectors.folder.name} {ledger.meta('nonce')}", int(ledger.meta("seq"))
-    exported = ExportedFile(_export(root), root / CACHE / "embeddings.lock", wait)
+    exported = ExportedFile(_export(root), place(root) / CACHE / "embeddings.lock", wait)
     if exported.is_due(build, changes, ledger.count_notes()):
         with suppress(Busy, StorageError):
             exported.write(lambda: orjson.dumps(document(vectors, names, updated)) + b"\n", build, changes, synced=False)
@@ -49,7 +50,7 @@ def exported_well(root: Path) -> bool:
 
 
 def _export(root: Path) -> SealedFile:
-    return SealedFile(root / EMBEDDINGS_FILE, root / CACHE / "embeddings.seal")
+    return SealedFile(root / EMBEDDINGS_FILE, place(root) / CACHE / "embeddings.seal")
 
 
 def document(vectors: VectorSet, names: Mapping[str, str], updated: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, EmbeddingUnavailable, StorageError, VaultError
 from vault_tool.files import git, secrets
 from vault_tool.files.layout import CACHE
+from vault_tool.files.local_trust import place
 from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.seals import lock
 from vault_tool.index.vault_index import Index
@@ -61,7 +62,7 @@ class Vectors:
         `store` is who proposes the best: `exact`, `chroma`, or the URL of a Chroma server.
         """
         self._root = root
-        self._cache = root / CACHE
+        self._cache = place(root) / CACHE
         self._settings = settings
         self._clock = clock
         self._chosen = embedder

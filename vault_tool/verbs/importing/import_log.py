@@ -9,6 +9,7 @@ from typing import Any
 
 from vault_tool.errors import NotFound, Refused
 from vault_tool.files import layout, writer
+from vault_tool.files.local_trust import place
 from vault_tool.model.problems import Problem
 from vault_tool.util import atomic
 from vault_tool.util.json_text import read_own
@@ -47,12 +48,12 @@ class ImportLog:
             return
         self._all[self._name] = {"source": self._source, "pages": self.pages, "told": sorted(self._told)}
         data = json.dumps(self._all, ensure_ascii=False).encode("utf-8")
-        atomic.write(self._vault.root / _FILE, data, durable=False, mode=0o600)
+        atomic.write(place(self._vault.root) / _FILE, data, durable=False, mode=0o600)
         self._kept = (self._source, dict(self.pages), set(self._told))
 
     def _read(self) -> dict[str, Any]:
         try:
-            return _object(read_own(writer.read(self._vault.root, _FILE)))
+            return _object(read_own(writer.read(place(self._vault.root), _FILE)))
         except (NotFound, Refused, ValueError):
             return {}
 

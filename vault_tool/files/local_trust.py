@@ -1,0 +1,435 @@
+"""Whether what lies in a vault's local folders is this machine's own, or came with a pull, a copy or an archive.
+
+A key that lies in no vault tells: `_local/mark` is a keyed hash of the folder's device and inode. Where that is another's, or git
+has one of these paths (or had, since the mark was made), nothing of them is read: what this machine keeps of the vault is then
+kept in the user's own data folder, until a person takes over what was there (`vt doctor --adopt-local`).
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vault_tool.errors import GitError, Refused, VaultError
+from vault_tool.files.git.repo import Repo, fields, moved_by_us
+from vault_tool.files.git.run import GitCall, together
+from vault_tool.files.layout import CACHE, CONFIG_FILE, LOCAL, SETTINGS_FILE
+from vault_tool.util.atomic import write_in
+from vault_tool.util.deferred import deferred
+from vault_tool.util.folder import opened
+
+if TYPE_CHECKING:
+    import shutil
+    import tempfile
+else:
+    shutil = deferred("shutil")  # 2 ms, where a person takes something over
+    tempfile = deferred("tempfile")  # 8 ms, where not even a data folder can be written
+
+NAMES = (LOCAL, CACHE, CONFIG_FILE)
+MARK_FILE = "mark"
+
+_FOLDER = "vault_tool"
+_KEY_FILE = "key"
+_KEY_BYTES = 32
+_ELSEWHERE = "elsewhere"
+_PRIVATE_FOLDER = 0o700
+_PRIVATE_FILE = 0o600
+# Users of one folder have a line each in its mark; no more of them than this.
+_MOST_MARKS = 20
+_LONGEST = 2**16
+_NONE = "-"
+
+Stamp = tuple[int, ...]
+
+
+class Doubt(Enum):
+    """Why nothing local is believed: git has it, git had it since the mark was made, or the mark is of another place."""
+
+    NONE = ""
+    TRACKED = "tracked"
+    BROUGHT = "brought"
+    ELSEWHERE = "elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Where this machine's own files of a vault are: below `place`, which is the vault's root where there is no doubt.
+
+    `tracked` are the paths that git has now, `commit` one that had them since the mark was made.
+    """
+
+    place: Path
+    doubt: Doubt = Doubt.NONE
+    tracked: tuple[str, ...] = ()
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One user's line in a mark: `head` and `index` are the commit and git's index when all was well."""
+
+    mark: str
+    head: str
+    index: str
+    seal: str
+
+    def text(self) -> str:
+        return f"{self.mark} {self.head} {self.index} {self.seal}"
+
+
+# By root and data folder: the files that are looked at, how they were, and what that came to.
+_known: dict[tuple[str, str], tuple[tuple[str, str, str], tuple[Stamp, ...], Trust]] = {}
+
+
+def place(root: Path) -> Path:
+    """The folder below which `_local/`, `_cache/` and `_config.json` are this machine's own."""
+    return trust(root).place
+
+
+def trust(root: Path) -> Trust:
+    """What is decided of a vault's local folders; three looks at file times where nothing changed since the last time."""
+    named = str(root), _data_folder()
+    known = _known.get(named)
+    if known is not None and known[1] == _stamps(known[0]):
+        return known[2]
+    repo = _repo_of(root)
+    files = _looked_at(root, repo)
+    folder, index, _ = _stamps(files)
+    if not folder:
+        return Trust(root)
+    found = _decided(root, repo, folder, index)
+    _known[named] = files, (folder, index, _stamp(files[2])), found
+    return found
+
+
+def adopt(root: Path) -> None:
+    """Believe what lies there from now on, for a person has seen it, together with what was kept elsewhere meanwhile.
+
+    Raises Refused where git still has it, StorageError where no mark can be written.
+    """
+    found = trust(root)
+    if found.tracked:
+        names = dict.fromkeys(path.split("/")[0] for path in found.tracked)
+        raise Refused(f"git tracks {', '.join(names)}", f"git rm -r --cached {' '.join(names)}")
+    repo = _repo_of(root)
+    folder, index, _ = _stamps(_looked_at(root, repo))
+    if found.doubt is Doubt.BROUGHT:
+        # Derived: made anew sooner than looked through.
+        shutil.rmtree(root / CACHE, ignore_errors=True)
+    if found.place != root:
+        _merge(found.place, root)
+    _write_mark(root, folder, index, _head(repo))
+    forget()
+
+
+def forget() -> None:
+    """Look again the next time, whatever was decided."""
+    _known.clear()
+
+
+def has_key() -> bool:
+    """Whether this user has a key, or can have one."""
+    return bool(_key(_data_folder()))
+
+
+def seal(kind: str, text: bytes) -> str:
+    """What shows later that this user wrote a text, as a text of that kind; empty without a key."""
+    return _keyed(kind, text) if has_key() else ""
+
+
+def is_sealed(kind: str, text: bytes, said: str) -> bool:
+    """Whether that is this user's seal of the text; False without a key."""
+    return has_key() and hmac.compare_digest(_keyed(kind, text).encode(), said.encode("utf-8", "replace"))
+
+
+def _decided(root: Path, repo: Repo | None, folder: Stamp, index: Stamp) -> Trust:
+    lines = _lines(root) if has_key() else []
+    own = _own(lines, folder)
+    if own is not None and own.index == _text(index):
+        return Trust(root)
+    if tracked := _tracked(repo):
+        return _elsewhere(root, folder, Doubt.TRACKED, tracked=tracked)
+    if own is None and lines:
+        return _elsewhere(root, folder, Doubt.ELSEWHERE)
+    head = _head(repo)
+    before = own.head if own is not None else ""
+    # A new vault and a fresh clone have nothing that could have been brought there.
+    if (own is not None or _is_there(root)) and (commit := _brought_by(repo, before, head)):
+        return _elsewhere(root, folder, Doubt.BROUGHT, commit=commit)
+    if own is not None or _is_there(root) or (root / SETTINGS_FILE).exists():
+        with suppress(VaultError, OSError):
+            _write_mark(root, folder, index, head)
+    return Trust(root)
+
+
+def _elsewhere(root: Path, folder: Stamp, doubt: Doubt, *, tracked: tuple[str, ...] = (), commit: str = "") -> Trust:
+    """A place of its own for a vault whose local folders are not believed: where no pull and no copy of it reaches."""
+    name = hmac.new(_key(_data_folder()), _of_place(folder), sha256).hexdigest()[:32]
+    made = Path(_data_folder()) / _ELSEWHERE / name
+    try:
+        made.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+    except OSError:
+        made = _for_this_process(str(root))
+    return Trust(made, doubt, tracked, commit)
+
+
+@cache
+def _for_this_process(root: str) -> Path:
+    return Path(tempfile.mkdtemp(prefix="vault_tool-"))
+
+
+def _merge(source: Path, root: Path) -> None:
+    """Put what was kept elsewhere where it belongs; what is added to is added, and of the rest the newer stays."""
+    for folder, _, names in os.walk(source / LOCAL):
+        into = root / Path(folder).relative_to(source)
+        into.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
+        for name in names:
+            one, other = Path(folder) / name, into / name
+            if name.endswith(".jsonl") and other.is_file():
+                with open(other, "ab") as file:
+                    file.write(one.read_bytes())
+            elif not name.endswith(".lock"):
+                shutil.move(one, other)
+    if (source / CONFIG_FILE).is_file():
+        shutil.move(source / CONFIG_FILE, root / CONFIG_FILE)
+    shutil.rmtree(source, ignore_errors=True)
+
+
+def _is_there(root: Path) -> bool:
+    return any(os.path.lexists(root / name) for name in NAMES)
+
+
+# The mark.
+
+
+def _lines(root: Path) -> list[_Line]:
+    try:
+        with opened(root, (LOCAL,)) as folder:
+            data = folder.read(MARK_FILE) or b""
+    except (OSError, VaultError):
+        return []
+    # One that says nothing we know is no mark of ours, and no reason to write one over it.
+    rows = [row.split(" ") for row in data[:_LONGEST].decode("utf-8", "replace").splitlines()]
+    return [_Line(*(row if len(row) == 4 else ("", "", "", ""))) for row in rows]
+
+
+def _own(lines: list[_Line], folder: Stamp) -> _Line | None:
+    """The line that this user wrote for this folder."""
+    mark = _keyed("mark", _of_place(folder)) if lines else ""
+    mine = (line for line in lines if line.mark == mark)
+    return next((line for line in mine if is_sealed("line", _said(line), line.seal)), None)
+
+
+def _write_mark(root: Path, folder: Stamp, index: Stamp, head: str) -> None:
+    """Vouch for what lies there as of this commit and index; raises OSError, StorageError, Refused."""
+    if not has_key():
+        return
+    bare = _Line(_keyed("mark", _of_place(folder)), head or _NONE, _text(index), "")
+    line = _Line(bare.mark, bare.head, bare.index, seal("line", _said(bare)))
+    others = [one for one in _lines(root) if one.mark and one.mark != line.mark][-_MOST_MARKS + 1 :]
+    data = "".join(f"{one.text()}\n" for one in (*others, line)).encode()
+    with opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER) as where:
+        write_in(where, MARK_FILE, data, durable=False, mode=_PRIVATE_FILE)
+
+
+def _said(line: _Line) -> bytes:
+    return f"{line.mark} {line.head} {line.index}".encode()
+
+
+def _of_place(folder: Stamp) -> bytes:
+    return "/".join(map(str, folder)).encode()
+
+
+def _text(index: Stamp) -> str:
+    return "/".join(map(str, index)) or _NONE
+
+
+# The key.
+
+
+def _data_folder() -> str:
+    """The user's data folder for this tool; worked out here on most systems, for a library takes 5 ms for it."""
+    if sys.platform == "win32" or sys.platform == "darwin":
+        import platformdirs  # 5 ms
+
+        return str(platformdirs.user_data_path(_FOLDER, appauthor=False))
+    named = os.environ.get("XDG_DATA_HOME", "").strip()
+    return f"{named or _home() + '/.local/share'}/{_FOLDER}"
+
+
+def _home() -> str:
+    return os.environ.get("HOME") or str(Path.home())
+
+
+@cache
+def _key(folder: str) -> bytes:
+    """The user's key, made when it is first needed; empty where there is none and none can be kept."""
+    path = Path(folder) / _KEY_FILE
+    for _ in range(2):
+        try:
+            found = path.read_bytes()
+            if len(found) == _KEY_BYTES:
+                return found
+            path.unlink()
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return b""
+        with suppress(OSError):
+            _make_key(path)
+    return b""
+
+
+def _make_key(path: Path) -> None:
+    path.parent.mkdir(_PRIVATE_FOLDER, parents=True, exist_ok=True)
+    made = path.with_name(f"{_KEY_FILE}.{os.getpid()}")
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _PRIVATE_FILE)
+    try:
+        if os.write(descriptor, os.urandom(_KEY_BYTES)) < _KEY_BYTES:
+            return
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        # Whoever is first has the key: a second one would make the first one's marks another's.
+        os.link(made, path)
+    except FileExistsError:
+        pass
+    except OSError:
+        made.rename(path)
+        return
+    made.unlink()
+
+
+def _keyed(kind: str, text: bytes) -> str:
+    return hmac.new(_key(_data_folder()), kind.encode() + b"\0" + text, sha256).hexdigest()
+
+
+# What git has of these paths. Where it can be told from files alone, no process is started.
+
+
+def _looked_at(root: Path, repo: Repo | None) -> tuple[str, str, str]:
+    """The folder itself, git's index and the mark."""
+    return str(root), str(repo.git_dir / "index") if repo is not None else "", str(root / LOCAL / MARK_FILE)
+
+
+def _stamps(files: tuple[str, str, str]) -> tuple[Stamp, ...]:
+    """What changes when the folder is another one, when git's index is written, and when the mark is."""
+    root, index, mark = files
+    try:
+        found = os.stat(root)  # noqa: PTH116  (asked many times in an answer, and a path is as dear as the look)
+    except OSError:
+        return (), (), ()
+    return (found.st_dev, found.st_ino), _stamp(index) if index else (), _stamp(mark)
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _repo_of(root: Path) -> Repo | None:
+    """The repository that a folder lies in, as its files say."""
+    real = root.resolve()
+    for folder in (real, *real.parents):
+        dot = folder / ".git"
+        git_dir = dot if dot.is_dir() else _linked(dot)
+        if git_dir is not None and (git_dir / "HEAD").exists():
+            below = real.relative_to(folder).as_posix()
+            return Repo(real, folder, git_dir, _common(git_dir), "" if below == "." else f"{below}/")
+    return None
+
+
+def _linked(dot: Path) -> Path | None:
+    """Where the `.git` of a further work tree, or of a submodule, says that the repository is."""
+    said = _first_line(dot)
+    return dot.parent / said.removeprefix("gitdir:").strip() if said.startswith("gitdir:") else None
+
+
+def _common(git_dir: Path) -> Path:
+    said = _first_line(git_dir / "commondir")
+    return (git_dir / said).resolve() if said else git_dir
+
+
+def _first_line(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "surrogateescape").partition("\n")[0].strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def _head(repo: Repo | None) -> str:
+    """The commit that HEAD is at; empty where there is none, or only git can tell."""
+    if repo is None:
+        return ""
+    said = _first_line(repo.git_dir / "HEAD")
+    if not said.startswith("ref: "):
+        return said
+    name = said.removeprefix("ref: ")
+    if found := _first_line(repo.common_dir / name):
+        return found
+    try:
+        packed = (repo.common_dir / "packed-refs").read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return ""
+    return next((line.split(" ")[0] for line in packed if line.endswith(f" {name}")), "")
+
+
+def _tracked(repo: Repo | None) -> tuple[str, ...]:
+    """The local paths that git's index has, as paths in the vault."""
+    if repo is None:
+        return ()
+    try:
+        data = (repo.git_dir / "index").read_bytes().lower()
+    except OSError:
+        return ()
+    # Names stand in it as they are, but for those that it shortens (version 4) or keeps in another file.
+    if _is_plain(repo, data) and not any(name.lower().encode() in data for name in NAMES):
+        return ()
+    out = _git(repo, "ls-files", "-z", "--cached", "--", *_places(repo))
+    listed = [path for name in fields(out or b"") if (path := name[len(repo.prefix) :])]
+    return tuple(listed) if out is not None else NAMES
+
+
+def _is_plain(repo: Repo, index: bytes) -> bool:
+    shared = any(name.startswith("sharedindex.") for name in os.listdir(repo.git_dir))
+    return index[:4] == b"dirc" and index[7:8] in (b"\x02", b"\x03") and not shared
+
+
+def _brought_by(repo: Repo | None, before: str, head: str) -> str:
+    """A commit that has one of these paths and is reached from HEAD, but not from `before`; empty for none."""
+    if repo is None or before == head != "" or (before and head and moved_by_us(repo, before, head, None)):
+        return ""
+    since = f"{before}.." if before and before != _NONE else ""
+    for revisions in dict.fromkeys((f"{since}HEAD", "HEAD")):
+        # What only took them away brought nothing; `d`, which means the rest, finds none without a patch in older versions.
+        asked = ("log", "-1", "-m", "--full-history", "--diff-filter=AMRTC", "--format=%H", revisions, "--", *_places(repo))
+        out = _git(repo, *asked)
+        if out is not None:
+            return out.decode("ascii", "replace").partition("\n")[0].strip()
+    return ""
+
+
+def _places(repo: Repo) -> list[str]:
+    """The paths as git takes them, in any case: a disk may know no case, and git does."""
+    return [f":(icase,literal){repo.prefix}{name}" for name in NAMES]
+
+
+def _git(repo: Repo, *arguments: str) -> bytes | None:
+    """What git answers; None where it cannot."""
+    try:
+        result = together(repo.work_tree, [GitCall(arguments, literal=False)])[0]
+    except GitError:
+        return None
+    return None if result.code else result.out
