@@ -12,6 +12,7 @@ from typing import Any
 
 from vault_tool.files.inbox import About, about_of
 from vault_tool.files.layout import LOCAL, ignored_name
+from vault_tool.files.local_trust import place
 from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.clock import moment
@@ -100,18 +101,22 @@ class DraftBin:
 
     def _names(self) -> list[str]:
         try:
-            with opened(self.root, BIN.split("/")) as folder:
+            with opened(place(self.root), BIN.split("/")) as folder:
                 return sorted(name for name in folder.names() if name.endswith(".json") and not ignored_name(name))
         except FileNotFoundError:
             return []
 
     @contextmanager
     def _folder(self) -> Iterator[Folder]:
-        with storage(BIN), opened(self.root, BIN.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
+        with storage(BIN), opened(place(self.root), BIN.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
             yield folder
 
     def _read(self, name: str) -> bytes | None:
-        with storage(f"{BIN}/{name}", doing="read"), suppress(FileNotFoundError), opened(self.root, BIN.split("/")) as folder:
+        with (
+            storage(f"{BIN}/{name}", doing="read"),
+            suppress(FileNotFoundError),
+            opened(place(self.root), BIN.split("/")) as folder,
+        ):
             return folder.read(name)
         return None
 
