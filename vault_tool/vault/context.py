@@ -30,6 +30,7 @@ from vault_tool.vault.standing import Standings
 if TYPE_CHECKING:
     import platformdirs
 
+    from vault_tool.files import watcher_presence
     from vault_tool.index import timeline
     from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
@@ -43,6 +44,7 @@ else:
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     platformdirs = deferred("platformdirs")  # 5 ms
     settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
+    watcher_presence = deferred("vault_tool.files.watcher_presence")  # 1 ms, where something waits to be exported
     timeline = deferred("vault_tool.index.timeline")  # 1 ms, where sessions are looked into
 
 ORIGINS = ("owner", "agent", "import")
@@ -168,9 +170,10 @@ class Context:
         self.close()
 
     def close(self) -> None:
-        """Let go of the indexes' files; what is lent stays open."""
+        """Let go of the indexes' files, and leave the exports as they should be; what is lent stays open."""
         if self._is_lent:
             return
+        self.settle()
         if "vectors" in self.__dict__:
             self.vectors.close()
         for view in self._views.values():
@@ -438,19 +441,52 @@ class Context:
         if self.is_current is not None and self.is_current():
             with self.index.consistent_read():
                 return self.freshness(self.index.recheck(()))
-        found = self.freshness(self.index.refresh(progress=progress or self.progress))
-        self.refresh_state(changed=bool(found.changed))
-        return found
+        return self.freshness(self.index.refresh(progress=progress or self.progress))
 
     def refresh_embedder(self) -> None:
         """Choose anew who embeds, where this machine's settings changed since they were read."""
         if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
             self.reload_embedder()
 
-    def refresh_state(self, *, changed: bool) -> None:
-        """Let `_state.json` follow what changed; it is of everything, whoever asks."""
+    def settle(self) -> None:
+        """Let the exports (`_index.json`, `_state.json`, `_embeddings.json`) follow what changed: at the end of a process.
+
+        Other programs read them, and no answer of ours is made from them. They are of everything, whoever asks. Where a
+        watcher is there it writes them once it is quiet, whoever made the change.
+        """
+        if "whole_index" not in self.__dict__ or not self.whole_index.is_open or self.process != os.getpid():
+            return
+        with suppress(VaultError):
+            if not self._exports_are_due():
+                return
+            if not self._is_watched():
+                self.export_if_due()
+
+    def export_if_due(self) -> None:
+        """Write the exports where that is due; what cannot be written stays as it is."""
+        self.whole_index.export_if_due()
+        self.whole_standings.save_if_due()
+        if self._vectors_wait():
+            self.vectors.export_if_small()
+
+    def _is_watched(self) -> bool:
+        """Whether another process watches over the vault."""
+        if not (self.root / layout.LOCAL / layout.OWNER_FILE).exists():  # spares loading what reads it
+            return False
+        holder = watcher_presence.owner(self.root)
+        return holder is not None and holder.pid != self.process
+
+    def _vectors_wait(self) -> bool:
+        return "vectors" in self.__dict__ and self.vectors.export_waits
+
+    def _exports_are_due(self) -> bool:
+        return self.whole_index.export_is_due() or self.whole_standings.is_due() or self._vectors_wait()
+
+    @property
+    def whole_standings(self) -> Standings:
+        """The standing of all memories, whoever asks."""
         same = self.everything or (self.sight is None and not self.whole_index.catalog.withheld())
-        (self if same else self.with_withheld()).standings.refresh(changed=changed)
+        return (self if same else self.with_withheld()).standings
 
     def refresh_names(self) -> Freshness:
         """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.

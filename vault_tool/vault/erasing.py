@@ -390,7 +390,8 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
 
         erase(cache, traces.paths, vault.settings.lock_wait)
         discard(vault.root / layout.EMBEDDINGS_FILE)
-    vault.refresh_state(changed=True)
+    # Now, and not at rest: they hold what is to be gone.
+    vault.export_if_due()
     return list(make_anew(vault, partial(_shown_by, traces)))
 
 

@@ -198,8 +198,8 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
     """Compare the files with the indexes, or with `full` build them anew; `confirm` accepts that notes are gone in bulk."""
     refresh = vault.index.refresh(full=full, confirm=confirm, progress=progress)
-    if not refresh.rebuilt:
-        vault.index.export()
+    vault.index.export()
+    vault.export_if_due()
     return Reindexed(
         added=refresh.added,
         modified=refresh.modified,

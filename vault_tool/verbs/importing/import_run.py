@@ -158,16 +158,15 @@ class Intake:
     ) -> None:
         """Plan and carry out all items, a commit for each batch that came to anything."""
         done = 0
-        with self.vault.index.exporting_once():
-            for chunk in _chunks(items, size):
-                with self._operation() as op:
-                    self._planned = 0
-                    for item in chunk:
-                        plan(op, item)
-                        done += 1
-                        if self._progress is not None and done % 20 == 0:
-                            self._progress(done, len(items))
-                    self._carry_out(op, what)
+        for chunk in _chunks(items, size):
+            with self._operation() as op:
+                self._planned = 0
+                for item in chunk:
+                    plan(op, item)
+                    done += 1
+                    if self._progress is not None and done % 20 == 0:
+                        self._progress(done, len(items))
+                self._carry_out(op, what)
         if self._progress is not None and items:
             self._progress(len(items), len(items))
 
