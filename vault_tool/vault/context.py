@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypedDict
 from vault_tool import machine
 from vault_tool.config import Config, load
 from vault_tool.errors import ConfigError, GitError, NotFound, Refused, StorageError, UsageError, VaultError
-from vault_tool.files import git, layout
+from vault_tool.files import git, layout, tombstones
 from vault_tool.files.local import LocalFolder
 from vault_tool.index.authorship import Owners
 from vault_tool.index.relations import supersession
@@ -31,16 +31,18 @@ if TYPE_CHECKING:
     import platformdirs
 
     from vault_tool.files import watcher_presence
-    from vault_tool.index import timeline
+    from vault_tool.index import graves, timeline
     from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
+    from vault_tool.index.graves import Graves
     from vault_tool.index.timeline import SessionOrder
     from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
     from vault_tool.vault import settings_in_force
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
+    graves = deferred("vault_tool.index.graves")  # 1 ms, where something was forgotten
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     platformdirs = deferred("platformdirs")  # 5 ms
     settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
@@ -424,6 +426,15 @@ class Context:
         if self._superseded is None or self._superseded[0] != seq:
             self._superseded = seq, supersession(catalog)
         return self._superseded[1]
+
+    def graves(self) -> Graves | None:
+        """The tombstones that lie in the vault, by whose they are, as of the last comparison with the history; None for none."""
+        return graves.graves(self.root, self.whole_index.catalog) if tombstones.files(self.root) else None
+
+    def forgotten(self) -> frozenset[str]:
+        """The ids of everything that is forgotten: what nothing new may be called or refer to."""
+        found = self.graves()
+        return found.counting if found else frozenset()
 
     def now(self) -> str:
         """The present as records write it."""

@@ -338,9 +338,15 @@ def _plan(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, by
         op.remove(path)
     for path, (before, after) in redactions.items():
         op.rewrite(path, before, after)
-    for tombstone in map(tombstones.tombstone, shown.ids):
-        if not (op.vault.root / tombstone).exists():
+    graves = op.vault.graves()
+    for identity in shown.ids:
+        tombstone = tombstones.tombstone(identity)
+        if not tombstones.has(op.vault.root, identity):
             op.restore(tombstone, b"")
+        elif graves and identity in graves.theirs:
+            # Another's, which counts for what is not theirs by the owner's own text in it alone.
+            before = reader.read(op.vault.root, tombstone)
+            op.rewrite(tombstone, before, tombstones.confirmed(before, op.vault.now()))
 
 
 def _carried_out(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:

@@ -181,7 +181,7 @@ class Intake:
             self.count("unchanged")
             return
         identity = mine.id if mine else self._own_or_derived(path, own, derived)
-        if tombstones.has(self.vault.root, identity):
+        if identity in self.vault.forgotten():
             self.skip(path, "forgotten", "it is a memory that was forgotten here")
             return
         self._claimed.add(identity)
@@ -246,7 +246,7 @@ class Intake:
     def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
         """Plan a record that the import itself makes (an edge), unless the vault has it."""
         made = record_in(path, data, self.vault.settings.types)
-        gone = tombstones.has(self.vault.root, identity) or (made is not None and tombstones.cited(self.vault.root, made))
+        gone = identity in (graves := self.vault.forgotten()) or (made is not None and tombstones.cited(made, graves))
         if self.entry(identity) is None and identity not in self._claimed and not gone:
             self._claimed.add(identity)
             op.put(path, data)
