@@ -80,6 +80,7 @@ class Machine:
     vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")
     owners: tuple[str, ...] = _option((), "The owner's addresses in commits; none: git's own user.email.", "VAULT_OWNERS")
     owners_sign: str = _option("off", "Whether only the owner's signed commits count.", "VAULT_OWNERS_SIGN", "on", "off")
+    unattended: str = _option("off", "Whether commands answer for a person where none stands at them.", "", "on", "off")
     owner: str = _option("on", "Whether a process may be started in the background.", "VAULT_OWNER", "on", "off")
     sources: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each option that was set was set: `_config.json` or a variable's name."""
@@ -198,7 +199,7 @@ def _translated(table: Mapping[str, Any], provider: str) -> dict[str, Any]:
 def _checked(name: str, value: Any, source: str, faults: list[str]) -> Any:
     """The value as the program uses it, or None with the fault named; `source` says where it was set."""
     where = f"{source}: `{name}`" if source != name else f"`{name}`"
-    if isinstance(value, bool) and name == "owners_sign":
+    if isinstance(value, bool) and name in ("owners_sign", "unattended"):
         value = "on" if value else "off"
     if isinstance(value, list) and name == "owners" and all(isinstance(item, str) for item in value):
         value = ",".join(value)

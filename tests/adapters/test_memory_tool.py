@@ -164,7 +164,7 @@ def test_what_is_deleted_stays_in_history(committed: Vault) -> None:
     assert not path.exists() and git(committed.root, "status", "--porcelain") == ""
     shown = git(committed.root, "show", "HEAD~1:vault/memories/a.md")
     assert "kept in history\nand by hand" in shown
-    committed.as_(origin="owner").undo()
+    committed.as_person().undo()
     assert "and by hand" in does(committed, "view", path="/memories/a.md")
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.git_repos import git
 from tests.nobody import packed
+from tests.terminal import let_commands_answer
 from tests.verbs.looking import note
 from vault_tool import Vault
 from vault_tool.cli.blocks import BAR, COLUMNS, width
@@ -81,6 +82,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
                 ids[name] = vault.remember(f"What waits, and is {name} {LONG}.").id
         (root / "vault.toml").write_text(settings)
         _files(home, root)
+        let_commands_answer(root)
         with Vault.open(root, origin="owner") as vault:
             source = vault.show(ids["problem"], source=True).source
         assert source is not None
@@ -184,6 +186,7 @@ def test_an_example_of_a_help_does_what_it_says(
 ) -> None:
     home, ids = story
     shutil.copytree(home, tmp_path / "home", symlinks=True)
+    (tmp_path / "home" / "lab" / "_local" / "mark").unlink(missing_ok=True)
     _at_home(monkeypatch, tmp_path / "home")
     root = tmp_path / "home" / "lab"
     command, _, redirected = re.split(r"\s>", line)[0].partition(" <")

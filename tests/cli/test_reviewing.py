@@ -14,6 +14,7 @@ from tests.bounds import PATIENCE
 from tests.cli.typed import VT, vt
 from tests.founding import found_at
 from tests.git_repos import git
+from tests.terminal import at_terminal, let_commands_answer
 from vault_tool import Vault
 from vault_tool.errors import Exit
 
@@ -45,15 +46,16 @@ def test_an_agent_is_told_that_its_memory_waits(root: Path) -> None:
     assert gets(root, "remember", "A fifth one.")["pending_review"] is True
 
 
-def test_a_script_of_the_owner_lists_accepts_and_refuses(root: Path) -> None:
-    listed = gets(root, "review", "--origin", "owner")
+def test_a_script_on_a_machine_that_answers_for_its_owner(root: Path) -> None:
+    let_commands_answer(root)
+    listed = gets(root, "review")
     assert {one["content"] for one in listed["results"]} == set(REMEMBERED)
     first, second, third = (one["id"] for one in listed["results"])
-    done = gets(root, "review", "--accept", first, "--refuse", second, "--origin", "owner")
+    done = gets(root, "review", "--accept", first, "--refuse", second)
     assert [one["id"] for one in done["accepted"]] == [first] and done["refused"] == [second]
     assert [one["id"] for one in done["results"]] == [third] and done["committed"]
-    assert len(gets(root, "review", "--all", "--origin", "owner")["accepted"]) == 1
-    assert "nothing waits" in vt("review", "--origin", "owner", cwd=root).stdout
+    assert len(gets(root, "review", "--all")["accepted"]) == 1
+    assert "nothing waits" in vt("review", cwd=root).stdout
 
 
 @pytest.mark.parametrize("arguments", [["review"], ["review", "--all"], ["forget", "aaaa", "--yes"]])
@@ -67,10 +69,11 @@ def test_an_editor_opens_what_waits(root: Path, tmp_path: Path) -> None:
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nsed -i.bak s/noon/midnight/ "$1"\n')
     editor.chmod(0o755)
-    zebra = next(one for one in gets(root, "review", "--origin", "owner")["results"] if "zebra" in one["content"])
-    done = vt("review", "--edit", zebra["id"], "--origin", "owner", cwd=root, env={**os.environ, "EDITOR": str(editor)})
+    let_commands_answer(root)
+    zebra = next(one for one in gets(root, "review")["results"] if "zebra" in one["content"])
+    done = vt("review", "--edit", zebra["id"], cwd=root, env={**os.environ, "EDITOR": str(editor)})
     assert "midnight" in done.stdout
-    gets(root, "review", "--accept", zebra["id"], "--origin", "owner")
+    gets(root, "review", "--accept", zebra["id"])
     assert "midnight" in vt("search", "zebra", cwd=root).stdout
 
 
@@ -80,7 +83,7 @@ def test_single_keys_decide_in_a_terminal(root: Path) -> None:
         for key in "ars":
             typed.key(key)
     assert "1 of 3" in typed.shown and "waits because" in typed.shown
-    with Vault.open(root, origin="owner") as vault:
+    with Vault.open(root, person=True) as vault:
         assert len(vault.review().results) == 1
         assert len(vault.search("zebra okapi heron").results) == 1
     assert git(root, "log", "-1", "--format=%s").startswith("review: ")
@@ -88,9 +91,9 @@ def test_single_keys_decide_in_a_terminal(root: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="a terminal is made by pty")
 def test_forgetting_asks_first(root: Path) -> None:
-    gets(root, "review", "--all", "--origin", "owner")
+    assert "accepted" in at_terminal("review", "--all", cwd=root).stdout
     zebra = gets(root, "search", "zebra")["results"][0]["id"]
-    assert vt("forget", zebra, "--origin", "owner", cwd=root).returncode == Exit.REFUSED
+    assert vt("forget", zebra, cwd=root).returncode == Exit.REFUSED
     with Keyboard(root, "forget", zebra) as typed:
         typed.key("n\r")
     assert "nothing was erased" in typed.shown and "interrupted" not in typed.shown

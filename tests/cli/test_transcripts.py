@@ -1,9 +1,9 @@
 """Whole stories told on the command line: `tests/transcripts/*.txt` are typed again, and must read as they did.
 
 A transcript holds `$ command` lines, each followed by what it prints (both streams) and, when that is not 0, its exit
-code; `%%` lines say what the story is about. Ids are `<id-1>`, `<id-2>`, ... in the order in which they are first shown,
-and commands may name them so. With VAULT_UPDATE_TRANSCRIPTS=1 the files are written anew instead: the difference is then
-for a person to read.
+code; `at-terminal` runs one as a person does; `%%` lines say what the story is about. Ids are `<id-1>`, `<id-2>`, ... in the
+order in which they are first shown, and commands may name them so. With VAULT_UPDATE_TRANSCRIPTS=1 the files are written
+anew instead: the difference is then for a person to read.
 """
 
 from __future__ import annotations
@@ -57,6 +57,15 @@ from vault_tool.cli.main import main
 Clock.now = lambda _: datetime.fromisoformat(os.environ["STORY_NOW"])
 main()
 """
+_AT_TERMINAL = """#!{python}
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from tests.terminal import at_terminal
+done = at_terminal(*sys.argv[1:], cwd=Path.cwd(), vt=())
+print(done.stdout, end="")
+sys.exit(done.returncode)
+"""
 _BEGINNING = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
 
@@ -73,6 +82,9 @@ class Story:
         vt = bin_folder / "vt"
         vt.write_text(_VT.format(python=sys.executable))
         vt.chmod(0o755)
+        terminal = bin_folder / "at-terminal"
+        terminal.write_text(_AT_TERMINAL.format(python=sys.executable, tests=str(TRANSCRIPTS.parent.parent)))
+        terminal.chmod(0o755)
         self._path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
         # What is written in one second has no order: each command is given one of its own, of one day.
         self._now = _BEGINNING

@@ -79,7 +79,7 @@ def main(template: str, beside: str, verb: str, step: str) -> None:
         own_copy(Path(template), Path(root))
         child = os.fork()
         if not child:
-            with Vault.open(root, origin="owner", clock=FixedClock(NOW)) as vault:
+            with Vault.open(root, person=True, clock=FixedClock(NOW)) as vault:
                 vault.fresh()
                 kill_before(number, _WRITES | _PROCESSES if verb == "purge" else _WRITES)
                 VERBS[verb](vault, Path(beside))

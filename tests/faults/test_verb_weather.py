@@ -362,7 +362,7 @@ class TestTime:
             assert vault.superseded_by(old.id) == (newer,) and not vault.superseded_by(newer)
             assert vault.get(second.id).decay_score >= 0
             vault.reflect()
-            undone = vault.as_(origin="owner").undo()
+            undone = vault.as_person().undo()
             assert undone.committed
             assert not vault.reindex(full=True).stale
         assert git(root, "status", "--porcelain") == ""

@@ -234,7 +234,7 @@ class TestNeverWritten:
     @pytest.mark.parametrize("verb", ["edit", "forget", "pin"])
     def test_by_no_verb(self, vault: Vault, folder: Path, verb: str) -> None:
         before = theirs(folder)
-        owner = vault.as_(origin="owner")
+        owner = vault.as_person()
         monday = vault.get("Monday").id
         verbs: dict[str, Callable[[], object]] = {
             "edit": lambda: owner.edit(monday, _changed),
@@ -252,7 +252,7 @@ class TestNeverWritten:
 
     def test_what_is_ours_is_written_and_undone_beside_them(self, folder: Path, clock: FixedClock) -> None:
         before = theirs(folder)
-        with Vault.open(Vault.init(folder, notes="here", clock=clock).root, origin="owner", clock=clock) as vault:
+        with Vault.open(Vault.init(folder, notes="here", clock=clock).root, person=True, clock=clock) as vault:
             kept = vault.remember("Quokkas smile.")
             assert sorted(found(vault, "quokkas")) == ["../Daily/Monday.md", kept.path]
             vault.undo()

@@ -253,7 +253,7 @@ class TestPlaces:
         git(code, "add", "src/a.py")
         write(code, "src/b.py", "untracked = True\n")
         write(code, "README.md", "# Edited\n")
-        with Vault.open(code / "notes" / "deep", clock=clock, origin="owner") as vault:
+        with Vault.open(code / "notes" / "deep", clock=clock, person=True) as vault:
             assert_committed(vault.remember("Within.", ["Redis"]), code)
             assert all(path.startswith("notes/deep/vault/") for path in in_commit(code))
             write(vault.root, "vault/b.md", note(2))
@@ -266,7 +266,7 @@ class TestPlaces:
         with Vault.open(root, clock=clock) as deep:
             deep.remember("Deep.")
         git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{root}", "shallow")
-        with Vault.open(tmp_path / "shallow", clock=clock, origin="owner") as vault:
+        with Vault.open(tmp_path / "shallow", clock=clock, person=True) as vault:
             assert found(vault, "deep") == ["Deep"]
             made = vault.remember("On top.")
             assert_committed(made, vault.root)

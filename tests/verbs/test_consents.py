@@ -25,7 +25,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """A vault of the harbour in which what Ann told of Zanzibar was withdrawn, and nothing else."""
     root = tmp_path_factory.mktemp("consents")
     Vault.init(root / "v", name="Lab", no_git=True)
-    with Vault.open(root / "v", origin="owner", session="s") as vault:
+    with Vault.open(root / "v", person=True, session="s") as vault:
         vault.remember("The harbour opens at eight.", ["Harbour"], title="Harbour hours", tags=["port"])
         other = vault.remember("The crane is painted red.", ["Harbour", "Crane"], title="Painting the crane")
         hers = vault.as_(user="ann").remember(
@@ -74,7 +74,7 @@ def _recalled(vault: Vault, words: str) -> list[str]:
 def vault(tmp_path: Path) -> Iterator[Vault]:
     """An empty vault with git, kept by its owner."""
     found_at(tmp_path / "v", git=True)
-    with Vault.open(tmp_path / "v", origin="owner") as opened:
+    with Vault.open(tmp_path / "v", person=True) as opened:
         yield opened
 
 
@@ -137,18 +137,21 @@ def test_who_may_answer(vault: Vault) -> None:
     for state in ("given", "refused", "withdrawn"):
         with pytest.raises(Refused, match="only a person"):
             agent.consent(hers.id, state)
+        with pytest.raises(Refused, match="only a person"):
+            agent.consent(hers.id, state, as_user="ann")
     assert agent.consent(hers.id, "asked", turn="t3").state is ConsentState.ASKED
     for wrong in (ours.id, "Blue", "Ferry", "no such thing"):
         with pytest.raises(NotFound, match="no memory about ann") as told:
-            agent.consent(wrong, "refused", as_user="ann")
+            vault.consent(wrong, "refused", as_user="ann")
         assert "blue." not in str(told.value).casefold()
     with pytest.raises(NotFound, match="no memory about ben"):
-        agent.consent(hers.id, "refused", as_user="ben")
-    done = agent.consent("Noon", "refused", as_user="ann")
+        vault.consent(hers.id, "refused", as_user="ben")
+    done = vault.consent("Noon", "refused", as_user="ann")
     assert done.withheld and done.records[-1].by == "ann"
-    assert [one.title for one in agent.list_consents(as_user="ann").results] == ["Noon"]
-    assert not agent.list_consents(as_user="ben").results and not agent.list_consents().results
-    assert agent.consent(hers.id, "given", as_user="ann").state is ConsentState.GIVEN
+    assert [one.title for one in vault.list_consents(as_user="ann").results] == ["Noon"]
+    assert not vault.list_consents(as_user="ben").results
+    assert not agent.list_consents(as_user="ann").results and not agent.list_consents().results
+    assert vault.consent(hers.id, "given", as_user="ann").state is ConsentState.GIVEN
     with pytest.raises(UsageError, match="is no answer"):
         vault.consent(hers.id, "perhaps")
 
@@ -160,11 +163,13 @@ def test_what_a_turn_asks_about_is_answered_by_whom_it_is_about(vault: Vault) ->
             "s", user, "", text, mode="memory_consent", extractMemory=True, candidates=[{"content": text}], turn=f"t-{user}"
         )
     product.drain()
-    theirs = product.review(as_user="ann").results
+    with pytest.raises(Refused, match="only a person"):
+        product.review(as_user="ann")
+    theirs = vault.review(as_user="ann").results
     assert [one.user for one in theirs] == ["ann"]
     with pytest.raises(NotFound):
-        product.review(as_user="ann", refuse=[next(one.id for one in vault.review().results if one.user == "ben")])
-    done = product.review(as_user="ann", accept=[theirs[0].id])
+        vault.review(as_user="ann", refuse=[next(one.id for one in vault.review().results if one.user == "ben")])
+    done = vault.review(as_user="ann", accept=[theirs[0].id])
     shown = vault.show(done.accepted[0].id)
     assert [(record.state, record.by, record.turn) for record in shown.consents] == [
         ("asked", "", "t-ann"), ("given", "ann", "t-ann"),
@@ -261,12 +266,12 @@ def test_a_full_rebuild_knows_it_again(vault: Vault) -> None:
 
 def test_what_was_kept_in_memory_is_told_no_more_from_the_withdrawal_on(tmp_path: Path) -> None:
     Vault.init(tmp_path / "v", name="Lab", no_git=True)
-    with Vault.open(tmp_path / "v", origin="owner", session="s") as vault:
+    with Vault.open(tmp_path / "v", person=True, session="s") as vault:
         one, other = (vault.remember(f"A ticket to {WORD} is in safe {number}.", ["Harbour"]) for number in (1, 2))
         vault.consent(one.id, "withdrawn", as_user="", reason="", turn="t1")
         kept = vault.index.catalog.cached_by_paths([one.path, other.path])
         assert [entry.id for entry in kept.values()] == [other.id]
-        with Vault.open(tmp_path / "v", origin="owner", session="s") as beside:
+        with Vault.open(tmp_path / "v", person=True, session="s") as beside:
             beside.consent(other.id, "withdrawn", as_user="", reason="", turn="t2")
         vault.whole_index.refresh()
         catalog = vault.index.catalog

@@ -107,7 +107,7 @@ def test_what_a_caution_says_is_not_said_twice(vault: Vault, ids: dict[str, str]
 
 def test_what_waits_for_a_person_is_shown_with_its_steps(vault: Vault) -> None:
     vault.remember("How the lab is restored.", kind="procedure", steps=STEPS, ask=True)
-    (waits,) = vault.as_(origin="owner").review().results
+    (waits,) = vault.as_person().review().results
     assert (waits.details, waits.reason) == ({"steps": STEPS}, "its writer asks for a person's review")
 
 
@@ -166,7 +166,7 @@ def test_asking_for_a_person_holds_this_one_note(vault: Vault) -> None:
     kept = vault.remember("She likes letters.", ["Ada"])
     assert (held.pending_review, kept.pending_review) == (True, False)
     assert [one.id for one in vault.search("dislikes calls").results] == []
-    vault.as_(origin="owner").review(accept=[held.id])
+    vault.as_person().review(accept=[held.id])
     assert held.id in [one.id for one in vault.search("dislikes calls").results]
 
 

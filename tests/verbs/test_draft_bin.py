@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.git_repos import git
+from tests.terminal import let_commands_answer
 from vault_tool import Vault
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files.bin import BIN, DraftBin
@@ -24,7 +25,7 @@ TEXT = "The zebra crossed the long bridge at noon on Thursday."
 
 
 def owner(root: Path, clock: FixedClock) -> Vault:
-    return Vault.open(root, clock=clock, origin="owner")
+    return Vault.open(root, clock=clock, person=True)
 
 
 def held(vault: Vault, text: str = TEXT, **who: str) -> str:
@@ -216,8 +217,9 @@ def test_files_that_are_no_drafts_stop_nothing(root: Path, clock: FixedClock, te
 
 
 def test_on_the_command_line(root: Path, clock: FixedClock) -> None:
-    with Vault.open(root, origin="owner") as vault:
+    with Vault.open(root, person=True) as vault:
         identity = held(vault)
+    let_commands_answer(root)
     done = vt("review", "--refuse", identity[:8], "--origin", "owner", cwd=root)
     assert done.returncode == 0 and f"vt review --restore {identity[:6]}" in done.stdout, done.stderr
     listed = vt("review", "--bin", "--origin", "owner", cwd=root)

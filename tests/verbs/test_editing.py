@@ -43,7 +43,7 @@ def leaves(path: Path) -> None:
 
 @pytest.fixture
 def owner(root: Path, clock: FixedClock) -> Vault:
-    return Vault.open(root, origin="owner", clock=clock)
+    return Vault.open(root, person=True, clock=clock)
 
 
 class TestNew:

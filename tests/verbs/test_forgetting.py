@@ -31,7 +31,7 @@ WORDS = (b"Ottoline", b"geranium", b"ottoline")
 @pytest.fixture
 def owned(root: Path) -> Vault:
     """The owner's open vault."""
-    return Vault.open(root, origin="owner")
+    return Vault.open(root, person=True)
 
 
 def traces(root: Path) -> list[str]:
@@ -195,7 +195,7 @@ def test_a_waiting_memory_can_be_forgotten_and_is_not_held_again(root: Path) -> 
     (root / "vault.toml").write_text('write_policy = "review"\n')
     with Vault.open(root) as vault:
         made = vault.remember(SECRETIVE)
-    with Vault.open(root, origin="owner") as vault:
+    with Vault.open(root, person=True) as vault:
         vault.forget(made.id)
         assert vault.review().results == ()
     assert not list((root / INBOX).glob("*.md"))
@@ -282,7 +282,7 @@ def test_the_journal_goes_on_under_the_same_name(owned: Vault, root: Path) -> No
 @needs_model
 def test_its_vectors_are_forgotten_in_every_set(root: Path) -> None:
     environ = {**os.environ, "VAULT_PROVIDER": "local", "VAULT_MODELS": str(MODELS)}
-    with Vault.open(root, origin="owner", environ=environ) as vault:
+    with Vault.open(root, person=True, environ=environ) as vault:
         keep = vault.remember("The garden has a red gate.")
         made = vault.remember(SECRETIVE)
         vault.fresh()
@@ -357,12 +357,12 @@ class TestWhatCites:
             op.signal(judgement)
 
     def test_nothing_is_held_or_accepted_that_does(self, root: Path) -> None:
-        with Vault.open(root, origin="owner") as vault:
+        with Vault.open(root, person=True) as vault:
             made = vault.remember(SECRETIVE)
         (root / "vault.toml").write_text('write_policy = "review"\n')
         with Vault.open(root) as vault:
             waits = vault.remember("It is as I said.", evidence=[f"memory:{made.id}"])
-        with Vault.open(root, origin="owner") as vault:
+        with Vault.open(root, person=True) as vault:
             vault.forget(made.id)
             with pytest.raises(Refused, match=r"cites .* was forgotten"):
                 vault.review(accept=[str(waits.id)])
@@ -396,7 +396,7 @@ class TestWhatCites:
 
     @pytest.mark.in_git
     def test_undoing_an_older_operation_does_not_bring_it_back(self, root: Path) -> None:
-        with Vault.open(root, origin="owner", session="s1") as vault:
+        with Vault.open(root, person=True, session="s1") as vault:
             made = vault.remember(SECRETIVE)
             gone = vault.delete_observations([str(made.id)])
             vault.forget(made.id)

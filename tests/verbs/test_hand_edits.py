@@ -52,7 +52,7 @@ def test_undo_keeps_a_file_that_was_there_before(vault: Vault, how: str) -> None
     else:
         vault.adopt(["vault/mine.md"])
     with pytest.raises(Refused, match="nothing that can be taken back"):
-        vault.as_(origin="owner").undo()
+        vault.as_person().undo()
     assert "Handwritten." in file.read_text()
 
 
@@ -60,7 +60,7 @@ def test_undo_does_not_reach_past_a_setting(vault: Vault) -> None:
     made = vault.remember("Keep me.", ["A"])
     vault.config("core_budget", "9000")
     with pytest.raises(Refused, match="changed no note"):
-        vault.reopened().as_(origin="owner").undo()
+        vault.reopened().as_person().undo()
     assert (vault.root / made.path).exists()
 
 

@@ -60,7 +60,7 @@ class TestUpdateLink:
         after, _, body = text(root, joined.path).partition("\n---\n")
         assert body == "Most alarms are over before anybody is awake.\n\nMeasured in May.\n"
         assert after.startswith(head) and "confidence: 0.7" in after
-        undone = vault.as_(origin="owner").undo(done.commit or "")
+        undone = vault.as_person().undo(done.commit or "")
         assert undone.restored == (joined.path,)
         assert next(r.why for r in vault.related("Night pages").results) == "Short blips end by themselves."
 
@@ -91,7 +91,7 @@ class TestUnlink:
         assert in_commit(root)[joined.path] == "D"
         assert not vault.related("Night pages").results
         assert vault.show("Ten minutes").title and vault.show("Night pages").title
-        vault.as_(origin="owner").undo(gone.commit or "")
+        vault.as_person().undo(gone.commit or "")
         assert text(root, joined.path) == was
         assert [r.edge_id for r in vault.related("Night pages").results] == [joined.id]
 

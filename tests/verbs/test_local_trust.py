@@ -142,7 +142,7 @@ class TestPulled:
             pulled(plant)
         finally:
             os.umask(before)
-        with Vault.open(root, origin="owner") as vault:
+        with Vault.open(root, person=True) as vault:
             assert not vault.review().results and not Inbox(root).notes() and not Turns(root).count()
             assert not Sessions(root).all(Clock().now())
             assert vault.local.http_token() != "t" * 43
@@ -173,7 +173,7 @@ class TestPulled:
         self, root: Path, rule: str, pulled: Callable[[Callable[[Path], None]], str]
     ) -> None:
         pulled(lambda theirs: announced(theirs, {NOTE: note(PLANTED)}))
-        with Vault.open(root, origin="owner") as vault:
+        with Vault.open(root, person=True) as vault:
             with pytest.raises(Refused, match="git tracks _local"):
                 vault.adopt_local()
             git(root, "rm", "--quiet", "-r", "--cached", "_local")
@@ -231,7 +231,7 @@ class TestPlace:
             uses = vault.local.uses()
         copy = Path(shutil.copytree(root, tmp_path / "copy", symlinks=True))
         assert trust(copy).doubt is Doubt.ELSEWHERE
-        with Vault.open(copy, origin="owner") as vault:
+        with Vault.open(copy, person=True) as vault:
             assert not vault.local.uses()
             vault.get(rule)
             assert any("--adopt-local" in line for line in vault.status().next)
@@ -292,7 +292,7 @@ class TestIntents:
         yield root / "_local" / "pending" / "000001-a.json"
 
     def test_one_without_a_seal_is_finished_by_a_person_alone(self, root: Path, unsealed: Path) -> None:
-        with Vault.open(root, origin="owner") as vault:
+        with Vault.open(root, person=True) as vault:
             vault.remember("It goes on.", ["Work"])
             assert unsealed.exists() and not (root / NOTE).exists()
             assert [one.code for one in vault.doctor().problems if one.severity == "error"] == ["intent-not-sealed"]

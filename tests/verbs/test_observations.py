@@ -178,5 +178,5 @@ def test_a_subject_that_a_deleted_write_made_goes_with_it_where_nothing_else_nam
     assert mine.delete_observations(slips[1:]).subjects_removed == ("Twice",)
     left = {one.name for one in vault.get_subjects().results}
     assert left == {"Made on purpose", "Shared", "Described", "Linked"}
-    vault.as_(origin="owner").undo()
+    vault.as_person().undo()
     assert {one.name for one in vault.get_subjects().results} == {*left, "Twice"}

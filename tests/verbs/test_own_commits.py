@@ -22,7 +22,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday")
 @pytest.fixture
 def owner(root: Path, clock: FixedClock) -> Iterator[Vault]:
     """The owner's open vault."""
-    with Vault.open(root, clock=clock, origin="owner") as opened:
+    with Vault.open(root, clock=clock, person=True) as opened:
         yield opened
 
 
@@ -164,7 +164,7 @@ class TestWhereHistoryEnds:
     def test_a_shallow_clone(self, owner: Vault, root: Path, tmp_path: Path, clock: FixedClock) -> None:
         made = [owner.remember(f"{LINES}It ran on {day}.", title=f"Backup on {day}") for day in DAYS]
         git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{root}", "clone")
-        with Vault.open(tmp_path / "clone", clock=clock, origin="owner") as clone:
+        with Vault.open(tmp_path / "clone", clock=clock, person=True) as clone:
             assert told(clone, made[2].id) == ["remember: Backup on Wednesday"]
             assert told(clone, made[0].id) == []
             with untouched(clone.root), fails(Refused, "ends", "git fetch --unshallow"):
@@ -225,7 +225,7 @@ class TestServed:
         write(folder, "Second.md", text(folder, "Second.md") + "More.\n")
         commit_all(folder, "edited")
         made = Vault.init(folder, notes="here", clock=clock)
-        with Vault.open(made.root, clock=clock, origin="owner") as vault:
+        with Vault.open(made.root, clock=clock, person=True) as vault:
             third, second = (derived_id("around", f"../{name}.md") for name in ("Wednesday", "Second"))
             assert told(vault, third) == ["Wednesday"]
             assert told(vault, second) == ["edited", "renamed", "Tuesday"]

@@ -136,7 +136,7 @@ class TestCore:
         made = vault.remember("Use redis.", kind="decision", importance=1.0, title="Use Redis")
         [line] = [line for line in vault.core().text.split("\n") if "Use Redis" in line]
         assert "not reviewed" in line
-        with Vault.open(root, origin="owner", clock=vault.clock) as owner:
+        with Vault.open(root, person=True, clock=vault.clock) as owner:
             owner.edit(made.id, _reword)
         [line] = [line for line in vault.core().text.split("\n") if "Use Redis" in line]
         assert "not reviewed" not in line
@@ -337,7 +337,6 @@ class TestUseOfToday:
         used = vault.remember("Used.", kind="fact")
         for _ in range(3):
             vault.get(used.id)
-        vault.settle()
         state = json.loads((root / "_state.json").read_text())["entries"][used.id]["access_count"]
         shown = vault.reflection(preview=True).text
         assert state == 3 and f"1. [Used]({used.path}) - {state} accesses" in shown

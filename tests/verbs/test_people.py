@@ -13,7 +13,7 @@ from vault_tool.errors import NotFound, UsageError
 @pytest.fixture
 def vault(tmp_path: Path) -> Vault:
     Vault.init(tmp_path / "lab", name="Lab", no_git=True)
-    return Vault.open(tmp_path / "lab", origin="owner")
+    return Vault.open(tmp_path / "lab", person=True)
 
 
 def test_users_are_listed_with_what_there_is_of_each(vault: Vault) -> None:

@@ -230,7 +230,7 @@ def test_what_the_tool_edits_for_its_owner_stays_its_bringers(root: Path, forger
     write(forger, "vault/b.md", note(2, "Theirs.", origin="owner"))
     forged(forger)
     pull(root, forger)
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         assert vault.pin(identity(2)).committed
     assert origin(root, clock, 2) == MALLORY
     assert f"origin: {MALLORY}" in (root / "vault/b.md").read_text().replace('"', "")
@@ -248,7 +248,7 @@ def test_the_usual_commit_costs_no_look_at_history(root: Path, clock: FixedClock
 
 
 def test_forged_lines_in_the_owners_journal_are_the_forgers(root: Path, forger: Path, clock: FixedClock) -> None:
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         made = vault.remember("A fact.", ["Ours"])
         vault.mark_useful(made.id)
     pull(forger, root)
@@ -261,7 +261,7 @@ def test_forged_lines_in_the_owners_journal_are_the_forgers(root: Path, forger: 
         file.writelines(json.dumps(line) + "\n" for line in lines)
     forged(forger)
     pull(root, forger)
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         vault.mark_useful(made.id)
         signals = vault.index.catalog.signals(made.id)
         assert sorted({signal.origin for signal in signals}) == ["owner", MALLORY]
@@ -495,7 +495,7 @@ def test_no_command_makes_a_pulled_text_its_owners(root: Path, forger: Path, clo
     write(forger, "vault/edit.md", note(6, "Theirs.", origin="owner"))
     forged(forger)
     pull(root, forger)
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         bare = vault.adopt(["vault/adopt.md", "vault/bare.md"]).results[1].id
         vault.doctor(fix=True)
     with Vault.open(root, clock=clock, origin="agent") as vault:
@@ -506,7 +506,7 @@ def test_no_command_makes_a_pulled_text_its_owners(root: Path, forger: Path, clo
         origins = [vault.index.catalog.get(one)[0].origin for one in (identity(4), identity(5), identity(6), bare)]
     assert origins == [MALLORY] * 4
     assert [origin(root, clock, number) for number in (4, 5, 6)] == [MALLORY] * 3
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         vault.pin(identity(6))
         assert vault.undo().committed
     assert origin(root, clock, 6) == MALLORY
@@ -516,7 +516,7 @@ def test_a_person_who_edits_a_pulled_text_reviews_it(root: Path, forger: Path, c
     write(forger, "vault/edit.md", note(6, "Theirs.", origin="owner"))
     forged(forger)
     pull(root, forger)
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         assert vault.edit(identity(6), adding("Checked.")).committed
     assert origin(root, clock, 6) == "owner"
     with Vault.open(root, clock=clock) as vault:
@@ -592,7 +592,7 @@ def test_a_mailmap_names_nobody(root: Path, forger: Path, clock: FixedClock) -> 
 
 def test_what_its_owner_imports_stays_an_import(root: Path, clock: FixedClock, tmp_path: Path) -> None:
     write(tmp_path / "pages", "one.md", "# One\n\nA page.\n")
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         vault.import_markdown(tmp_path / "pages")
     with Vault.open(root, clock=clock) as vault:
         vault.index.refresh(full=True)
@@ -634,7 +634,7 @@ def test_every_answer_says_who_brought_it_and_that_nobody_vouches(root: Path, fo
         said += [(one.origin, one.reviewed) for one in vault.read("zebras met").results if one.memory_id == identity(2)]
         said += [(one.origin, one.reviewed) for one in vault.history(identity(3)).results]
         assert said == [(MALLORY, False)] * 6
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         vault.edit(identity(3), adding("So it is."))
         both = vault.open_intersection("James", "Audrey")
         assert both.relationship_understanding is not None
@@ -654,7 +654,7 @@ def test_sessions_say_who_brought_it_and_whether_a_person_vouches(root: Path, fo
         assert (identity(2), MALLORY, False) in {(one.id, one.origin, one.reviewed) for one in found.shown}
         orientation = vault.orient().orientation
         assert orientation is not None and not orientation.reviewed
-    with Vault.open(root, clock=clock, origin="owner", session="s") as vault:
+    with Vault.open(root, clock=clock, person=True, session="s") as vault:
         for known in (identity(2), identity(3), orientation.id):
             vault.edit(known, adding("So it is."))
         found = vault.get_session_context()
@@ -690,7 +690,7 @@ def test_forms_for_new_notes_are_none_whoever_is_the_owner(root: Path, clock: Fi
             return stands.pages, sum(stands.problems.values()), forms, found
 
     before = told()
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         vault.config(machine={"owners": "a@b"})
     assert told()[0::2] == before[0::2]
     git(root, "config", "user.email", "elsewhere@example.org")
@@ -709,7 +709,7 @@ def second_machine(root: Path, address: str) -> Path:
     """A clone of the vault on a machine whose person commits under another address."""
     other = root.parent / "second"
     git(root.parent, "clone", "--quiet", str(root), str(other))
-    with Vault.open(other, origin="owner") as vault:
+    with Vault.open(other, person=True) as vault:
         vault.config(machine={"owners": address})
     return other
 
@@ -718,7 +718,7 @@ def asked_who(root: Path, clock: FixedClock) -> list[bool]:
     """Whether orient, status and doctor ask whether the vault's one author is the person at this machine."""
     first = git(root, "log", "--reverse", "--format=%ae").split()[0]
     asked = f"is {first} you? `vt config --owners me@here.example,{first}`"
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         problems = [one.hint for one in vault.doctor().problems if one.code == "another-address"]
         return [asked in vault.orient().warnings, asked in vault.status().next, asked in problems]
 
@@ -726,7 +726,7 @@ def asked_who(root: Path, clock: FixedClock) -> list[bool]:
 def test_who_has_another_address_at_another_machine_is_asked(root: Path, clock: FixedClock) -> None:
     other = second_machine(root, "me@here.example")
     assert asked_who(other, clock) == [True, True, True]
-    with Vault.open(other, clock=clock, origin="owner") as vault:
+    with Vault.open(other, clock=clock, person=True) as vault:
         vault.config(machine={"owners": f"me@here.example,{git(root, 'log', '--reverse', '--format=%ae').split()[0]}"})
         assert vault.orient().soul is not None
     assert asked_who(other, clock) == [False, False, False]

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.git_repos import add_hook, commit_all, git, write
+from tests.terminal import at_terminal, let_commands_answer
 from tests.verbs.looking import head
 from vault_tool import Vault
 from vault_tool.errors import Exit, GitError, Refused, UsageError
@@ -22,7 +23,7 @@ WORDS = (b"ttoline", b"geranium")
 @pytest.fixture
 def owned(root: Path) -> Vault:
     """The owner's open vault."""
-    return Vault.open(root, origin="owner")
+    return Vault.open(root, person=True)
 
 
 def held(root: Path) -> list[str]:
@@ -121,7 +122,7 @@ def test_a_vault_in_a_bigger_project_is_purged_when_told_and_its_other_files_sta
     write(project, "main.py", "print('the third geranium')\n")
     commit_all(project, "code")
     Vault.init(project / "notes")
-    with Vault.open(project / "notes", origin="owner") as vault:
+    with Vault.open(project / "notes", person=True) as vault:
         made = vault.remember("Ottoline keeps the spare key in the drawer of her desk.")
         write(project, "main.py", "print('changed')\n")
         commit_all(project, "more code")
@@ -140,7 +141,7 @@ def test_what_cannot_be_written_anew_whole_is_refused(owned: Vault, root: Path, 
     with pytest.raises(UsageError, match="does not stop"):
         owned.purge([made.id], despite=["anything"])
     git(root, "clone", "--quiet", "--depth=1", f"file://{root}", str(tmp_path / "shallow"))
-    with Vault.open(tmp_path / "shallow", origin="owner") as shallow, pytest.raises(Refused, match="shallow"):
+    with Vault.open(tmp_path / "shallow", person=True) as shallow, pytest.raises(Refused, match="shallow"):
         shallow.purge([made.id], despite=["remotes"])
     git(root, "worktree", "add", "--quiet", str(tmp_path / "beside"), "-b", "beside")
     with pytest.raises(Refused, match="work tree"):
@@ -238,14 +239,14 @@ def test_a_submodule_and_a_work_tree_of_its_own_are_purged(owned: Vault, root: P
     made = owned.remember(SECRETIVE)
     git(tmp_path, "init", "--quiet", "super")
     git(tmp_path / "super", "-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(root), "notes")
-    with Vault.open(tmp_path / "super" / "notes", origin="owner") as inner:
+    with Vault.open(tmp_path / "super" / "notes", person=True) as inner:
         assert set(inner.purge([made.id], dry_run=True).stops) == {"project", "remotes"}
         dropped = [one.ref for one in inner.purge([made.id], despite=["project", "remotes"]).refs if not one.after]
     assert len(dropped) == 1 and dropped[0].startswith("refs/remotes/origin/")
     assert [path for path in held(tmp_path / "super" / "notes") if ".git/" not in path] == []
     owned.purge([made.id])
     git(root, "worktree", "add", "--quiet", str(tmp_path / "two"), "-b", "two")
-    with Vault.open(tmp_path / "two", origin="owner") as linked:
+    with Vault.open(tmp_path / "two", person=True) as linked:
         linked.purge([linked.remember(SECRETIVE).id])
     assert git(tmp_path / "two", "status", "--porcelain") == "" and held(root) == []
 
@@ -253,14 +254,16 @@ def test_a_submodule_and_a_work_tree_of_its_own_are_purged(owned: Vault, root: P
 def test_a_command_shows_what_would_go_asks_and_says_what_stops_it(owned: Vault, root: Path) -> None:
     made = owned.remember(SECRETIVE)
     git(root, "remote", "add", "origin", "https://example.org/notes.git")
-    asked = ("forget", made.id[:8], "--purge", "--origin", "owner")
+    asked = ("forget", made.id[:8], "--purge")
+    assert vt(*asked, "--yes", cwd=root).returncode == Exit.REFUSED and held(root)
+    let_commands_answer(root)
     looked = vt(*asked, "--dry-run", cwd=root).stdout
     assert "would be purged" in looked and "refs/heads/" in looked and "remotes keep the old history" in looked
-    unasked = vt(*asked, cwd=root)
-    assert unasked.returncode == Exit.REFUSED and "nobody can be asked" in unasked.stderr
+    unasked = at_terminal(*asked, "--json", cwd=root)
+    assert unasked.returncode == Exit.REFUSED and "--json asks nothing" in unasked.stdout
     stopped = vt(*asked, "--yes", cwd=root)
     assert stopped.returncode == Exit.REFUSED and "--despite remotes" in stopped.stderr and stopped.stderr.count("\n") == 1
-    assert vt("forget", made.id, "--despite", "remotes", "--origin", "owner", cwd=root).returncode == Exit.USAGE
+    assert vt("forget", made.id, "--despite", "remotes", cwd=root).returncode == Exit.USAGE
     told = json.loads(vt(*asked, "--yes", "--despite", "remotes", "--json", cwd=root).stdout)
     assert told["ids"] == [made.id] and told["remotes"] == ["origin"] and told["objects"] > 5 and held(root) == []
 

@@ -180,7 +180,7 @@ def test_a_repeat_that_rests_on_the_same_file_drops_nothing_until_the_file_chang
 def test_a_repeat_that_is_undone_leaves_the_note_that_a_person_made_by_hand(vault: Vault, root: Path) -> None:
     head = "---\nid: 11111111-1111-4111-8111-111111111111\ntype: fact\n---\n"
     write(root, "vault/mine.md", f"{head}Written by hand, of the quarry.\n")
-    with vault.as_(origin="owner") as owner:
+    with vault.as_person() as owner:
         repeat = owner.remember("Written by hand, of the quarry.", ["Stone"], kind="fact", tags=["new"])
         assert repeat.duplicate_of and repeat.commit
         with pytest.raises(Refused, match="a person made it"):

@@ -34,7 +34,7 @@ def agent(root: Path) -> Vault:
 
 
 def owner(root: Path) -> Vault:
-    return Vault.open(root, origin="owner")
+    return Vault.open(root, person=True)
 
 
 def test_a_held_memory_is_a_private_file_and_nothing_else(reviewed: Path) -> None:
@@ -220,7 +220,7 @@ def test_another_text_of_the_same_words_waits_too(root: Path) -> None:
     with Vault.open(root) as vault:
         made = [vault.remember(f"The refrigerator is {what}.") for what in ("new", "loud")]
     assert [one.duplicate_of for one in made] == [None, None]
-    with Vault.open(root, origin="owner") as owner:
+    with Vault.open(root, person=True) as owner:
         assert len(owner.review().results) == 2
 
 

@@ -32,7 +32,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def _tell(root: Path) -> None:
-    with Vault.open(root, origin="owner", session="s") as opened:
+    with Vault.open(root, person=True, session="s") as opened:
         ann, ben = opened.as_(user="ann"), opened.as_(user="ben")
         common = opened.remember("The harbour opens at eight.", ["Harbour"], title="Harbour hours")
         hers = ann.remember("Ann fears the zanzibar ferry.", ["Harbour", "Ann's fears"], title="The zanzibar ferry")
@@ -52,7 +52,7 @@ def _tell(root: Path) -> None:
 def vault(known: Path, tmp_path: Path) -> Iterator[Vault]:
     """The test's own copy of that vault, open."""
     root = own_copy(known, tmp_path / "v")
-    with Vault.open(root, origin="owner", session="s") as opened:
+    with Vault.open(root, person=True, session="s") as opened:
         yield opened
 
 
@@ -162,7 +162,7 @@ def test_with_purge_no_commit_holds_it(vault: Vault) -> None:
 
 def test_with_purge_what_only_waits_goes_too(tmp_path: Path) -> None:
     Vault.init(tmp_path / "v", name="Lab")
-    with Vault.open(tmp_path / "v", origin="owner", session="s") as vault:
+    with Vault.open(tmp_path / "v", person=True, session="s") as vault:
         vault.turn("s", "ann", "", "I promise to sail to zanzibar on Friday.")
         vault.as_(origin="agent", user="ann").remember("Perhaps Ann hates zanzibar.", ["Harbour"], ask=True)
         done = vault.forget_user("ann", purge=True)

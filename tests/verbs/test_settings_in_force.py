@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import commit_all, git
+from tests.terminal import let_commands_answer
 from tests.verbs.looking import fails
 from vault_tool import Vault
 from vault_tool.cli.main import main
@@ -134,6 +135,7 @@ def test_no_command_stops_and_each_says_so(root: Path, command: tuple[str, ...],
     with Vault.open(root) as vault:
         vault.remember("The kettle is descaled in May.", title="kettle")
     (root / "vault.toml").write_text("<<<<<<< ours\n=======\n>>>>>>> theirs\n")
+    let_commands_answer(root)
     call = ["--vault", str(root), "--origin", "owner", *command]
     assert main(call) == Exit.DONE
     assert "warning: vault.toml has the marks of a merge" in capfd.readouterr().err

@@ -75,7 +75,7 @@ def test_a_tag_to_be_taken_away_is_no_option(vault: Vault) -> None:
 
 
 def test_undo_brings_the_tags_back(root: Path) -> None:
-    with Vault.open(root, clock=FixedClock(START), origin="owner") as vault:
+    with Vault.open(root, clock=FixedClock(START), person=True) as vault:
         made = vault.remember("Two.", tags=["a", "b"])
         vault.tag(made.id, ["c"], ["a"])
         vault.undo()

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
+from tests.terminal import let_commands_answer
 from tests.verbs.looking import (
     TODAY,
     assert_committed,
@@ -36,7 +37,7 @@ from vault_tool.verbs.undo import undoable
 @pytest.fixture
 def owner(root: Path, clock: FixedClock) -> Iterator[Vault]:
     """The owner's open vault."""
-    with Vault.open(root, clock=clock, origin="owner") as opened:
+    with Vault.open(root, clock=clock, person=True) as opened:
         yield opened
 
 
@@ -184,7 +185,7 @@ class TestWhichOperation:
 class TestWhatIsRefused:
     def test_anybody_but_the_owner(self, vault: Vault) -> None:
         vault.remember("It drops.")
-        with untouched(vault.root), fails(Refused, "only a person", "--origin owner"):
+        with untouched(vault.root), fails(Refused, "only a person"):
             vault.undo()
 
     @pytest.mark.parametrize("committed", [False, True])
@@ -231,7 +232,7 @@ class TestWhatIsRefused:
 
     def test_without_git(self, tmp_path: Path) -> None:
         Vault.init(tmp_path / "plain", no_git=True, who="owner")
-        with Vault.open(tmp_path / "plain", origin="owner") as vault, fails(GitError, "no git history"):
+        with Vault.open(tmp_path / "plain", person=True) as vault, fails(GitError, "no git history"):
             vault.undo()
 
 
@@ -240,7 +241,9 @@ def test_on_the_command_line(root: Path) -> None:
     refused = vt("undo", cwd=root)
     assert (refused.returncode, "only a person" in refused.stderr) == (6, True)
     tip = head(root)
-    done = vt("undo", "--origin", "owner", cwd=root)
+    assert vt("undo", "--origin", "owner", cwd=root).returncode == 6
+    let_commands_answer(root)
+    done = vt("undo", cwd=root)
     assert done.returncode == 0, done.stderr
     assert tip[:10] in done.stdout
     assert "vault/subjects/redis.md" in done.stdout
@@ -359,7 +362,7 @@ class TestMarks:
 
 
 def test_a_mark_that_somebody_else_brought_is_taken_back_and_takes_back_nothing(root: Path, clock: FixedClock) -> None:
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         made = vault.remember("It drops.")
         vault.mark_useful(made.id, "it did")
         mine = vault.index.catalog.signals(made.id)[0].id
@@ -377,7 +380,7 @@ def test_a_mark_that_somebody_else_brought_is_taken_back_and_takes_back_nothing(
     told = "mark-questionable: It drops\n\nVault-Op: mark-questionable"
     git(other, *names, "commit", "--quiet", "--author=Mallory <m@evil.example>", "-m", told)
     git(root, "pull", "--quiet", "--ff-only", str(other), "HEAD")
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, person=True) as vault:
         shown = vault.show(made.id, belief=True)
         assert shown.belief is not None and (shown.belief.useful, shown.belief.against) == (1, 1)
         assert vault.undo(head(root)).unmarked == (made.id,)

@@ -27,7 +27,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Vault:
     """A vault with something of everybody's, of Ann and of Ben; what is Ann's by its ids beside her word."""
     root = tmp_path_factory.mktemp("users")
     Vault.init(root / "v", name="Lab", no_git=True)
-    vault = Vault.open(root / "v", origin="owner")
+    vault = Vault.open(root / "v", person=True)
     ann, ben = vault.as_(user="ann", session="s"), vault.as_(user="ben", session="s")
     common = vault.remember("The harbour opens at eight.", ["Harbour"], title="Harbour hours", tags=["port"])
     hers = ann.remember(
@@ -198,7 +198,7 @@ def test_no_page_and_no_prompt_without_a_user_tells_of_one(shared: Vault) -> Non
 
 def test_one_user_does_not_overtake_what_is_everybodys(tmp_path: Path) -> None:
     found_at(tmp_path / "v", git=False)
-    with Vault.open(tmp_path / "v", origin="owner") as vault:
+    with Vault.open(tmp_path / "v", person=True) as vault:
         old = vault.create_understanding(["Harbour"], "It opens at eight.", "Opens at eight")
         for user in ("ann", "ben"):
             own = vault.as_(user=user).update_understanding(old.id, f"{user} comes at nine.", f"{user} at nine")

@@ -83,7 +83,7 @@ class Served:
 
     def vault(self, **options: Any) -> Vault:
         """The vault, opened by the test beside the server, as its owner."""
-        return Vault.open(self.root, origin="owner", **options)
+        return Vault.open(self.root, person=True, **options)
 
 
 @contextmanager
@@ -92,7 +92,7 @@ def serving_pages(root: Path) -> Iterator[Served]:
     found = listening("127.0.0.1", 0)
     served = Served(root, found.getsockname()[1], Entrance(), "the secret of `vt web`")
     app = application(
-        root, partial(Vault.open, root, origin="owner"), Door("127.0.0.1", served.port, ""), served.entrance, served.secret
+        root, partial(Vault.open, root, person=True), Door("127.0.0.1", served.port, ""), served.entrance, served.secret
     )
     server = http_server(app)
     thread = threading.Thread(target=anyio.run, args=(partial(server.serve, sockets=[found]),), daemon=True)
@@ -127,7 +127,7 @@ def tell(root: Path) -> dict[str, str]:
             first.id, "The heat pump is loud; since the drain is heated it runs in the cold.", "Loud but steady"
         ).new_understanding_id
         vault.episode("We listened at the pump")
-    with Vault.open(root, origin="owner", session="tuesday") as vault:
+    with Vault.open(root, person=True, session="tuesday") as vault:
         vault.mark_useful(ids["solved"], "it ran all winter")
         vault.mark_questionable(ids["hum"], "nobody heard it since")
         ann = vault.as_(user="ann")

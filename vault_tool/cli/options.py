@@ -17,6 +17,7 @@ from vault_tool.cli.blocks import Block
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
+from vault_tool.vault.person import at_terminal, of_command
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Context
@@ -58,10 +59,10 @@ class Call:
 
             require_whole(str(click.get_current_context().info_name).replace("-", "_"), self.user)
         lend = LENT.get()
-        vault = (
-            lend(self)
-            if lend is not None
-            else Context.open(
+        if lend is not None:
+            vault = lend(self)  # for another process, whose terminal is not this one's
+        else:
+            vault = Context.open(
                 self.vault or None,
                 origin=self.origin or usual_origin(),
                 session=self.session or None,
@@ -69,7 +70,7 @@ class Call:
                 user=self.user,
                 project=self.project,
             )
-        )
+            vault.presence = of_command(self.origin)
         vault.progress = output.indexing()
         vault.allow_secrets = self.allow_secret
         if fault := vault.settings_fault:
@@ -252,8 +253,7 @@ def require_text(param: click.Parameter, value: object) -> None:
 
 def usual_origin() -> str:
     """Who writes when nobody says: the owner where both input and output are a terminal, else an agent."""
-    streams = (sys.stdin, sys.stdout)
-    return "owner" if all(stream is not None and stream.isatty() for stream in streams) else "agent"
+    return "owner" if at_terminal() else "agent"
 
 
 def standard_input(most: int = LONGEST_INPUT) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -19,6 +18,7 @@ from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
+from vault_tool.vault.person import at_terminal
 from vault_tool.verbs import consents, forgetting, purging, reviewing, rights
 from vault_tool.verbs.consents import Consented, Consents
 from vault_tool.verbs.forgetting import Forgotten
@@ -60,8 +60,7 @@ def review(
 
     In a terminal each is shown with its context and decided by one key. Nothing that waits is in the vault, in git, or
     in any answer; its file is in _local/inbox/, where you may also edit it. What is refused lies in _local/bin/ for 30 days,
-    but for what looks like a secret, was forgotten, or a person refused consent to. Only the owner may do this, and by
-    --as-user a person for what is about them.
+    but for what looks like a secret, was forgotten, or a person refused consent to. Only a person may do this.
     """
     with call.open_vault() as vault:
         if edited:
@@ -72,7 +71,7 @@ def review(
             vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user, restore=restore, bin=binned
         )
         told = as_user or call.json or accept or refuse or restore or binned or everything or listed
-        asks = not told and sys.stdin.isatty() and sys.stdout.isatty()
+        asks = not told and at_terminal()
         if asks and done.results:
             return _one_by_one(call, vault, done.results, join)
         return call.emit(done, _in_bin if binned else _reviewed, vault)
@@ -159,11 +158,12 @@ def forget(
     with call.open_vault() as vault:
         # Told from what the verb gives, so that what is asked about is what is done.
         erase, shown = _erasing(vault, ids, all_of, purge, despite)
-        if not (yes or dry_run):
+        # Without a terminal the verb itself refuses, unless this machine's settings answer for a person.
+        if not (yes or dry_run) and at_terminal():
             meant = erase(True)
-            if not (sys.stdin.isatty() and sys.stdout.isatty()) or call.json:
+            if call.json:
                 named = meant.id if isinstance(meant, Forgotten) else counted(len(meant.ids), "memory", "memories")
-                raise Refused(f"{named} would be erased, and nobody can be asked", "say --yes, or look with --dry-run")
+                raise Refused(f"{named} would be erased, and --json asks nothing", "look with --dry-run, or leave --json away")
             call.emit(meant, shown, vault)
             if not click.confirm("Erase it?", err=True):
                 output.say("nothing was erased")

@@ -14,10 +14,11 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
-from vault_tool.errors import Exit, Refused
+from vault_tool.errors import Exit
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
+from vault_tool.vault.person import at_terminal
 from vault_tool.verbs import adopting
 from vault_tool.verbs import doctor as verb
 from vault_tool.verbs.adopting import AdoptedLocal
@@ -81,9 +82,7 @@ def _adopt(call: Call, vault: Context) -> Exit:
     shown = adopting.adopt_local(vault, dry_run=True)
     if shown.problems:
         call.emit(shown, _adopted, vault)
-        if not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise Refused("nothing was taken over: nobody can be asked", "do it yourself, at a terminal")
-        if not click.confirm("Take it over?", err=True):
+        if at_terminal() and not click.confirm("Take it over?", err=True):
             output.say("nothing was taken over")
             return Exit.DONE
     return call.emit(adopting.adopt_local(vault), _adopted, vault)

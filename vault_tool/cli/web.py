@@ -110,7 +110,7 @@ def _serve(call: Call, local: LocalFolder, root: Path, found: socket, no_open: b
 def _opened(call: Call, root: Path) -> Vault:
     from vault_tool.verbs.vault import Vault  # every verb: loaded by the first page
 
-    return Vault.open(root, origin="owner", session=call.session or None)
+    return Vault.open(root, person=True, session=call.session or None)
 
 
 def _link(port: int, code: str) -> str:

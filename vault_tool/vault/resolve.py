@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
+from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
@@ -18,6 +19,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
+from vault_tool.vault.person import is_owner
 
 if TYPE_CHECKING:
     from vault_tool.consolidation import similar_names as similar_names_module
@@ -42,7 +44,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if len(found) == 1:
         return found[0]
     if not found:
-        if canonical(wanted) in vault.forgotten():
+        if tombstones.has(vault.root, canonical(wanted) or "."):
             raise NotFound(f"{wanted} was forgotten", "its id alone is kept, so that it does not return")
         _require_visible(vault, wanted)
         _require_no_page(vault, wanted)
@@ -59,7 +61,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
 
 def for_its_keeper(vault: Context) -> Context:
     """The vault as its owner looks into it: with what is told to nobody, so that it can be read, mended and brought back."""
-    return vault.with_withheld() if vault.who.origin == "owner" and vault.sight is None else vault
+    return vault.with_withheld() if vault.sight is None and is_owner(vault) else vault
 
 
 def _require_visible(vault: Context, wanted: str) -> None:
@@ -70,7 +72,7 @@ def _require_visible(vault: Context, wanted: str) -> None:
     if found is not None and vault.sight in (None, found.text("user")):
         identity = shortest_unambiguous(found.id, catalog.neighbours(found.id))
         message = f"{identity} is told to nobody: consent to it was {consent.consent_of(found, catalog.signals(found.id)).state}"
-        raise NotFound(message, f"a person sees it: `vt show {identity} --origin owner`")
+        raise NotFound(message, "whoever keeps this vault sees it by its id")
 
 
 def require_own(vault: Context, entry: Entry) -> None:

@@ -64,8 +64,7 @@ def log_entry(entry: EpisodeEntry) -> ScreenedText:
 
 def refuse_forgotten(vault: Context, record: Record) -> None:
     """Refuse a record that refers to what was forgotten, or has its id."""
-    graves = vault.forgotten()
-    gone = record.id if record.id in graves else tombstones.cited(record, graves)
+    gone = record.id if tombstones.has(vault.root, record.id) else tombstones.cited(vault.root, record)
     if gone:
         raise Refused(f"it cites {gone}, which was forgotten", "leave that id out")
 

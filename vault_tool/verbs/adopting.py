@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vault_tool.errors import Refused
 from vault_tool.files import local_trust, writer
 from vault_tool.model.problems import Problem
+from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.local_doubts import local_problems
 from vault_tool.vault.operation import Saved, writing
@@ -24,11 +24,11 @@ class AdoptedLocal(Saved):
 def adopt_local(vault: Context, *, dry_run: bool = False) -> AdoptedLocal:
     """Believe what lies in `_local/`, `_cache/` and `_config.json` from now on, and finish what was begun there.
 
-    With `dry_run` it is only told. Refused where git tracks any of it: that comes first.
+    With `dry_run` it is only told. Refused where git tracks any of it, which comes first, and where no person asks.
     """
     found = tuple(local_problems(vault))
-    if not dry_run and vault.who.origin != "owner":
-        raise Refused("only a person may take over what came from elsewhere, and a program asks", "do it yourself, at a terminal")
+    if not dry_run:
+        vault = person.acting(vault, "take over what came from elsewhere")
     if dry_run or not found:
         return AdoptedLocal(problems=found, dry_run=dry_run)
     with writer.lock(vault.root, vault.settings.lock_wait, "adopt"):

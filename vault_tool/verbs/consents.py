@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.errors import NotFound, UsageError
 from vault_tool.generate.escape import link_path
 from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
-from vault_tool.vault import resolve, screening
+from vault_tool.vault import person, resolve, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.verbs.judging import judged, mark_signal
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from vault_tool.files.bin import RefusedDraft
 
 ANSWERS = (ConsentState.GIVEN, ConsentState.REFUSED, ConsentState.WITHDRAWN)
+
+_ACT = "answer for consent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,18 +64,19 @@ def consent(vault: Context, memory_id: str, state: str, *, as_user: str = "", tu
     A memory whose consent was refused or withdrawn is told to nobody, in no answer, page or packet, until it is given: the
     vault's owner alone sees it by its id. The note stays as it is. The owner answers for everybody, and with `as_user` a
     person for the memories that are about them, which a product sets that knows who is speaking. An agent may only say that
-    it asked. Raises UsageError for a state that is none, Refused for somebody who may not answer.
+    it asked. Raises UsageError for a state that is none, Refused for an answer where no person asks.
     """
     said = _state(state)
     if not vault.allow_secrets:
         screening.refuse_secrets(vault, screening.named_texts(reason=reason, turn=turn, as_user=as_user))
+    if as_user:
+        person.require_person(vault, _ACT)
+    elif said in ANSWERS:
+        vault = person.acting(vault, _ACT)
     home = _for(vault, as_user)
     home.fresh()
     with writing(home, f"consent-{said.value}") as op:
         entry = _own(home, memory_id, as_user) if as_user else judged(home, memory_id)
-        if not as_user and said in ANSWERS and home.who.origin != "owner":
-            message = f"only a person gives or takes back consent, and this is written by {home.who.origin}"
-            raise Refused(message, "in a terminal, with --origin owner, or --as-user by whom it is about")
         record(op, entry.id, said, as_user=as_user, turn=turn, reason=reason)
         saved = op.carry_out(entry.title, [entry.id])
     now = _consent(home, entry)
@@ -147,7 +150,7 @@ def _for(vault: Context, as_user: str) -> Context:
     if as_user and vault.who.user not in ("", as_user):
         raise UsageError(f"{vault.who.user} does not answer as {as_user}", "leave --user or --as-user out")
     # What is theirs is theirs to see also where nobody is told of it; that nothing else is touched is asked of each.
-    return vault.with_withheld() if as_user else resolve.for_its_keeper(vault)
+    return vault.with_withheld() if as_user and person.is_person(vault) else resolve.for_its_keeper(vault)
 
 
 def _own(vault: Context, named: str, user: str) -> Entry:

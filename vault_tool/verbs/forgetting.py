@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from vault_tool.errors import Refused
 from vault_tool.files import tombstones, writer
+from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, erased, resolve_target
 from vault_tool.vault.operation import Saved, writing
@@ -39,10 +39,9 @@ def forget(vault: Context, memory_id: str, *, dry_run: bool = False) -> Forgotte
 
     Its id alone is kept, as an empty tracked file, by which readers, imports and pulls refuse its return. What cites it
     is listed, for a person to mend. History keeps the text. With `dry_run` nothing changes. Naming a forgotten id again
-    erases what has come back. For a person alone: raises Refused for anybody but the owner.
+    erases what has come back. Raises Refused where no person asks.
     """
-    if vault.who.origin != "owner":
-        raise Refused(f"only a person may forget, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
+    vault = person.acting(vault, "forget")
     with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
         return _forgotten(vault.with_withheld(), memory_id, dry_run)
 

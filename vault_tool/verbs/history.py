@@ -6,14 +6,13 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
 from vault_tool.index.relations import lineage
-from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
@@ -23,6 +22,7 @@ from vault_tool.vault.generated_pages import resolve_page_conflicts
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
+from vault_tool.vault.person import is_owner
 
 # So many ids and paths of one commit `log` lists.
 LISTED = 50
@@ -85,7 +85,7 @@ def log(vault: Context, limit: int = 20, *, memory_id: str = "") -> Log:
     """The commits that touched the vault (or one memory's file), newest first; nothing where there is no history yet."""
     require_limit(limit)
     repo = vault.require_repo()
-    if memory_id or vault.who.origin != "owner":
+    if memory_id or not is_owner(vault):
         vault.fresh()
     if memory_id:
         found = note_history(vault, resolve.find(resolve.for_its_keeper(vault), memory_id)).commits[:limit]
@@ -156,28 +156,9 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
     )
 
 
-def keep_first(vault: Context, path: str) -> str:
-    """Keep a file that is about to be replaced, where no commit has what it says: by a commit of its own, else as a copy.
-
-    Returns what is to be said of it. Refused where it holds what looks like a secret, which belongs in neither.
-    """
-    data = reader.read(vault.root, path)
-    if vault.repo is not None:
-        if not git.uncommitted(vault.repo, [path]):
-            return ""
-        made = commit(vault, [path])
-        if made.committed:
-            return f"what it said before is in {(made.commit or '')[:10]}"
-        if not vault.allow_secrets and any(one.path == path for one in made.left) and screening.new_in_file(vault, path, data):
-            raise Refused(f"{made.left[0].message}; nothing was written", f"take it out of {path} in an editor")
-    kept = f"{layout.LOCAL}/deleted/{vault.now().replace(':', '')}-{new_id()[:6]}-{PurePosixPath(path).name}"
-    writer.create(vault.root, kept, data)
-    return f"what it said before is kept in {kept}"
-
-
 def _redacted(vault: Context, one: git.LogEntry) -> git.LogEntry:
     """A commit without its subject, which names memories, where one of these is told to nobody but the vault's owner."""
-    if vault.who.origin == "owner" or vault.whole_index.catalog.withheld().isdisjoint(one.ids):
+    if is_owner(vault) or vault.whole_index.catalog.withheld().isdisjoint(one.ids):
         return one
     return replace(one, subject=f"{one.op or 'commit'}: of what is told to nobody", paths=())
 

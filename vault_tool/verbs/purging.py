@@ -21,6 +21,7 @@ from vault_tool.generate.escape import link_path
 from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
 from vault_tool.util.text import counted, one_line
+from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, Erased, Traces, Versions, alone, erased, resolve_target, traces_of
 from vault_tool.vault.operation import writing
@@ -99,11 +100,9 @@ def purge(vault: Context, memory_ids: Sequence[str], *, despite: Sequence[str] =
 
     Refused until `despite` allows it where tracked files have `edits`, where there are `remotes`, where the repository is
     a `project` with more in it than the vault, and where `signatures` would be lost. Copies elsewhere (remotes, clones,
-    backups) keep the old history. With `dry_run` nothing changes. Raises Refused for anybody but the owner.
+    backups) keep the old history. With `dry_run` nothing changes. Raises Refused where no person asks.
     """
-    if vault.who.origin != "owner":
-        raise Refused(f"only a person may purge, and this is asked by {vault.who.origin}", "in a terminal, or --origin owner")
-    return purged(vault, memory_ids, despite, dry_run=dry_run)
+    return purged(person.acting(vault, "purge"), memory_ids, despite, dry_run=dry_run)
 
 
 def purged(
@@ -134,10 +133,10 @@ def finish(vault: Context) -> None:
             with alone(vault, forgotten), writing(owner, "forget") as op:
                 erased(op, dict(resolve_target(owner, one) for one in forgotten))
             vault.local.end_forgetting(forgotten)
-        if purged := [one for one, how in begun.items() if how]:
-            despite = sorted({one for identity in purged for one in begun[identity] if one in DESPITE})
-            with alone(vault, purged):
-                purge(owner, purged, despite=despite)
+        if from_history := [one for one, how in begun.items() if how]:
+            despite = sorted({one for identity in from_history for one in begun[identity] if one in DESPITE})
+            with alone(vault, from_history):
+                purged(owner, from_history, despite, dry_run=False)  # a person began it
 
 
 def _purged(

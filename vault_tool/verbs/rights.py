@@ -21,7 +21,7 @@ from vault_tool.model.consent import consent_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import storage
-from vault_tool.vault import resolve
+from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.erasing import Citing, Erased, erased
 from vault_tool.vault.operation import Saved, writing
@@ -76,10 +76,10 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     """Write all that is about one user into a folder that is not there yet: their notes as they are, and `records.json`.
 
     That holds the judgements of their memories with their consent, what waits for review, and the turns that this machine
-    keeps. Links to what is about others, and what was understood of several people, stay out. Raises Refused for anybody but
-    the owner, and for a folder that holds anything.
+    keeps. Links to what is about others, and what was understood of several people, stay out. Raises Refused where no
+    person asks, and for a folder that holds anything.
     """
-    _require_owner(vault, "export")
+    vault = person.acting(vault, "export all of somebody's")
     _require_name(user)
     freshness = vault.fresh()
     vault = vault.with_withheld()
@@ -115,11 +115,10 @@ def forget_user(
     """Erase all that is about one user: their memories as `forget` erases one, in one commit, and what waits and is kept of them.
 
     With `purge` git's history is written anew without it, too (see `purge` for `despite`). A kill leaves nothing half done: the
-    next command finishes it. With `dry_run` nothing changes. Raises Refused for anybody but the owner.
+    next command finishes it. With `dry_run` nothing changes. Raises Refused where no person asks.
     """
-    _require_owner(vault, "erase")
+    vault = person.acting(vault, "erase all of somebody's").with_withheld()
     _require_name(user)
-    vault = vault.with_withheld()
     with writer.lock(vault.root, vault.settings.lock_wait, "forget"):
         with writing(vault, "forget") as op:
             entries = [entry for entry in vault.index.catalog.of_user(user) if entry.record_class in _ERASABLE]
@@ -142,12 +141,6 @@ def forget_user(
         if not dry_run:
             shown = replace(shown, receipt=_receipt(vault, shown))
     return shown
-
-
-def _require_owner(vault: Context, what: str) -> None:
-    if vault.who.origin != "owner":
-        message = f"only a person may {what} all of somebody's, and this is asked by {vault.who.origin}"
-        raise Refused(message, "in a terminal, or --origin owner")
 
 
 def _require_name(user: str) -> None:

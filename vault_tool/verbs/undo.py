@@ -17,7 +17,7 @@ from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import counted, normal_name, one_line
-from vault_tool.vault import resolve
+from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.note_history import note_history
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -94,11 +94,10 @@ def undo(vault: Context, target: str = "") -> Undone:
 
     An id means the operation that created that record. What the operation created is removed, what it edited or removed is
     as before; marks that it gave are taken back by a line that says so, for journals are only added to; generated pages
-    stay, and so do subjects that are still in use. Raises Refused for anybody but
-    the owner, where a file was changed since, and where something written since refers to what would go.
+    stay, and so do subjects that are still in use. Raises Refused where no person asks, where a file was changed since, and
+    where something written since refers to what would go.
     """
-    _require_person(vault)
-    vault = vault.with_withheld()
+    vault = person.acting(vault, "undo").with_withheld()
     repo = vault.require_repo()
     with writing(vault, "undo") as op:
         _require_no_obstacle(repo)
@@ -127,11 +126,10 @@ def undoable(vault: Context, commits: Sequence[str]) -> dict[str, str]:
     """Why each of some commits cannot be taken back now, by the names given: empty for one that `undo` would take back."""
     repo = vault.require_repo()
     try:
-        _require_person(vault)
+        vault = person.acting(vault, "undo").with_withheld()
         _require_no_obstacle(repo)
     except VaultError as fault:
         return dict.fromkeys(commits, str(fault))
-    vault = vault.with_withheld()
     whole = {name: name if _WHOLE.fullmatch(name) else git.resolve(repo, name) for name in commits}
     known = _committed(repo, [commit for commit in whole.values() if commit])
     return {name: _refusal(vault, known, commit) if commit else "no commit is called so" for name, commit in whole.items()}
@@ -144,11 +142,6 @@ def _refusal(vault: Context, known: _Committed, commit: str) -> str:
     except VaultError as fault:
         return str(fault)
     return ""
-
-
-def _require_person(vault: Context) -> None:
-    if vault.who.origin != "owner":
-        raise Refused(f"only a person may undo, and this is written by {vault.who.origin}", "in a terminal, or --origin owner")
 
 
 def _require_no_obstacle(repo: git.Repo) -> None:
@@ -317,10 +310,10 @@ def _require_unchanged(vault: Context, path: str, expected: bytes | None) -> Non
 
 def _require_remembered(vault: Context, back: _Reversal) -> None:
     """Refuse what would bring a forgotten memory back, or what cites one."""
-    graves = vault.forgotten()
+    graves = tombstones.forgotten(vault.root)
     for path, data in (*back.revived.items(), *((path, new) for path, (_, new) in back.rewritten.items())):
         found = record(path, data, vault.settings.types) if graves else None
-        gone = (found.id if found.id in graves else tombstones.cited(found, graves)) if found is not None else ""
+        gone = (found.id if found.id in graves else tombstones.cited(vault.root, found)) if found is not None else ""
         if gone:
             raise Refused(f"{path} would tell of {gone} again, which was forgotten", "`vt diff --since` shows what it was")
 

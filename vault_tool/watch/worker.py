@@ -117,9 +117,7 @@ def _core(vault: Context) -> WorkResult:
 
 def _exports(vault: Context) -> WorkResult:
     vault.index.export()
-    vault.whole_standings.save()
-    if vault.has_vectors:
-        vault.vectors.export()
+    vault.standings.save()
     return WorkResult()
 
 

@@ -16,11 +16,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
-from vault_tool.errors import VaultError
+from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
 from vault_tool.mcp.listening import App, Door, serve_http
 from vault_tool.vault.one_thread import OneThread
+from vault_tool.vault.person import Presence
 from vault_tool.web import live
-from vault_tool.web.asking import AnswerCache, Flashes, status_of
+from vault_tool.web.asking import AnswerCache, Flashes
 from vault_tool.web.door import Entrance, guarded
 from vault_tool.web.rendering import FOLDER, page
 
@@ -34,6 +35,7 @@ PORT = 8378
 # The modules of `pages/`, each with its `ROUTES`.
 PAGES = ("today", "operations", "health", "time", "people", "ask", "memory", "subjects", "review", "consolidate", "map")
 
+_STATUS: dict[type[VaultError], int] = {NotFound: 404, UsageError: 400, Busy: 503, StorageError: 500, Refused: 403}
 _log = logging.getLogger(__name__)
 
 
@@ -48,12 +50,17 @@ def application(root: Path, opening: Callable[[], Vault], door: Door, entrance: 
             app.state.live.end()
             await app.state.run.close()
 
+    def opened() -> Vault:
+        vault = opening()
+        vault.presence = Presence.PERSON  # nobody asks it but who came in by the link, and has the cookie
+        return vault
+
     app = Starlette(
         routes=[*_routes(), Mount("/static", StaticFiles(directory=FOLDER / "static"), name="static")],
         exception_handlers={VaultError: _failed, HTTPException: _missing, Exception: _broken},
         lifespan=lifespan,
     )
-    app.state.run = OneThread(opening)
+    app.state.run = OneThread(opened)
     app.state.live = live.Live(root, app.state.run)
     app.state.flashes = Flashes()
     app.state.answers = AnswerCache()
@@ -75,7 +82,8 @@ def _routes() -> list[BaseRoute]:
 async def _failed(request: Request, fault: Exception) -> Response:
     """A verb's own sentence, with what to do next, as a page."""
     assert isinstance(fault, VaultError)
-    return _problem(request, status_of(fault), fault.message, fault.hint)
+    status = next((_STATUS[kind] for kind in type(fault).__mro__ if kind in _STATUS), 409)
+    return _problem(request, status, fault.message, fault.hint)
 
 
 async def _missing(request: Request, fault: Exception) -> Response:

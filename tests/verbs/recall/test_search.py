@@ -44,7 +44,7 @@ def test_what_is_believed_to_be_false_is_found_and_marked(vault: Vault) -> None:
 @pytest.mark.parametrize("options", [{}, {"mode": "text"}, {"everything": True}])
 def test_what_a_person_reviewed_is_said_to_be(vault: Vault, query: str, options: dict[str, Any]) -> None:
     held = vault.remember("Quartz is hard.", ["Stone"], ask=True)
-    vault.as_(origin="owner").review(accept=[held.id])
+    vault.as_person().review(accept=[held.id])
     other = vault.remember("Flint is hard, as quartz is.", ["Stone"])
     marks = {one.id: one.reviewed for one in vault.search(query, kinds=["observation"], **options).results}
     assert marks[held.id] and not marks.get(other.id)

@@ -144,10 +144,10 @@ def test_what_needs_consent_goes_to_the_inbox_and_what_is_redirected_nowhere(
     assert found.accepted == (1 if where else 0)
     assert not list((root / TURNS / "skipped").glob("*")), "a redirected turn is kept nowhere, an accepted one not twice"
     if where:
-        waiting = vault.as_(origin="owner").review().results[0]
+        waiting = vault.as_person().review().results[0]
         assert waiting.context["turn"] == "My sister is called Mara."
         assert waiting.context["note"] == "personal"
-        accepted = vault.as_(origin="owner").review(accept=[waiting.id]).accepted[0]
+        accepted = vault.as_person().review(accept=[waiting.id]).accepted[0]
         assert set(accepted.subjects_created) == {"The player", "Mara"}
 
 
@@ -170,7 +170,7 @@ def test_an_agents_turn_waits_for_review_whoever_writes_the_queue(root: Path) ->
     (root / "vault.toml").write_text('write_policy = "review"\n')
     with Vault.open(root) as agents:
         said(agents, "My sister is called Mara.", SISTER)
-    with Vault.open(root, origin="owner") as owned:
+    with Vault.open(root, person=True) as owned:
         done = owned.drain()
         assert (done.written, done.held) == ((), 1)
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.without_git
 
 KEY = "AKIAQWERTYUIOPASDFGH"
 WRONG = {"target": 0.0, "confidence": 1.0, "rationale": "It was her twin.", "evidence_refs": ["commit:9f3c1e2"]}
-FORGET = "import sys; from vault_tool import Vault; Vault.open(sys.argv[1], origin='owner').forget(sys.argv[2])"
+FORGET = "import sys; from vault_tool import Vault; Vault.open(sys.argv[1], person=True).forget(sys.argv[2])"
 
 
 def logged(root: Path) -> list[Path]:
@@ -74,7 +74,7 @@ def test_every_fate_of_a_candidate_is_told(vault: Vault, root: Path) -> None:
     refused = said(vault, "And this?", {"content": "The player snores."}, mode="memory_consent", turn="4")
     gone = said(vault, "A bell.", BELL, turn="5")
     vault.drain()
-    with Vault.open(root, origin="owner", clock=vault.clock) as owner:
+    with Vault.open(root, person=True, clock=vault.clock) as owner:
         (root / owner.show(owner.get_turn("5").candidates[0].id).path).unlink()
         owner.review(refuse=[owner.get_turn(refused.turn_id).candidates[0].id])
         fates = {one.turn: owner.get_turn(one.id).candidates[0] for one in owner.list_turns().results}
@@ -215,7 +215,7 @@ class TestForgetting:
         sister = {"content": "The player's sister is Ottoline Vane."}
         said(vault, "My sister is called Ottoline.", sister, turn="1")
         [first] = vault.drain().written
-        with Vault.open(root, origin="owner") as owner:
+        with Vault.open(root, person=True) as owner:
             owner.forget(first)
         said(vault, "My sister is called Ottoline.", sister, turn="1")
         vault.drain()
@@ -260,7 +260,7 @@ class TestReplay:
         clock.advance(timedelta(hours=1))
         for number in range(6):
             vault.as_(session=f"v{number}", model=f"m{number}").update(sings, truth=WRONG)
-        with Vault.open(root, origin="owner", clock=clock) as owner:
+        with Vault.open(root, person=True, clock=clock) as owner:
             owner.forget(bees)
             (root / owner.show(boat).path).unlink()
         said(vault, "Of Mara.", {"content": "Mara has moved to the moor."}, session="s3")
@@ -278,7 +278,7 @@ class TestReplay:
         first = said(vault, "My sister is called Mara.", SISTER)
         [sister] = vault.drain().written
         found = said(vault, "Do you know my sister?")
-        with Vault.open(root, origin="owner", clock=vault.clock) as owner:
+        with Vault.open(root, person=True, clock=vault.clock) as owner:
             owner.consent(sister, "withdrawn")
         [one] = vault.get_turn(first.turn_id).candidates
         assert (one.became, one.content, one.reason) == ("refused", "", "consent to it was refused or withdrawn")

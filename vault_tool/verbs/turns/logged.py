@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
+from vault_tool.files import tombstones
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.render import body_text
@@ -22,6 +23,7 @@ from vault_tool.vault import screening
 from vault_tool.vault.beats import beat_id
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit, require_moment
+from vault_tool.vault.person import is_owner
 from vault_tool.vault.seen import UNKEPT
 from vault_tool.vault.turn_recall import Recollection
 from vault_tool.verbs.turns.gate import Gate, Mode, Risk, judged
@@ -134,7 +136,7 @@ def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
 
 
 def _is_forgotten(vault: Context, identity: str) -> bool:
-    return identity in vault.forgotten() or identity in vault.local.forgetting()
+    return tombstones.has(vault.root, identity) or identity in vault.local.forgetting()
 
 
 def list_turns(
@@ -249,12 +251,12 @@ class _Fates:
     def of(self, one: LoggedCandidate) -> ExtractedThen:
         """One candidate with its fate; what waits for a person, or was refused, is shown to its owner alone."""
         became, where, reason = self._became(one)
-        shown = one.content if became not in ("held", "refused") or self.vault.who.origin == "owner" else ""
+        shown = one.content if became not in ("held", "refused") or is_owner(self.vault) else ""
         return ExtractedThen(id=one.id, kind=one.kind, content=shown, became=became, memory_id=where, reason=reason)
 
     def _became(self, one: LoggedCandidate) -> tuple[Became, str, str]:
         vault, waits = self.vault, self.inbox.get(one.id)
-        if one.id in vault.forgotten():
+        if tombstones.has(vault.root, one.id):
             return "forgotten", "", ""
         if vault.index.catalog.get(one.id):
             return "written", one.id, ""

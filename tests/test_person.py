@@ -1,0 +1,147 @@
+"""Who is a person: what only a person may do, by every command of the table, and that no flag or variable makes one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.founding import found_at, own_copy
+from tests.git_repos import git
+from tests.nobody import nobodys_machine, packed
+from tests.terminal import VT, at_terminal, let_commands_answer
+from vault_tool import Vault
+from vault_tool.errors import Exit
+
+# Commands of a person, as an agent with a shell would type them. Words in braces are ids of the vault below.
+ACTS: Mapping[str, tuple[str, ...]] = {
+    "undo": ("undo",),
+    "undo of one": ("undo", "{fact}"),
+    "review": ("review",),
+    "review all": ("review", "--all"),
+    "review accepts": ("review", "--accept", "{held}"),
+    "review refuses": ("review", "--refuse", "{held}"),
+    "review edits": ("review", "--edit", "{held}"),
+    "review for another": ("review", "--as-user", "ann", "--accept", "{hers}"),
+    "forget": ("forget", "{fact}", "--yes"),
+    "forget looks": ("forget", "{fact}", "--dry-run"),
+    "purge": ("forget", "{fact}", "--purge", "--yes"),
+    "forget all of one": ("forget", "--all-of", "ann", "--yes"),
+    "consent": ("consent", "{anns}", "--withdrawn"),
+    "consent for another": ("consent", "{anns}", "--given", "--as-user", "ann"),
+    "export": ("export", "out", "--all-of", "ann"),
+}
+
+CLAIMS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
+    "says nothing": ((), {}),
+    "says --origin owner": (("--origin", "owner"), {}),
+    "has VAULT_ORIGIN": ((), {"VAULT_ORIGIN": "owner"}),
+}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """A vault with a memory, one of Ann's, and two that wait for review; to be copied."""
+    root = tmp_path_factory.mktemp("person") / "lab"
+    with nobodys_machine(root.parent):
+        found_at(root, git=True)
+        with Vault.open(root) as vault:
+            ids = {
+                "fact": vault.remember("The gate is red.", ["Gate"]).id,
+                "held": vault.remember("The gate may be blue.", ask=True).id,
+                "anns": vault.as_(user="ann").remember("Ann paints the gate.", ["Gate"]).id,
+                "hers": vault.as_(user="ann").remember("Ann may like tea.", ask=True).id,
+            }
+        packed(root)
+    return root, ids
+
+
+@pytest.fixture
+def root(told: tuple[Path, dict[str, str]], tmp_path: Path) -> Path:
+    """The test's own copy of it."""
+    return own_copy(told[0], tmp_path / "lab")
+
+
+def state(root: Path) -> tuple[object, ...]:
+    """All that an act of a person could change: commits, and every file that is not derived."""
+    left = ("_cache", "_index.json", "_state.json")
+    files = {
+        path.relative_to(root).as_posix(): path.read_bytes()
+        for path in sorted(root.rglob("*"))
+        if path.is_file() and path.relative_to(root).parts[0] not in (*left, ".git", "_local")
+    }
+    inbox = sorted(path.name for path in (root / "_local" / "inbox").glob("*"))
+    return git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain"), files, inbox
+
+
+def typed(words: tuple[str, ...], ids: Mapping[str, str]) -> list[str]:
+    """The words of an act with the ids that are meant."""
+    return [word.format(**ids) for word in words]
+
+
+def without_terminal(root: Path, words: list[str], env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A command as an agent's shell runs it."""
+    return subprocess.run(
+        [*VT, *words], cwd=root, env={**os.environ, **(env or {})}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+@pytest.mark.parametrize("act", ACTS)
+def test_without_a_terminal_each_is_refused_and_nothing_changes(
+    told: tuple[Path, dict[str, str]], root: Path, act: str, claim: str
+) -> None:
+    flags, env = CLAIMS[claim]
+    before = state(root)
+    done = without_terminal(root, [*typed(ACTS[act], told[1]), *flags], env)
+    assert done.returncode == Exit.REFUSED, done.stdout + done.stderr
+    assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("vt: only a person may ")
+    for way in ("origin", "--yes", "terminal", "unattended", "person=True"):
+        assert way not in done.stderr, "a refusal names no way around itself"
+    assert state(root) == before
+
+
+@pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"}))
+def test_at_a_terminal_each_is_done(told: tuple[Path, dict[str, str]], root: Path, act: str) -> None:
+    done = at_terminal(*typed(ACTS[act], told[1]), cwd=root, keys="q")
+    assert done.returncode == Exit.DONE, done.stdout
+
+
+def test_what_is_said_to_be_an_agents_is_no_persons_at_a_terminal_either(root: Path) -> None:
+    before = state(root)
+    for flags, env in ((("--origin", "agent"), {}), ((), {"VAULT_ORIGIN": "agent"}), (("--origin", "import"), {})):
+        done = at_terminal("undo", *flags, cwd=root, env=env)
+        assert done.returncode == Exit.REFUSED and "only a person" in done.stdout
+    assert state(root) == before
+
+
+@pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"}))
+def test_a_machine_may_let_commands_answer_for_its_person(told: tuple[Path, dict[str, str]], root: Path, act: str) -> None:
+    let_commands_answer(root)
+    done = without_terminal(root, typed(ACTS[act], told[1]))
+    assert done.returncode == Exit.DONE, done.stderr
+    if git(root, "log", "-1", "--format=%s").startswith(("undo", "review", "forget", "consent")):
+        assert "Vault-Origin: agent" not in git(root, "log", "-1", "--format=%B")
+
+
+def test_what_is_forwarded_to_an_owner_at_a_terminal_is_no_persons(root: Path) -> None:
+    program = (
+        "import sys\n"
+        "from vault_tool import Vault\n"
+        "from vault_tool.cli.answering import Answers\n"
+        "from vault_tool.cli.output import say\n"
+        "assert sys.stdin.isatty() and sys.stdout.isatty()\n"
+        "answers = Answers(Vault.open('.'), lambda: False)\n"
+        "for environ in ({}, {'VAULT_ORIGIN': 'owner'}):\n"
+        "    told = answers.command({'arguments': ['review', '--all'], 'environ': environ})\n"
+        "    print(told['code'], told['err'])\n"
+    )
+    before = state(root)
+    done = at_terminal("-c", program, cwd=root, vt=(sys.executable,))
+    assert done.returncode == 0 and done.stdout.count("6 vt: only a person may ") == 2, done.stdout
+    assert state(root) == before
