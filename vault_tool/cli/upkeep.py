@@ -111,6 +111,8 @@ def _status(found: verb.Status, short: Short) -> Iterator[Block]:
         ("uncommitted", git.uncommitted),
         ("waiting", f"{git.waiting} to be committed by the next write" if git.waiting else ""),
         ("for review", found.for_review or ""),
+        ("conflict copies", found.conflict_copies or ""),
+        ("unsettled", counted(found.unsettled, "note") if found.unsettled else ""),
         ("turns", f"{found.turns} to be written" if found.turns else ""),
         ("turn log", f"{counted(found.logged_turns, 'turn')}, {found.logged_bytes:,} bytes" if found.logged_turns else ""),
         ("in conflict", git.conflicted),

@@ -82,6 +82,16 @@ def file_kind(path: str) -> FileKind | None:
     return FileKind.EPISODE if _EPISODE.fullmatch(path) else FileKind.NOTE
 
 
+def may_be_copy(path: str) -> bool:
+    """Whether a markdown file's name has the form of a sync tool's copy: what is in it then decides (`files.conflict_copies`)."""
+    stem = path[:-3]
+    if stem[-1:] == ")" or (stem[-2:-1] == " " and stem[-1:].isdigit()) or "conflict-" in stem:
+        return True
+    # A machine's name after a dash. Our own names end with the beginning of an id.
+    _, dash, tail = stem.rpartition("/")[2].rpartition("-")
+    return bool(dash) and not (len(tail) >= _ID_PART and _HEX.issuperset(tail))
+
+
 def is_around(path: str) -> bool:
     """Whether a path is of the folder around the vault, which is read and never written."""
     return path.startswith(AROUND)
@@ -96,6 +106,9 @@ def ignored_name(name: str) -> bool:
     """Whether a file of this name is hidden, or an editor's swap, backup or temporary file."""
     return name.startswith((".", "#")) or name.endswith(_IGNORED_ENDS) or name == "4913"
 
+
+_ID_PART = 6
+_HEX = frozenset("0123456789abcdef")
 
 # What the name of a log has that an import brought, before the import's own name.
 IMPORTED_LOG = ".import-"

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PREVIEW_LENGTH = 200
 
+_TWO_VERSIONS = b"<!-- two versions"
+
 _NULLS = frozenset({"null", "Null", "NULL", "~"})
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
@@ -58,6 +60,8 @@ def parse(path: str, data: bytes, registry: Registry) -> Parsed:
     if any(fault.fatal for fault in faults):
         return Parsed(None, {}, body, "", tuple(problems), readable=False)
     values = head.values if head is not None else {}
+    if b"unsettled" in data or _TWO_VERSIONS in data:
+        problems.extend(_unsettled(path, data, head))
     spec_name, identity = _text(values.get("type")), canonical(_text(values.get("id")) or "")
     if head is None or identity is None or not spec_name or not is_type_name(spec_name):
         title = _text(values.get("title")) or first_sentence(body) or PurePosixPath(path).stem
@@ -101,6 +105,24 @@ def entry(path: str, data: bytes, parsed: Parsed, mtime_ns: int, *, stale: bool 
 
 def _severity(fault: frontmatter.HeadFault) -> Severity:
     return Severity.ERROR if fault.fatal else Severity.WARNING
+
+
+def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterator[Problem]:
+    """What a merge left to a person: it is read, searched and shown with both texts."""
+    from vault_tool.files.merging import versions  # few notes have any
+
+    hint = "`vt review` settles it: this text, that, or both"
+    fields = head.values.get("unsettled") if head is not None else None
+    if head is not None and fields:
+        names = {str(one).partition(":")[0] for one in (fields if isinstance(fields, list) else [fields])}
+        shown = ", ".join(f"`{one_line(name, 40)}`" for name in sorted(names))
+        yield note(
+            path, head.lines.get("unsettled", 1), "unsettled", f"two machines wrote {shown}, and both texts are kept", hint
+        )
+    start = frontmatter.split(data).body_start
+    above = data.count(b"\n", 0, start)
+    for place in versions.places(data[start:].decode("utf-8", "replace").split("\n")):
+        yield note(path, above + place.first + 1, "unsettled", "two machines wrote this place, and both texts are kept", hint)
 
 
 def _conflict_markers(path: str, data: bytes) -> Iterator[Problem]:

@@ -33,7 +33,7 @@ else:
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
 
 # What a file of the vault is, beside what journals are: a note with a record, any other text, and what nothing is made of.
-RECORD, PAGE, UNREADABLE, FORGOTTEN = "record", "page", "unreadable", "forgotten"
+RECORD, PAGE, UNREADABLE, FORGOTTEN, CONFLICT = "record", "page", "unreadable", "forgotten", "conflict"
 NOTES = frozenset({RECORD, PAGE, UNREADABLE})
 
 T = TypeVar("T")
@@ -306,6 +306,10 @@ class Catalog(Database):
         """What is wrong in one file, of one severity, in order."""
         query = "SELECT path, line, code, severity, message, hint FROM problems WHERE path = ? AND severity = ?"
         return tuple(sorted(problem_of(row) for row in self.rows(query, (path, severity.value))))
+
+    def with_problem(self, code: str) -> tuple[str, ...]:
+        """The paths of the files of which one thing is wrong, each once."""
+        return tuple(row[0] for row in self.rows("SELECT DISTINCT path FROM problems WHERE code = ? ORDER BY path", (code,)))
 
     def pages(self) -> tuple[Page, ...]:
         """The markdown files that are no records, in the order of their paths."""

@@ -118,10 +118,10 @@ def one_line(text: str, limit: int | None = None) -> str:
 
 
 def first_sentence(body: str, limit: int = TITLE_LENGTH) -> str:
-    """The title of a text that has none: its first line's first sentence (markdown marks aside), at most `limit` characters."""
+    """The title of a text that has none: its first line's first sentence, without marks and comments, of at most `limit`."""
     for line in body.lstrip()[:_TITLE_WITHIN].split("\n"):
         plain = plain_line(line)
-        if plain:
+        if plain and not (plain.startswith("<!--") and plain.endswith("-->")):
             return one_line(_SENTENCE_END.split(plain, maxsplit=1)[0].rstrip(".。"), limit) or one_line(plain, limit)
     return ""
 

@@ -79,7 +79,8 @@ class OwnerStatus:
 class Status:
     """Where the vault is, what it holds, and what would be worth doing next.
 
-    `for_review` memories wait in the inbox for a person, `turns` were accepted and are not written yet,
+    `for_review` memories wait in the inbox for a person, `conflict_copies` are beside notes that two machines wrote,
+    `unsettled` notes keep two texts of one place, `turns` were accepted and are not written yet,
     and the log of turns keeps `logged_turns` in `logged_bytes`.
     """
 
@@ -91,6 +92,8 @@ class Status:
     git: GitStatus
     problems: Mapping[str, int]
     for_review: int
+    conflict_copies: int
+    unsettled: int
     turns: int
     logged_turns: int
     logged_bytes: int
@@ -144,6 +147,7 @@ def status(vault: Context) -> Status:
     said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault))
     held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
+    copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(
         root=str(vault.root),
         name=resolve.vault_name(vault),
@@ -153,13 +157,15 @@ def status(vault: Context) -> Status:
         git=tracked,
         problems=problems,
         for_review=held,
+        conflict_copies=copies,
+        unsettled=unsettled,
         turns=turns,
         logged_turns=logged_turns,
         logged_bytes=logged_bytes,
         embeddings=embeddings,
         watcher=watcher_presence.watch(vault.root),
         owner=_owner_status(vault),
-        next=(*said, *_waiting(held, turns), *embedding_advice(embeddings)),
+        next=(*said, *_to_settle(copies, unsettled), *_waiting(held, turns), *embedding_advice(embeddings)),
         freshness=freshness,
     )
 
@@ -323,6 +329,14 @@ def _advice(freshness: Freshness, tracked: GitStatus, problems: Mapping[str, int
         yield f"`vt doctor` names {' and '.join(named)}"
     if tracked.uncommitted:
         yield f"`vt diff` shows {tracked.uncommitted} uncommitted files, `vt commit` gathers them"
+
+
+def _to_settle(copies: int, unsettled: int) -> Iterator[str]:
+    """What two machines left to a person."""
+    if copies or unsettled:
+        kept = [counted(copies, "conflict copy", "conflict copies")] if copies else []
+        kept += [counted(unsettled, "unsettled note")] if unsettled else []
+        yield f"`vt review` settles {' and '.join(kept)}"
 
 
 def _unknown_authors(vault: Context) -> Iterator[str]:

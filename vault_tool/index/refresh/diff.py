@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,23 +14,26 @@ from vault_tool.config import Config
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git
 from vault_tool.files.disk_changes import is_bulk_loss, trusted_stat
-from vault_tool.files.layout import CONFIG_FILE, is_around
+from vault_tool.files.layout import CONFIG_FILE, FileKind, file_kind, is_around, may_be_copy
 from vault_tool.files.local_trust import place
 from vault_tool.files.reader import Reader, Stat, present
-from vault_tool.index.catalog import FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
+from vault_tool.index.catalog import CONFLICT, FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from vault_tool.files import conflict_copies
     from vault_tool.index.refresh import reading
     from vault_tool.index.refresh.reading import Seen
 else:
+    conflict_copies = deferred("vault_tool.files.conflict_copies")  # few files have such a name
     reading = deferred("vault_tool.index.refresh.reading")  # 3 ms, where a file changed
 
 # Called with how many files are done and how many there are; a few times a second at most.
 Progress = Callable[[int, int], None]
 
 _FEW = 5
+_FEW_NAMES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,27 @@ def read(
             else:
                 seen.append(one)
     return Findings(tuple(seen), touched, vanished)
+
+
+def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[str]) -> set[str]:
+    """Files that are copies of a note, or are none, by what it says: to be read again where it changed, came or went."""
+    moved = {*changed, *gone}
+    found = {path for path in catalog.of_kind(CONFLICT) if any(one in moved for one, _ in conflict_copies.originals(path))}
+    by_folder: dict[str, list[str]] = defaultdict(list)
+    for path in changed:
+        if file_kind(path) is FileKind.NOTE:
+            folder, _, name = path.rpartition("/")
+            by_folder[folder].append(name[:-3])
+    for folder, stems in by_folder.items():
+        # Beside a note that came or was edited stands what was taken for a note because there was none, or with another id.
+        # A look at each beginning is the cheaper one of a few names alone.
+        beside = tuple(stems) if len(stems) <= _FEW_NAMES else ""
+        names = [name for name in catalog.known().get(folder, ()) if name.startswith(beside) and may_be_copy(name)]
+        paths = (f"{folder}/{name}" for name in names if name.endswith(".md"))
+        found.update(
+            path for path in paths if path not in moved and any(one in moved for one, _ in conflict_copies.originals(path))
+        )
+    return found
 
 
 def overtaken(root: Path, catalog: Catalog, seen: Iterable[Seen], gone: Iterable[str]) -> OvertakenRead:

@@ -16,12 +16,12 @@ from vault_tool.errors import GitError, Refused
 from vault_tool.files import git
 from vault_tool.files.episode_text import episode_problems
 from vault_tool.files.frontmatter import read_body as readable_body
-from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_around, path_fault
+from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_around, may_be_copy, path_fault
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.importing import forms
-from vault_tool.index.catalog import FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
+from vault_tool.index.catalog import CONFLICT, FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
 from vault_tool.index.fulltext.documents import SearchDocument, document, page
 from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, Severity, error, warning
@@ -33,12 +33,15 @@ from vault_tool.util.deferred import deferred
 from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
 
 if TYPE_CHECKING:
+    from vault_tool.files import conflict_copies
     from vault_tool.importing import notes, titles
 else:
+    conflict_copies = deferred("vault_tool.files.conflict_copies")  # few files have such a name
     notes = deferred("vault_tool.importing.notes")  # 10 ms, and only a folder of somebody else's notes needs these
     titles = deferred("vault_tool.importing.titles")  # as above
 
 _EPISODES = f"{VAULT}/episodes/"
+_MARKDOWN = (".md", ".MD", ".Md")
 
 EVIDENCE = frozenset({RecordClass.OBSERVATION, RecordClass.UNDERSTANDING})
 
@@ -89,6 +92,12 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
         grown = _grown(path, data, stat, known) if known.kind == "signals" else None
         if grown is not None:
             return grown
+    if path.endswith(_MARKDOWN) and not path.startswith(_EPISODES) and may_be_copy(path):
+        judged, original = conflict_copies.judged(path, data, reader.read)
+        if judged is conflict_copies.Judgement.COPY:
+            return _copy(path, data, stat, original)
+        if judged is conflict_copies.Judgement.NOTE:
+            return (_around if is_around(path) else _note)(path, data, stat, registry)
     return understand(path, data, stat, registry)
 
 
@@ -125,10 +134,16 @@ def understand(path: str, data: bytes, stat: Stat, registry: Registry) -> Seen:
     if kind is FileKind.EPISODE:
         return Seen(path, "episode", stat, size, found, problems=tuple(episode_problems(path, data)))
     if kind is FileKind.CONFLICT:
-        hint = "take from it what you want to keep, then delete it"
-        problem = warning(path, 0, "conflict-copy", "a text that was kept because two writers met", hint)
-        return Seen(path, "conflict", stat, size, found, problems=(problem,))
+        return _copy(path, data, stat, "")
     return Seen(path, "other", stat, size, found)
+
+
+def _copy(path: str, data: bytes, stat: Stat, original: str) -> Seen:
+    """A copy that a sync tool, or we, put beside a note: no memory of its own."""
+    name = original.rpartition("/")[2]
+    message = f"a copy of {name}, kept because two machines wrote it" if name else "a text that was kept because two writers met"
+    problem = warning(path, 0, "conflict-copy", f"{message}; it is not read", "`vt review` puts the two together")
+    return Seen(path, CONFLICT, stat, len(data), content_hash(data), problems=(problem,))
 
 
 def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, registry: Registry) -> Iterator[Seen]:

@@ -190,6 +190,8 @@ class Refresher:
         forgotten = tombstones.forgotten(self._root)
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
+        if walked or gone:
+            again |= diff.to_judge_again(catalog, suspects, gone)
         # What git compares is more than what a walk reads: forms for new notes, for one, are none.
         again = {path for path in again if file_kind(path) not in (None, FileKind.OTHER)}
         there = reader.present(self._root, again - suspects.keys())
