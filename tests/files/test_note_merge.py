@@ -15,8 +15,8 @@ from vault_tool.files import frontmatter
 from vault_tool.files.frontmatter import AddItems, Raw, Remove, RemoveItems, Set, Value
 from vault_tool.files.merging.head_merge import SETS, UNSETTLED
 from vault_tool.files.merging.note_merge import Merged, merge
-from vault_tool.files.merging.versions import END, MARKS, OPEN, OR, places
 from vault_tool.files.parse import parse
+from vault_tool.files.two_versions import END, MARKS, OPEN, OR, places
 from vault_tool.model.types import Registry
 
 ID = "11111111-1111-4111-8111-111111111111"

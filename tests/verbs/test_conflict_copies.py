@@ -11,7 +11,7 @@ from tests.git_repos import write
 from tests.oracles import assert_as_built_anew
 from vault_tool import Vault
 from vault_tool.files.layout import may_be_copy
-from vault_tool.files.merging.versions import END, OPEN, OR
+from vault_tool.files.two_versions import END, OPEN, OR
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import first_sentence
 from vault_tool.vault.retrieval.query import Recalled

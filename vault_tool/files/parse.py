@@ -109,7 +109,7 @@ def _severity(fault: frontmatter.HeadFault) -> Severity:
 
 def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterator[Problem]:
     """What a merge left to a person: it is read, searched and shown with both texts."""
-    from vault_tool.files.merging import versions  # few notes have any
+    from vault_tool.files import two_versions  # few notes have any
 
     hint = "`vt review` settles it: this text, that, or both"
     fields = head.values.get("unsettled") if head is not None else None
@@ -121,7 +121,7 @@ def _unsettled(path: str, data: bytes, head: frontmatter.Head | None) -> Iterato
         )
     start = frontmatter.split(data).body_start
     above = data.count(b"\n", 0, start)
-    for place in versions.places(data[start:].decode("utf-8", "replace").split("\n")):
+    for place in two_versions.places(data[start:].decode("utf-8", "replace").split("\n")):
         yield note(path, above + place.first + 1, "unsettled", "two machines wrote this place, and both texts are kept", hint)
 
 
