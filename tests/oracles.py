@@ -80,15 +80,15 @@ def assert_as_built_anew(root: Path, words: Collection[str] = (), clock: Clock |
     """What incremental updates made of the indexes is what a build from nothing makes of the files."""
     with Vault.open(root, clock=clock) as vault:
         vault.fresh()
-        state = StateFile(root).read()
         before = content(vault, words)
+    state = StateFile(root).read()
     drop_derived(root)
     with Vault.open(root, clock=clock) as vault:
         vault.fresh()
         after = content(vault, words)
         for part, said in before.items():
             assert said == after[part], part
-        now = StateFile(root).read()
+    now = StateFile(root).read()
     assert state is not None and now is not None and state.keys() == now.keys()
     for identity, row in state.items():
         # The score alone depends on when it was computed.

@@ -78,7 +78,7 @@ def test_each_derived_file_is_made_again(filled: Path, first: int) -> None:
             path.write_bytes(spoilt)
         with Vault.open(filled) as vault:
             assert answers(vault) == expected, name
-            assert (filled / INDEX_FILE).stat().st_size > 1000 and (filled / STATE_FILE).stat().st_size > 100
+        assert (filled / INDEX_FILE).stat().st_size > 1000 and (filled / STATE_FILE).stat().st_size > 100
     assert fingerprints(filled) == notes
     assert_as_built_anew(filled, ["redis", "keepalive"])
 

@@ -18,7 +18,7 @@ from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound, errors_of, leftovers
 from vault_tool import Vault
 from vault_tool.files.inbox import Inbox
-from vault_tool.files.tombstones import forgotten
+from vault_tool.files.tombstones import files
 from vault_tool.util.clock import FixedClock
 
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
@@ -179,7 +179,7 @@ def make_forget(root: Path, _: Path) -> None:
 
 
 def forgot(root: Path) -> list[bool]:
-    return [not traces(root), len(forgotten(root)) == 1]
+    return [not traces(root), len(files(root)) == 1]
 
 
 def make_purge(root: Path, beside: Path) -> None:
@@ -198,7 +198,7 @@ def purged(root: Path) -> list[bool]:
     assert git(root, "show", "stash@{1}:README.md") == "one" and git(root, "rev-parse", "side", "told^{commit}")
     said = subprocess.run(("git", "cat-file", "--batch-all-objects", "--batch"), cwd=root, capture_output=True, check=True).stdout
     ours = git(root, "for-each-ref", "refs/vault-purge")
-    return [*forgot(root), not any(word in said for word in WORDS), bool(forgotten(root)) and not ours]
+    return [*forgot(root), not any(word in said for word in WORDS), bool(files(root)) and not ours]
 
 
 def traces(root: Path) -> list[str]:

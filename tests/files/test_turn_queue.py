@@ -12,7 +12,7 @@ import pytest
 
 from vault_tool.errors import Refused, StorageError
 from vault_tool.files.inbox import INBOX, About, Inbox
-from vault_tool.files.tombstones import FORGOTTEN, forgotten, has, tombstone
+from vault_tool.files.tombstones import FORGOTTEN, files, has, tombstone
 from vault_tool.files.turns import TURNS, QueuedTurn, SkippedTurn, Turns
 
 CANDIDATE = {
@@ -123,11 +123,11 @@ def test_a_note_of_the_inbox_is_what_its_file_holds(tmp_path: Path) -> None:
 
 
 def test_a_tombstone_is_a_file_named_by_an_id(tmp_path: Path) -> None:
-    assert forgotten(tmp_path) == frozenset() and not has(tmp_path, ID)
+    assert files(tmp_path) == {} and not has(tmp_path, ID)
     (tmp_path / FORGOTTEN).mkdir(parents=True)
     (tmp_path / tombstone(ID)).write_bytes(b"")
     (tmp_path / FORGOTTEN / "README").write_bytes(b"")
-    assert forgotten(tmp_path) == {ID} and has(tmp_path, ID)
+    assert {*files(tmp_path).values()} == {ID} and has(tmp_path, ID)
 
 
 def test_a_turn_that_the_disk_refuses_is_not_in_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.owner.owned import Owned
 from tests.owner.owned import vault as make
 from vault_tool import Vault
-from vault_tool.files.watcher_presence import OWNER_FILE
+from vault_tool.files.layout import OWNER_FILE
 from vault_tool.hooks.clients import COMPACTION, END, PROMPT, START
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the owner was tried on sockets of files alone")

@@ -42,6 +42,7 @@ def test_spoilt_files_are_built_anew(tmp_path: Path, target: str, fault: str, li
     index = opened(root)
     index.refresh()
     before, notes = said(index), _contents(root)
+    index.export_if_due()
     exported = orjson.loads((root / "_index.json").read_bytes())
     if not live:
         index.close()
@@ -52,6 +53,7 @@ def test_spoilt_files_are_built_anew(tmp_path: Path, target: str, fault: str, li
     assert said(index) == before
     assert _contents(root) == notes
     index.refresh()
+    index.export_if_due()
     again = orjson.loads((root / "_index.json").read_bytes())
     assert again["entries"] == exported["entries"]
     index.close()

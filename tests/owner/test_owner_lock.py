@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vault_tool.errors import Busy
-from vault_tool.files import watcher_presence
+from vault_tool.files import layout, watcher_presence
 from vault_tool.files.watcher_presence import Watch
 from vault_tool.owner.owner_lock import own
 
@@ -43,7 +43,7 @@ def test_another_process_is_named_and_its_death_frees_the_lock(tmp_path: Path) -
         with pytest.raises(Busy, match=f"process {child.pid}"), own(tmp_path, wait=0.1):
             pass
         child.kill()
-    assert (tmp_path / "_local" / watcher_presence.OWNER_FILE).exists()
+    assert (tmp_path / "_local" / layout.OWNER_FILE).exists()
     assert watcher_presence.owner(tmp_path) is None
     with own(tmp_path) as me:
         assert me.pid == os.getpid()

@@ -17,7 +17,7 @@ CHANGE = "Deploys go out on Fridays, and nobody waits for a backup of the orders
 
 
 def as_owner(root: Path) -> Vault:
-    return Vault.open(root, origin="owner", clock=FixedClock(START))
+    return Vault.open(root, person=True, clock=FixedClock(START))
 
 
 def as_agent(root: Path) -> Vault:

@@ -131,11 +131,13 @@ class TestDoctor:
 
     def test_a_derived_file_that_git_tracks_is_found(self, vault: Vault, root: Path) -> None:
         vault.remember("Text.")
+        vault.settle()
         git(root, "add", "--force", "_index.json")
         assert ("_index.json", "derived-tracked") in {(one.path, one.code) for one in vault.doctor().problems}
 
     def test_a_lost_gitignore_is_found_and_nothing_derived_is_ever_staged(self, vault: Vault, root: Path) -> None:
         vault.remember("Text.")
+        vault.settle()
         (root / ".gitignore").unlink()
         assert {one.path for one in vault.doctor().problems if one.code == "derived-not-ignored"} >= {
             "_index.json",
@@ -295,6 +297,7 @@ class TestDerivedFiles:
 
     def test_derived_files_are_there_after_the_first_write_and_git_ignores_them(self, vault: Vault, root: Path) -> None:
         vault.remember("Text.")
+        vault.settle()
         for name in ("_index.json", "_state.json", "_cache"):
             assert (root / name).exists(), name
         assert git(root, "status", "--porcelain", "--ignored=no") == ""

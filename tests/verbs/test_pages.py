@@ -337,6 +337,7 @@ class TestUseOfToday:
         used = vault.remember("Used.", kind="fact")
         for _ in range(3):
             vault.get(used.id)
+        vault.settle()
         state = json.loads((root / "_state.json").read_text())["entries"][used.id]["access_count"]
         shown = vault.reflection(preview=True).text
         assert state == 3 and f"1. [Used]({used.path}) - {state} accesses" in shown

@@ -44,7 +44,9 @@ def _rows(root: Path) -> dict[str, Any]:
 @pytest.fixture
 def noted(vault: Vault) -> str:
     """A memory that nobody used yet."""
-    return vault.remember("Used by others.").id
+    noted = vault.remember("Used by others.").id
+    vault.settle()
+    return noted
 
 
 def _use(vault: Vault, target: str) -> None:
@@ -81,6 +83,7 @@ def test_what_comes_while_the_state_is_computed_is_in_it_after_the_next_look(
         slow.decay()
         assert clock.turn <= 0
         slow.fresh()
+        slow.settle()
     assert (other in _rows(root)) is (what == "note")
     assert _rows(root)[noted]["access_count"] == (1 if what == "note" else 2)
 

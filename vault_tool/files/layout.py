@@ -14,6 +14,7 @@ VAULT = "vault"
 CACHE = "_cache"
 VECTORS = "vectors"  # in the cache
 LOCAL = "_local"
+OWNER_FILE = "owner.json"
 TEMPLATES = "templates"
 INDEX_FILE = "_index.json"
 STATE_FILE = "_state.json"

@@ -1,4 +1,7 @@
-"""What was forgotten: one empty file an id under `vault/forgotten/`, by which every reader refuses its return."""
+"""What was forgotten: one small file an id under `vault/forgotten/`, by which every reader refuses its return.
+
+Whose a tombstone is, and so what it counts for, `index/graves.py` says.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ if TYPE_CHECKING:
 
 FORGOTTEN = f"{VAULT}/forgotten"
 
+CONFIRMED = b"confirmed\n"
+
 _MEMORY = "memory:"
 
 
@@ -25,23 +30,29 @@ def tombstone(identity: str) -> str:
 
 
 def has(root: Path, identity: str) -> bool:
-    """Whether this id was forgotten."""
-    return (root / FORGOTTEN / identity).is_file()
+    """Whether there is a tombstone of this id."""
+    path = root / FORGOTTEN / identity
+    return path.is_file() and not path.is_symlink()
 
 
-def forgotten(root: Path) -> frozenset[str]:
-    """The ids of everything that was forgotten here or in what was pulled."""
+def files(root: Path) -> dict[str, str]:
+    """The names of all tombstones with their ids. What is a link or a folder is none: a pull may bring such."""
     try:
-        names = os.listdir(root / FORGOTTEN)
+        with os.scandir(root / FORGOTTEN) as found:
+            names = [one.name for one in found if one.is_file(follow_symlinks=False)]
     except OSError:
-        return frozenset()
-    return frozenset(identity for name in names if (identity := canonical(name)))
+        return {}
+    return {name: identity for name in names if (identity := canonical(name))}
 
 
-def cited(root: Path, record: Record) -> str:
+def confirmed(before: bytes, now: str) -> bytes:
+    """What an owner's tombstone says that was another's: other bytes than that had, which their commit alone brought."""
+    return CONFIRMED if before.strip() != CONFIRMED.strip() else before.rstrip() + f" {now}\n".encode()
+
+
+def cited(record: Record, forgotten: Collection[str]) -> str:
     """The first forgotten id that a record refers to, by a field of its head or as evidence; empty where it cites none."""
-    graves = forgotten(root)
-    return next((one for one in _references(record) if one in graves), "") if graves else ""
+    return next((one for one in _references(record) if one in forgotten), "") if forgotten else ""
 
 
 def cites(reference: str, graves: Collection[str]) -> bool:

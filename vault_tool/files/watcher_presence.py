@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.files.layout import LOCAL
+from vault_tool.files.layout import LOCAL, OWNER_FILE
 from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
@@ -23,7 +23,6 @@ else:
     filelock = deferred("filelock")  # 33 ms
 
 LOCK_FILE = "owner.lock"
-OWNER_FILE = "owner.json"
 WATCH_FILE = "watch.json"
 
 _PRIVATE_FOLDER = 0o700

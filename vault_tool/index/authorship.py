@@ -23,10 +23,16 @@ from vault_tool.files.signal_lines import read_signals
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import pulled
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
+    from vault_tool.index import grave_history, graves
+    from vault_tool.index.graves import ForeignGrave
+else:
+    graves = deferred("vault_tool.index.graves")  # where the history is read
+    grave_history = deferred("vault_tool.index.grave_history")  # where the history has tombstones
 
 FOLDERS = (VAULT, TEMPLATES)
 # Facts of the catalogue: the commits whose history is taken in, by whose addresses, and the settings that these are from.
@@ -77,6 +83,8 @@ class HistoryDelta:
     came: tuple[Foreign, ...] = ()
     lost: frozenset[str] = frozenset()
     whole: bool = False
+    graves: tuple[ForeignGrave, ...] | None = None
+    """All of others' tombstones, where the history brought some or lost commits; None: those that are known."""
     facts: Mapping[str, str] = field(default_factory=dict)
 
     def apply(self, catalog: Catalog) -> None:
@@ -85,6 +93,9 @@ class HistoryDelta:
             catalog.connection.execute("DELETE FROM foreign_texts")
         catalog.connection.executemany("DELETE FROM foreign_texts WHERE by_commit = ?", ((commit,) for commit in self.lost))
         catalog.connection.executemany(ADD, map(row_of, self.came))
+        if self.whole or self.graves is not None:
+            catalog.connection.execute("DELETE FROM foreign_graves")
+            catalog.connection.executemany(graves.ADD, map(graves.row_of, self.graves or ()))
 
     def touched(self, catalog: Catalog) -> set[str]:
         """The paths of which something else may be believed than before."""
@@ -126,8 +137,9 @@ def whole(repo: git.Repo | None, head: str, owners: Owners) -> HistoryDelta:
     # What the commits brought is asked where somebody else's is among them: to compare their trees takes most of the time.
     if not owners.signed and all(map(owners.wrote, git.brought(repo, ends, (), (), signed=False))):
         return HistoryDelta(whole=True, facts=facts)
-    found = _Fold(owners, None, frozenset()).taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
-    return HistoryDelta(found, whole=True, facts=facts)
+    fold = _Fold(owners, None, frozenset())
+    found = fold.taken(repo, git.brought(repo, ends, (), FOLDERS, owners.signed))
+    return HistoryDelta(found, whole=True, graves=fold.graves(repo, ends), facts=facts)
 
 
 def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owners]) -> HistoryDelta:
@@ -147,7 +159,9 @@ def since(repo: git.Repo, catalog: Catalog, head: str, owners: Callable[[], Owne
     except GitError:
         # Commits that were pruned since: nothing says what they had.
         return whole(repo, head, who)
-    return HistoryDelta(_Fold(who, catalog, lost).taken(repo, commits), lost, facts=facts)
+    fold = _Fold(who, catalog, lost)
+    found = fold.taken(repo, commits)
+    return HistoryDelta(found, lost, graves=fold.graves(repo, ends), facts=facts)
 
 
 def doubted(repo: git.Repo, catalog: Catalog | None, head: str, paths: Collection[str], now: datetime) -> HistoryDelta:
@@ -274,22 +288,37 @@ def _all_ours(repo: git.Repo, catalog: Catalog, known: Sequence[str], ends: Sequ
 class _Fold:
     """Others' texts while commits are read, each after its parents."""
 
-    def __init__(self, owners: Owners, catalog: Catalog | None, lost: Collection[str]) -> None:
+    def __init__(self, owners: Owners, catalog: Catalog | None, lost: frozenset[str]) -> None:
         self._owners = owners
         self._catalog = catalog
         self._lost = lost
         self._found: dict[tuple[str, str], Foreign] = {}
         self._by_text: dict[str, Foreign] = {}
         self._journals: list[tuple[Foreign, tuple[str, ...]]] = []
+        self._has_graves = bool(lost - {DOUBT})
+
+    def graves(self, repo: git.Repo, ends: Sequence[str]) -> tuple[ForeignGrave, ...] | None:
+        """All of others' tombstones, once the commits were read; None where nothing changed in what is known of them."""
+        if not self._has_graves:
+            return None
+
+        def whose(path: str, blob: str) -> str:
+            theirs = self._at(path, blob)
+            return theirs.author if theirs is not None else ""
+
+        return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, _author, whose)
 
     def taken(self, repo: git.Repo, commits: Iterable[Brought]) -> tuple[Foreign, ...]:
         """The texts that the commits add to those that are known."""
         for commit in commits:
             own = self._owners.wrote(commit)
+            self._has_graves = self._has_graves or any(graves.is_grave(one.path) for one in commit.files)
             if own and self._catalog is None and not self._found:
                 continue  # nobody else's text is known that it could have moved or copied
             author = "" if own else _author(commit)
             for one in commit.files:
+                if graves.is_grave(one.path):
+                    continue  # empty files are alike: whose a tombstone is its path and its history say
                 self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own)
         self._lines(repo)
         return tuple(self._found.values())

@@ -60,6 +60,8 @@ CREATE TABLE problems (path TEXT NOT NULL, line INTEGER NOT NULL, code TEXT NOT 
 CREATE TABLE signals (path TEXT NOT NULL, at TEXT NOT NULL, id TEXT NOT NULL, target TEXT NOT NULL, data BLOB NOT NULL);
 CREATE TABLE foreign_texts (path TEXT NOT NULL, text TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
     by_commit TEXT NOT NULL, PRIMARY KEY (path, text)) WITHOUT ROWID;
+CREATE TABLE foreign_graves (path TEXT NOT NULL, text TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
+    by_commit TEXT NOT NULL, whose TEXT, note TEXT NOT NULL, PRIMARY KEY (path, text, author)) WITHOUT ROWID;
 CREATE TABLE lexical_pending (path TEXT PRIMARY KEY, document BLOB, seq INTEGER NOT NULL) WITHOUT ROWID;
 """
 

@@ -83,6 +83,11 @@ class Store:
             self._borrowed.cleanup()
             self._borrowed = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a catalogue is open here."""
+        return self._catalog is not None
+
     def drop(self) -> None:
         """Look for the catalogue anew the next time. Who still asks the one that was open is answered as of then by its file,
         which is there until it is let go of, whatever became of its name.

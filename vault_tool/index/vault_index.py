@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -55,7 +55,6 @@ class Index:
         self._store = Store(root, config, around=around)
         self._search = TextSearch(self._store, config)
         self._refresher = Refresher(root, config, repo, clock, owners, self._store, self._search, around)
-        self._exports_later = False
 
     def close(self) -> None:
         """Let go of all files."""
@@ -89,7 +88,6 @@ class Index:
         """
         begun = time.perf_counter()
         found = self._refresher.refresh(full=full, confirm=confirm, refresh_names=refresh_names, progress=progress)
-        self._export_if_due()
         return replace(found, seconds=time.perf_counter() - begun)
 
     def wrote(self, paths: Sequence[str]) -> Refresh:
@@ -101,7 +99,6 @@ class Index:
         found = self._refresher.wrote(paths)
         if found is None:
             return self.refresh()
-        self._export_if_due()
         return replace(found, seconds=time.perf_counter() - begun)
 
     def recheck(self, paths: Iterable[str]) -> Refresh:
@@ -150,7 +147,6 @@ class Index:
                 return ask()
             except Spoilt:
                 self._refresher.mend()
-                self._export_if_due()
         return None
 
     def export(self) -> None:
@@ -160,16 +156,6 @@ class Index:
         if self._exported.lacks(build, changes) != 0:
             self._exported.write(lambda: index_json(catalog, stamp(self._clock.now())), build, changes)
 
-    @contextmanager
-    def exporting_once(self) -> Iterator[None]:
-        """Many operations in a row: `_index.json`, written whole each time, follows them once and at their end."""
-        self._exports_later = True
-        try:
-            yield
-        finally:
-            self._exports_later = False
-        self._export_if_due()
-
     @property
     def _exported(self) -> ExportedFile:
         cache = self._store.cache
@@ -177,14 +163,25 @@ class Index:
             SealedFile(self._root / INDEX_FILE, cache / "index.seal"), cache / "export.lock", self._config.lock_wait
         )
 
-    def _export_if_due(self) -> None:
-        """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size."""
-        catalog = None if self._exports_later else self._store.ready()
-        if catalog is None or not self._exported.is_due(*_exported_as(catalog), catalog.counts().entries):
-            return
+    def export_if_due(self) -> None:
+        """Write `_index.json` when it is not as we left it, and otherwise when enough has changed to be worth its size.
+
+        For a moment of rest: no answer is made from the file, so no answer waits for it.
+        """
         # Nothing reads it here, so an answer must not fail for it (a read-only folder, a full disk, another's lock).
         with suppress(Busy, StorageError):
-            self.export()
+            if self.export_is_due():
+                self.export()
+
+    def export_is_due(self) -> bool:
+        """Whether `export_if_due` would write."""
+        catalog = self._store.ready()
+        return catalog is not None and self._exported.is_due(*_exported_as(catalog), catalog.counts().entries)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether anything was asked of the catalogue here."""
+        return self._store.is_open
 
 
 def _exported_as(catalog: Catalog) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -220,12 +220,6 @@ class UserIndex(Index):
     def export(self) -> None:
         """Write `_index.json`, which is of everything."""
         self._whole.export()
-
-    @contextmanager
-    def exporting_once(self) -> Iterator[None]:
-        """Many operations in a row; see `Index.exporting_once`."""
-        with self._whole.exporting_once():
-            yield
 
     def _seen(self, limit: int, ask: Callable[[int], dict[str, T]]) -> dict[str, T]:
         """Of what is found the best `limit` that may be seen; asked for more where others' notes took their places."""

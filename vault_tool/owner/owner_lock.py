@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 from vault_tool import __version__
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files import watcher_presence
-from vault_tool.files.layout import LOCAL
-from vault_tool.files.watcher_presence import LOCK_FILE, OWNER_FILE, Owner
+from vault_tool.files.layout import LOCAL, OWNER_FILE
+from vault_tool.files.watcher_presence import LOCK_FILE, Owner
 from vault_tool.util.atomic import storage
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.folder import opened

@@ -105,7 +105,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
     body = body_text(candidate["content"])
     thread = candidate["thread"]
     # What was forgotten since the turn is not cited; refused for that, it would keep every turn behind it waiting.
-    graves = tombstones.forgotten(vault.root)
+    graves = vault.forgotten()
     evidence = tuple(one for one in candidate["evidence"] if not tombstones.cites(one, graves))
     return Observation(
         id=identity, type=candidate["kind"], body=body, title=candidate["title"] or first_sentence(body),
@@ -118,7 +118,7 @@ def _draft(vault: Context, turn: QueuedTurn, candidate: Mapping[str, Any], ident
 
 def _is_known(vault: Context, draft: Observation, said: tuple[str, ...]) -> bool:
     catalog = vault.index.catalog
-    if catalog.get(draft.id) or tombstones.has(vault.root, draft.id):
+    if catalog.get(draft.id) or draft.id in vault.forgotten():
         return True
     twins = (entry for entry in catalog.by_body(said[0]) if entry.record_class is RecordClass.OBSERVATION)
     return any((said[0], twin.type, twin.text("project"), twin.text("user")) == said for twin in twins)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypedDict
 from vault_tool import machine
 from vault_tool.config import Config, load
 from vault_tool.errors import ConfigError, GitError, NotFound, Refused, StorageError, UsageError, VaultError
-from vault_tool.files import git, layout
+from vault_tool.files import git, layout, tombstones
 from vault_tool.files.local import LocalFolder
 from vault_tool.index.authorship import Owners
 from vault_tool.index.relations import supersession
@@ -31,19 +31,23 @@ from vault_tool.vault.standing import Standings
 if TYPE_CHECKING:
     import platformdirs
 
-    from vault_tool.index import timeline
+    from vault_tool.files import watcher_presence
+    from vault_tool.index import graves, timeline
     from vault_tool.index.embedding import choose, onnx
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
+    from vault_tool.index.graves import Graves
     from vault_tool.index.timeline import SessionOrder
     from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
     from vault_tool.vault import settings_in_force
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
+    graves = deferred("vault_tool.index.graves")  # 1 ms, where something was forgotten
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     platformdirs = deferred("platformdirs")  # 5 ms
     settings_in_force = deferred("vault_tool.vault.settings_in_force")  # 2 ms, where `vault.toml` cannot be used as it is
+    watcher_presence = deferred("vault_tool.files.watcher_presence")  # 1 ms, where something waits to be exported
     timeline = deferred("vault_tool.index.timeline")  # 1 ms, where sessions are looked into
 
 ORIGINS = ("owner", "agent", "import")
@@ -176,9 +180,10 @@ class Context:
         self.close()
 
     def close(self) -> None:
-        """Let go of the indexes' files; what is lent stays open."""
+        """Let go of the indexes' files, and leave the exports as they should be; what is lent stays open."""
         if self._is_lent:
             return
+        self.settle()
         if "vectors" in self.__dict__:
             self.vectors.close()
         for view in self._views.values():
@@ -438,6 +443,15 @@ class Context:
             self._superseded = seq, supersession(catalog)
         return self._superseded[1]
 
+    def graves(self) -> Graves | None:
+        """The tombstones that lie in the vault, by whose they are, as of the last comparison with the history; None for none."""
+        return graves.graves(self.root, self.whole_index.catalog) if tombstones.files(self.root) else None
+
+    def forgotten(self) -> frozenset[str]:
+        """The ids of everything that is forgotten: what nothing new may be called or refer to."""
+        found = self.graves()
+        return found.counting if found else frozenset()
+
     def now(self) -> str:
         """The present as records write it."""
         return stamp(self.clock.now())
@@ -454,19 +468,52 @@ class Context:
         if self.is_current is not None and self.is_current():
             with self.index.consistent_read():
                 return self.freshness(self.index.recheck(()))
-        found = self.freshness(self.index.refresh(progress=progress or self.progress))
-        self.refresh_state(changed=bool(found.changed))
-        return found
+        return self.freshness(self.index.refresh(progress=progress or self.progress))
 
     def refresh_embedder(self) -> None:
         """Choose anew who embeds, where this machine's settings changed since they were read."""
         if "machine" in self.__dict__ and self._machine_file != self._stamp_of_machine():
             self.reload_embedder()
 
-    def refresh_state(self, *, changed: bool) -> None:
-        """Let `_state.json` follow what changed; it is of everything, whoever asks."""
+    def settle(self) -> None:
+        """Let the exports (`_index.json`, `_state.json`, `_embeddings.json`) follow what changed: at the end of a process.
+
+        Other programs read them, and no answer of ours is made from them. They are of everything, whoever asks. Where a
+        watcher is there it writes them once it is quiet, whoever made the change.
+        """
+        if "whole_index" not in self.__dict__ or not self.whole_index.is_open or self.process != os.getpid():
+            return
+        with suppress(VaultError):
+            if not self._exports_are_due():
+                return
+            if not self._is_watched():
+                self.export_if_due()
+
+    def export_if_due(self) -> None:
+        """Write the exports where that is due; what cannot be written stays as it is."""
+        self.whole_index.export_if_due()
+        self.whole_standings.save_if_due()
+        if self._vectors_wait():
+            self.vectors.export_if_small()
+
+    def _is_watched(self) -> bool:
+        """Whether another process watches over the vault."""
+        if not (self.root / layout.LOCAL / layout.OWNER_FILE).exists():  # spares loading what reads it
+            return False
+        holder = watcher_presence.owner(self.root)
+        return holder is not None and holder.pid != self.process
+
+    def _vectors_wait(self) -> bool:
+        return "vectors" in self.__dict__ and self.vectors.export_waits
+
+    def _exports_are_due(self) -> bool:
+        return self.whole_index.export_is_due() or self.whole_standings.is_due() or self._vectors_wait()
+
+    @property
+    def whole_standings(self) -> Standings:
+        """The standing of all memories, whoever asks."""
         same = self.everything or (self.sight is None and not self.whole_index.catalog.withheld())
-        (self if same else self.with_withheld()).standings.refresh(changed=changed)
+        return (self if same else self.with_withheld()).standings
 
     def refresh_names(self) -> Freshness:
         """Notice what came, went, was moved or replaced, and every change to a subject: enough before appending.

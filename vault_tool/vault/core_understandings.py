@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from vault_tool.errors import GitError
-from vault_tool.files import frontmatter, tombstones
+from vault_tool.files import frontmatter
 from vault_tool.files.layout import VAULT
 from vault_tool.index.authorship import brought_to, owners_texts
 from vault_tool.index.catalog import UNREADABLE
@@ -113,7 +113,7 @@ def _last_good(vault: Context, paths: Collection[str]) -> dict[str, tuple[Entry,
     found: dict[str, tuple[Entry, str]] = {}
     if vault.repo is None or not paths:
         return found
-    forgotten = tombstones.forgotten(vault.root)
+    forgotten = vault.forgotten()
     with suppress(GitError):
         for path, texts in owners_texts(vault.repo, vault.index.catalog, vault.owners(), paths).items():
             read = (understand(path, data, (len(data), 0, 0, 0), vault.settings.types) for data in texts)

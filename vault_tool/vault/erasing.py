@@ -338,9 +338,15 @@ def _plan(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, by
         op.remove(path)
     for path, (before, after) in redactions.items():
         op.rewrite(path, before, after)
-    for tombstone in map(tombstones.tombstone, shown.ids):
-        if not (op.vault.root / tombstone).exists():
+    graves = op.vault.graves()
+    for identity in shown.ids:
+        tombstone = tombstones.tombstone(identity)
+        if not tombstones.has(op.vault.root, identity):
             op.restore(tombstone, b"")
+        elif graves and identity in graves.theirs:
+            # Another's, which counts for what is not theirs by the owner's own text in it alone.
+            before = reader.read(op.vault.root, tombstone)
+            op.rewrite(tombstone, before, tombstones.confirmed(before, op.vault.now()))
 
 
 def _carried_out(op: Operation, shown: Erased, redactions: Mapping[str, tuple[bytes, bytes]]) -> Saved:
@@ -390,7 +396,8 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
 
         erase(cache, traces.paths, vault.settings.lock_wait)
         discard(vault.root / layout.EMBEDDINGS_FILE)
-    vault.refresh_state(changed=True)
+    # Now, and not at rest: they hold what is to be gone.
+    vault.export_if_due()
     return list(make_anew(vault, partial(_shown_by, traces)))
 
 

@@ -172,7 +172,7 @@ class Operation:
         """Plan a judgement; UsageError for one that no line of a journal may hold, Refused for one on what was forgotten."""
         if len(signal_line(signal).encode()) > SIGNAL_LINE:
             raise UsageError("what is said of the memory is too long", "give a sentence, and references as evidence")
-        graves = tombstones.forgotten(self.vault.root)
+        graves = self.vault.forgotten()
         if graves and any(tombstones.cites(one, graves) for one in signal.evidence):
             raise Refused("its evidence is a memory that was forgotten", "leave that reference out")
         self._plan.signals.append(signal)

@@ -124,7 +124,6 @@ def index_written(vault: Context, written: Sequence[writer.Written]) -> None:
         # What is written is written: what the indexes cannot take in now, the next comparison does.
         with suppress(Busy, StorageError):
             vault.whole_index.wrote(changed)
-        vault.refresh_state(changed=True)
 
 
 def _finished(vault: Context, pending: PendingOperation) -> PendingOperation:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, UsageError, VaultError
-from vault_tool.files import tombstones
 from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
@@ -44,7 +43,7 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if len(found) == 1:
         return found[0]
     if not found:
-        if tombstones.has(vault.root, canonical(wanted) or "."):
+        if canonical(wanted) in vault.forgotten():
             raise NotFound(f"{wanted} was forgotten", "its id alone is kept, so that it does not return")
         _require_visible(vault, wanted)
         _require_no_page(vault, wanted)

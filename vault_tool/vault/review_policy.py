@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
-from vault_tool.files import layout, tombstones
+from vault_tool.files import layout
 from vault_tool.files.inbox import INBOX, About, Inbox
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.placing import place
@@ -91,7 +91,7 @@ def hold(
     if waiting is not None:
         return waiting
     # The ids of turns' candidates are the same each time: what a person refused must not come again with a repeat.
-    if record.id in inbox.decided() or tombstones.has(vault.root, record.id):
+    if record.id in inbox.decided() or record.id in vault.forgotten():
         return QueuedForReview(record.id, "", reason, record.id)
     screening.refuse_forgotten(vault, record)
     data = render(record)

@@ -64,7 +64,8 @@ def log_entry(entry: EpisodeEntry) -> ScreenedText:
 
 def refuse_forgotten(vault: Context, record: Record) -> None:
     """Refuse a record that refers to what was forgotten, or has its id."""
-    gone = record.id if tombstones.has(vault.root, record.id) else tombstones.cited(vault.root, record)
+    graves = vault.forgotten()
+    gone = record.id if record.id in graves else tombstones.cited(record, graves)
     if gone:
         raise Refused(f"it cites {gone}, which was forgotten", "leave that id out")
 

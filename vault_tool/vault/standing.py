@@ -29,7 +29,7 @@ FAILED_TACTIC = "failed_tactic"
 # As precise as a score is kept in `_state.json`.
 SCORE_DIGITS = 4
 
-# Up to so many records `_state.json` follows every change at once; above, it waits for `decay` or `reflect`.
+# Up to so many records `_state.json` follows the changes of each process; above, it waits for a watcher, `decay` or `reflect`.
 SMALL = 2000
 
 
@@ -117,32 +117,38 @@ class Standings:
         return self._file.read() or {}
 
     def active_ids(self) -> set[str]:
-        """The ids of what has not faded by what `_state.json` says; none where it cannot be trusted."""
+        """The ids of what has not faded; of a large vault by what `_state.json` says, none where that cannot be trusted."""
+        if self.behind() and self._index.catalog.counts().entries <= SMALL:
+            return {one.entry.id for one in self.present() if standing(one.score) is Standing.ACTIVE}
         return {identity for identity, row in self._file.each() if standing(row.decay_score) is Standing.ACTIVE}
+
+    def behind(self) -> bool:
+        """Whether `_state.json` is not as we left it, or lacks changes or use."""
+        return not self._file.intact() or self._file.of() != self.known()
 
     def save(self) -> list[Weighed]:
         """Write `_state.json` as memories stand now; returns them, best first. Raises Busy and StorageError."""
         with self._file.alone():
             # Asked before anything is read: what another process writes meanwhile leaves the file behind, and known to be.
-            of = self._known()
+            of = self.known()
             weighed = self.present()
             self._file.write({one.entry.id: _row(one) for one in weighed}, stamp(self._clock.now()), of=of)
         return weighed
 
-    def refresh(self, *, changed: bool) -> None:
-        """Write `_state.json` anew if it is missing or spoilt, and after a change where the vault is small.
+    def save_if_due(self) -> None:
+        """Write `_state.json` anew if it is missing or spoilt, and where it lacks anything of a small vault.
 
-        No answer is made from it, so none fails for it: on a disk that cannot be written it stays as it is.
+        For a moment of rest. No answer waits or fails for it: on a disk that cannot be written it stays as it is.
         """
         with suppress(Busy, StorageError):
-            if self._file.intact():
-                # A process that was killed after it wrote to the catalogue, or used a note, left that for us to follow.
-                behind = changed or self._file.of() != self._known()
-                if not behind or self._index.catalog.counts().entries > SMALL:
-                    return
-            self.save()
+            if self.is_due():
+                self.save()
 
-    def _known(self) -> str:
+    def is_due(self) -> bool:
+        """Whether `save_if_due` would write; what a killed process wrote or used is left for the next one to follow."""
+        return self.behind() and not (self._file.intact() and self._index.catalog.counts().entries > SMALL)
+
+    def known(self) -> str:
         """Which build of the catalogue this is, how much has changed in it since, and how much use was noted."""
         catalog = self._index.catalog
         return f"{catalog.meta('nonce')} {catalog.meta('changes')} {self._local.use_size()}"

@@ -20,7 +20,7 @@ from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.index.authorship import doubts
 from vault_tool.index.relations import names_of
-from vault_tool.model.ids import new_id
+from vault_tool.model.ids import SHOWN_PREFIX, new_id
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge
 from vault_tool.model.snapshot import Entry, Snapshot
@@ -37,10 +37,12 @@ from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
-    from vault_tool.vault import another_address
+    from vault_tool.vault import another_address, waiting_tombstones
+    from vault_tool.vault.waiting_tombstones import WaitingTombstone
     from vault_tool.verbs import editing
 else:
     another_address = deferred("vault_tool.vault.another_address")  # where the soul is by somebody else
+    waiting_tombstones = deferred("vault_tool.vault.waiting_tombstones")  # where somebody else forgot something
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
 
@@ -145,7 +147,7 @@ def status(vault: Context) -> Status:
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
     said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault))
-    held, turns = len(Inbox(vault.root).notes()), Turns(vault.root).count()
+    held, turns = len(Inbox(vault.root).notes()) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(
@@ -204,8 +206,8 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:
     """Compare the files with the indexes, or with `full` build them anew; `confirm` accepts that notes are gone in bulk."""
     refresh = vault.index.refresh(full=full, confirm=confirm, progress=progress)
-    if not refresh.rebuilt:
-        vault.index.export()
+    vault.index.export()
+    vault.export_if_due()
     return Reindexed(
         added=refresh.added,
         modified=refresh.modified,
@@ -222,14 +224,13 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
 def _problems(vault: Context) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
     with no_collection():
-        graves = tombstones.forgotten(vault.root)
+        graves = vault.forgotten()
         catalog = vault.index.catalog
-        found = catalog.until_changed(
-            ("check", frozenset(graves)), lambda: check(catalog.snapshot(), vault.settings.types, graves)
-        )
+        found = catalog.until_changed(("check", graves), lambda: check(catalog.snapshot(), vault.settings.types, graves))
     yield from found
     yield from vault.settings_problems
     yield from local_problems(vault)
+    yield from _tombstones(vault)
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
     yield from _no_owner(vault)
@@ -356,6 +357,20 @@ def _no_owner(vault: Context) -> tuple[Problem, ...]:
     message = "git knows no address of yours, so all that was committed counts as pulled"
     hint = "`git config user.email you@example.org`, or `vt config --owners you@example.org`"
     return (note(layout.CONFIG_FILE, 0, "no-owner", f"{message} (`owners` are not set)", hint),)
+
+
+def _waiting_tombstones(vault: Context) -> list[WaitingTombstone]:
+    graves = vault.graves()
+    return waiting_tombstones.waiting(vault) if graves and graves.theirs else []
+
+
+def _tombstones(vault: Context) -> Iterator[Problem]:
+    """Others' tombstones of memories that are not theirs: who brought them, and that the memory is told until it is decided."""
+    for one in _waiting_tombstones(vault):
+        told = "it is not in the vault" if one.taken else "it is told"
+        short = one.id[:SHOWN_PREFIX]
+        hint = f"`vt review --refuse {short}` keeps it, `vt review --accept {short}` forgets it"
+        yield warning(tombstones.tombstone(one.id), 0, "tombstone-waits", f"{one.said}: {told} until you decide", hint)
 
 
 def _another_address(vault: Context) -> str:

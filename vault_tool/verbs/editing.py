@@ -19,12 +19,13 @@ from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
-from vault_tool.util.text import content_hash, one_line
+from vault_tool.util.text import content_hash, counted, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.parameters import unknown_type
 from vault_tool.vault.person import is_owner
+from vault_tool.verbs.history import keep_first
 from vault_tool.verbs.subjects import require_free
 
 # Lets a person edit a file and returns when they are done.
@@ -87,12 +88,23 @@ def new(vault: Context, type: str, editor: Editor, *, title: str = "", subject_n
     return SavedNote(**outcome, id=record.id, type=record.type, title=parsed.title, path=path, changed=True)
 
 
-def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: str | None = None, was: str = "") -> SavedNote:
+def edit(
+    vault: Context,
+    memory_id: str,
+    editor: Editor | None = None,
+    *,
+    text: str | None = None,
+    was: str = "",
+    base: str | None = None,
+    both: bool = False,
+) -> SavedNote:
     """Have a note edited in its place, then check and commit it; one that a person edits counts as reviewed by them.
 
     A note that cannot be read afterwards is kept as it was left, named with its problems, and not committed. In place of an
     `editor` goes the whole `text` of the file, with the hash of the text that it was made from (`was`, as `show` gives it by
-    `source`): one that cannot be read is refused, and so (StaleEdit) is one for a file that was saved since.
+    `source`): one that cannot be read is refused, and so (StaleEdit) is one for a file that was saved since. With the text that
+    it was made from, `base`, both edits are put together where they changed other lines and fields; `both` keeps both texts of
+    a place that both changed, for a person to choose. What is replaced is committed first, where no commit has it.
     """
     if (editor is None) == (text is None):
         raise UsageError("an edit needs an editor, or the whole text", "give one of them")
@@ -108,9 +120,13 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
         editor(vault.root / entry.path)
     with writing(vault, "edit") as op:
         now = _left(vault, entry.path)
-        if text is not None and content_hash(now) != was:
-            raise StaleEdit(f"{entry.path} was saved by somebody else since; nothing was written", "take up what it says now")
-        before, after = (before, now) if text is None else (now, text.encode("utf-8"))
+        remarks: list[str] = []
+        if text is None:
+            before, after = before, now
+        else:
+            before, after = now, text.encode("utf-8")
+            if content_hash(now) != was:
+                after = _together(entry.path, after, now, was, base, both, remarks)
         parsed = parse(entry.path, after, vault.settings.types)
         written: _SavedNote = {"id": entry.id, "type": entry.type, "title": parsed.title or entry.title, "path": entry.path}
         if after == before:
@@ -120,6 +136,7 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
             if unfit:
                 first = unfit[0]
                 raise UsageError(f"{first.path}:{first.line}: {first.message}; nothing was written", first.hint or "mend it")
+            remarks += filter(None, [keep_first(vault, entry.path)])
             writer.replace(vault.root, entry.path, before, after)
         elif unfit:
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
@@ -134,7 +151,22 @@ def edit(vault: Context, memory_id: str, editor: Editor | None = None, *, text: 
         if reviewed:
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))
         saved = op.carry_out(parsed.title, [entry.id])
-    return SavedNote(**saved.fields(), **written, changed=True, problems=parsed.problems)
+    return SavedNote(**saved.fields(*remarks), **written, changed=True, problems=parsed.problems)
+
+
+def _together(path: str, ours: bytes, theirs: bytes, was: str, base: str | None, both: bool, remarks: list[str]) -> bytes:
+    """Both edits of a file in one text; StaleEdit where a person must choose."""
+    from vault_tool.files.merging.note_merge import merge  # what few edits need
+
+    known = base.encode("utf-8") if base is not None else None
+    merged = merge(known, ours, theirs) if known is not None and content_hash(known) == was else None
+    if merged is None or (merged.left and not both):
+        raise StaleEdit(f"{path} was saved by somebody else since; nothing was written", "take up what it says now")
+    remarks.append("what was saved meanwhile is in it too")
+    remarks += merged.told
+    if merged.left:
+        remarks.append(f"{counted(len(merged.left), 'place')} that both changed stands there twice: keep one, or both")
+    return merged.data
 
 
 def _unfit(vault: Context, entry: Entry, data: bytes, parsed: Parsed) -> tuple[Problem, ...]:

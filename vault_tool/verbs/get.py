@@ -135,7 +135,6 @@ def get(vault: Context, memory_id: str) -> Memory:
         return found
     home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
     home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
-    home.refresh_state(changed=True)
     return found
 
 

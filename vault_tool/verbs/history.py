@@ -6,13 +6,14 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
 from vault_tool.index.relations import lineage
+from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
@@ -154,6 +155,25 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         paths=tuple(change.path for change in changes) if outcome.committed else (),
         left=tuple(left),
     )
+
+
+def keep_first(vault: Context, path: str) -> str:
+    """Keep a file that is about to be replaced, where no commit has what it says: by a commit of its own, else as a copy.
+
+    Returns what is to be said of it. Refused where it holds what looks like a secret, which belongs in neither.
+    """
+    data = reader.read(vault.root, path)
+    if vault.repo is not None:
+        if not git.uncommitted(vault.repo, [path]):
+            return ""
+        made = commit(vault, [path])
+        if made.committed:
+            return f"what it said before is in {(made.commit or '')[:10]}"
+        if not vault.allow_secrets and any(one.path == path for one in made.left) and screening.new_in_file(vault, path, data):
+            raise Refused(f"{made.left[0].message}; nothing was written", f"take it out of {path} in an editor")
+    kept = f"{layout.LOCAL}/deleted/{vault.now().replace(':', '')}-{new_id()[:6]}-{PurePosixPath(path).name}"
+    writer.create(vault.root, kept, data)
+    return f"what it said before is kept in {kept}"
 
 
 def _redacted(vault: Context, one: git.LogEntry) -> git.LogEntry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
@@ -20,8 +21,9 @@ from vault_tool.model.problems import Problem, error
 from vault_tool.model.records import Edge, Observation, Record, Remembered, Understanding, from_head
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
+from vault_tool.util.clock import stamp
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import person, repeats, resolve, screening
+from vault_tool.vault import person, repeats, resolve, screening, waiting_tombstones
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -135,6 +137,7 @@ def review(
         raise UsageError("what lies in the bin is the owner's to look at", "leave --as-user out")
     vault = vault if as_user else person.acting(vault, _ACT)
     inbox = Inbox(vault.root)
+    graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
     with writing(vault, "review") as op:
         restored = _restored(vault, inbox, restore)
         notes = _waiting_notes(vault, inbox, as_user)
@@ -150,14 +153,47 @@ def review(
         lying = {one.id for one in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(),
-            accepted=tuple(accepted),
-            refused=tuple(note.id for note in dropped),
+            accepted=(*(one for one in graves if isinstance(one, Accepted)), *accepted),
+            refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped)),
             binned=tuple(note.id for note in dropped if note.id in lying),
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
-            results=tuple(_shown(note) for note in (_lying(vault, left) if bin else left)),
+            results=(
+                *(_shown(note) for note in (_lying(vault, left) if bin else left)),
+                *(_shown_tombstone(one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
+            ),
             freshness=op.freshness,
         )
+
+
+def _decided_tombstones(
+    vault: Context, inbox: Inbox, accept: Sequence[str], refuse: Sequence[str]
+) -> tuple[tuple[Accepted | str, ...], Sequence[str], Sequence[str]]:
+    """Decide on others' tombstones that are named by their ids; what became of each, and the names that mean something else."""
+    vault.fresh()
+    waits = waiting_tombstones.waiting(vault) if accept or refuse else ()
+    if not waits:
+        return (), accept, refuse
+    notes = _notes(vault, inbox)
+
+    def means(named: str) -> waiting_tombstones.WaitingTombstone | None:
+        found = list(waiting_tombstones.named(waits, named))
+        if found and any(note.id.startswith(named.strip().lower()) for note in notes):
+            raise Ambiguous(f"`{one_line(named, 60)}` could be a tombstone and a memory that waits", "type more of it")
+        if len(found) > 1:
+            raise Ambiguous(f"`{one_line(named, 60)}` could be {', '.join(one.id for one in found[:5])}", "type more of it")
+        return found[0] if found else None
+
+    accepting, refusing = {named: means(named) for named in accept}, {named: means(named) for named in refuse}
+    done: list[Accepted | str] = []
+    for one in dict.fromkeys(filter(None, accepting.values())):
+        waiting_tombstones.accept(vault, one)
+        done.append(Accepted(id=one.id, title=f"forgotten: {one.title}", path=tombstones.tombstone(one.id)))
+    for one in dict.fromkeys(filter(None, refusing.values())):
+        waiting_tombstones.refuse(vault, one)
+        done.append(one.id)
+    left = [[named for named, found in some.items() if found is None] for some in (accepting, refusing)]
+    return tuple(done), left[0], left[1]
 
 
 def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, text: str = "", was: str = "") -> Waiting:
@@ -275,7 +311,8 @@ def _bin(vault: Context, inbox: Inbox, note: _Note, as_user: str) -> None:
     draft = RefusedDraft(note.id, note.name, data, note.about, vault.now())
     refused_consent = bool(as_user) or note.about.context.get("mode") == CONSENT_MODE
     record = record_in(note.path, data, vault.settings.types)
-    graves = tombstones.has(vault.root, note.id) or (record is not None and tombstones.cited(vault.root, record))
+    forgotten = vault.forgotten()
+    graves = note.id in forgotten or (record is not None and tombstones.cited(record, forgotten))
     if not (refused_consent or graves or screening.looks_secret(draft.told)):
         DraftBin(vault.root).keep(draft)
 
@@ -297,7 +334,7 @@ def _restored(vault: Context, inbox: Inbox, named: Sequence[str]) -> tuple[str, 
     for note in chosen:
         if vault.index.catalog.get(note.id):
             raise Refused(f"there is a memory with the id of {note.name} already", "it was accepted meanwhile")
-        if tombstones.has(vault.root, note.id):
+        if note.id in vault.forgotten():
             raise Refused(f"{note.name} has the id of a memory that was forgotten", "it stays where it is for a month at most")
     for note in chosen:
         taken = {layout.name_key(name) for name, _ in inbox.notes()}
@@ -380,7 +417,7 @@ def _require_new(vault: Context, note: _Note) -> None:
     if vault.index.catalog.get(note.id):
         message = f"there is a memory with the id of {note.path} already"
         raise Refused(message, "give it an `id` of its own in an editor, or refuse it")
-    if tombstones.has(vault.root, note.id):
+    if note.id in vault.forgotten():
         raise Refused(f"{note.path} has the id of a memory that was forgotten", "refuse it, or give it an `id` of its own")
     record = _record(note)
     if isinstance(record, Observation) and (twin := repeats.twin_of(vault, record)):
@@ -388,7 +425,7 @@ def _require_new(vault: Context, note: _Note) -> None:
         raise Refused(
             f"{note.path} says what {known} says already", f"refuse it; `vt edit {known}` reviews the one that is there"
         )
-    if cited := tombstones.cited(vault.root, record):
+    if cited := tombstones.cited(record, vault.forgotten()):
         hint = f"take the id out of it: `vt review --edit {note.name}`, or refuse it"
         raise Refused(f"{note.path} cites {cited}, which was forgotten", hint)
 
@@ -432,6 +469,25 @@ def _faults(note: _Note) -> list[Problem]:
         message, hint = "it lost its `id` or `type`, so it is no memory", "put the lines back, or refuse it"
         faults = [error(note.path, 1, "page", message, hint)]
     return faults
+
+
+def _shown_tombstone(one: waiting_tombstones.WaitingTombstone) -> Waiting:
+    """A tombstone as what waits: to accept it forgets the memory, to refuse it keeps the memory."""
+    body = frontmatter.read_body(one.text.encode("utf-8", "surrogateescape")).strip("\r\n")
+    return Waiting(
+        id=one.id,
+        kind="tombstone",
+        type=one.type,
+        title=one.title,
+        content=body,
+        details={},
+        subject_names=(),
+        path=tombstones.tombstone(one.id),
+        since=stamp(datetime.fromtimestamp(one.at, UTC)),
+        reason=one.said,
+        context={"accept": "forgets it", "refuse": "keeps it", "commit": one.commit},
+        origin=one.who,
+    )
 
 
 def _shown(note: _Note) -> Waiting:

@@ -310,10 +310,10 @@ def _require_unchanged(vault: Context, path: str, expected: bytes | None) -> Non
 
 def _require_remembered(vault: Context, back: _Reversal) -> None:
     """Refuse what would bring a forgotten memory back, or what cites one."""
-    graves = tombstones.forgotten(vault.root)
+    graves = vault.forgotten()
     for path, data in (*back.revived.items(), *((path, new) for path, (_, new) in back.rewritten.items())):
         found = record(path, data, vault.settings.types) if graves else None
-        gone = (found.id if found.id in graves else tombstones.cited(vault.root, found)) if found is not None else ""
+        gone = (found.id if found.id in graves else tombstones.cited(found, graves)) if found is not None else ""
         if gone:
             raise Refused(f"{path} would tell of {gone} again, which was forgotten", "`vt diff --since` shows what it was")
 

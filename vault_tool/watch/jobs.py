@@ -1,4 +1,4 @@
-"""What waits for a quiet moment: exports of large vaults, accepted turns, vectors; hourly CORE.md and skipped turns."""
+"""What waits for a quiet moment: the exports, accepted turns, vectors; hourly CORE.md and skipped turns."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from vault_tool.files.layout import CONFIG_FILE, CORE_FILE
 from vault_tool.files.turns import Turns
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
-from vault_tool.vault.standing import SMALL
 from vault_tool.vault.vector_upkeep import upkeep_stamp
 from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 
-# Seconds without a change before the exports of a large vault are written.
-EXPORT_QUIET = 10.0
+# Seconds without a change before the exports are written.
+EXPORT_QUIET = 2.0
 
-# An export that took a second is not written again for so many.
+# An export that took a second is not written again for so many, and none is put off for longer than this.
 EXPORT_SHARE = 20
+EXPORT_LATEST = 50.0
 
 CORE_QUIET = 2.0
 # Seconds that CORE.md is left alone for, counted from its last change by whomever.
@@ -50,6 +50,7 @@ class Jobs:
         self._begun = 0.0
         self._exported = ""
         self._export_after = 0.0
+        self._behind_since: float | None = None
         self._core_tried = float("-inf")
         self._turns_after = 0.0
         self._looked_again = float("-inf")
@@ -96,7 +97,7 @@ class Jobs:
         self._errand = None
         if errand.task is Task.EXPORTS:
             ended = time.monotonic()
-            self._export_after = ended + EXPORT_SHARE * (ended - self._begun)
+            self._export_after = ended + min(EXPORT_SHARE * (ended - self._begun), EXPORT_LATEST)
         self._take(errand.task, errand.outcome())
 
     def _take(self, task: Task, outcome: WorkResult) -> None:
@@ -112,7 +113,7 @@ class Jobs:
         if quiet >= CORE_QUIET and self._core_is_due(vault):
             self._core_tried = vault.clock.now().timestamp()
             return Task.CORE
-        if quiet >= EXPORT_QUIET and time.monotonic() >= self._export_after and self._has_changed(vault):
+        if self._exports_are_due(vault, quiet):
             return Task.EXPORTS
         if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
             self._turns_after = time.monotonic() + TURNS_EVERY
@@ -146,12 +147,19 @@ class Jobs:
         changed, self._skipped = bool(skipped) and skipped != self._skipped, skipped
         return changed
 
-    def _has_changed(self, vault: Context) -> bool:
-        """Whether a large vault changed since its last export; a small one's follows each change without us."""
-        catalog = vault.index.catalog
-        now = f"{catalog.meta('nonce')} {catalog.meta('changes')}"
-        changed, self._exported = now != self._exported, now
-        return changed and catalog.counts().entries > SMALL
+    def _exports_are_due(self, vault: Context, quiet: float) -> bool:
+        """Whether the vault changed, or was used, since its exports were written: once it is quiet, or after long enough."""
+        known = vault.whole_standings.known()
+        if known == self._exported:
+            self._behind_since = None
+            return False
+        now = time.monotonic()
+        if self._behind_since is None:
+            self._behind_since = now
+        if now < self._export_after or (quiet < EXPORT_QUIET and now - self._behind_since < EXPORT_LATEST):
+            return False
+        self._exported = known
+        return True
 
     def _core_is_due(self, vault: Context) -> bool:
         now = vault.clock.now().timestamp()

@@ -231,8 +231,6 @@ class Watcher:
         vault, news = self._vault, self._news
         assert news is not None
         self._looked_seconds = refresh.seconds
-        changed = bool(refresh.added or refresh.modified or refresh.removed)
-        vault.refresh_state(changed=changed)
         if self._chores is not None:
             vault.index.flush()
         if refresh.withheld:

@@ -117,7 +117,9 @@ def _core(vault: Context) -> WorkResult:
 
 def _exports(vault: Context) -> WorkResult:
     vault.index.export()
-    vault.standings.save()
+    vault.whole_standings.save()
+    if vault.has_vectors:
+        vault.vectors.export()
     return WorkResult()
 
 

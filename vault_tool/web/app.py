@@ -16,12 +16,12 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
-from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
+from vault_tool.errors import VaultError
 from vault_tool.mcp.listening import App, Door, serve_http
 from vault_tool.vault.one_thread import OneThread
 from vault_tool.vault.person import Presence
 from vault_tool.web import live
-from vault_tool.web.asking import AnswerCache, Flashes
+from vault_tool.web.asking import AnswerCache, Flashes, status_of
 from vault_tool.web.door import Entrance, guarded
 from vault_tool.web.rendering import FOLDER, page
 
@@ -35,7 +35,6 @@ PORT = 8378
 # The modules of `pages/`, each with its `ROUTES`.
 PAGES = ("today", "operations", "health", "time", "people", "ask", "memory", "subjects", "review", "consolidate", "map")
 
-_STATUS: dict[type[VaultError], int] = {NotFound: 404, UsageError: 400, Busy: 503, StorageError: 500, Refused: 403}
 _log = logging.getLogger(__name__)
 
 
@@ -82,8 +81,7 @@ def _routes() -> list[BaseRoute]:
 async def _failed(request: Request, fault: Exception) -> Response:
     """A verb's own sentence, with what to do next, as a page."""
     assert isinstance(fault, VaultError)
-    status = next((_STATUS[kind] for kind in type(fault).__mro__ if kind in _STATUS), 409)
-    return _problem(request, status, fault.message, fault.hint)
+    return _problem(request, status_of(fault), fault.message, fault.hint)
 
 
 async def _missing(request: Request, fault: Exception) -> Response:

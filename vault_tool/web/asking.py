@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, quote
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from vault_tool.errors import UsageError
+from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Freshness
@@ -27,6 +27,8 @@ _MOST_FIELDS = 5000
 _MOST_FLASHES = 100
 _DONE = "done"
 _KEPT_SECONDS = 60.0
+
+_STATUS: dict[type[VaultError], int] = {NotFound: 404, UsageError: 400, Busy: 503, StorageError: 500, Refused: 403}
 
 T = TypeVar("T")
 
@@ -183,6 +185,11 @@ def done_with(request: Request, said: str, *, back: str, result: Any = None, und
     path, hash_, part = local_path(back).partition("#")
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{_DONE}={token}{hash_}{part}", 303)
+
+
+def status_of(fault: VaultError) -> int:
+    """The status of a page that says what could not be done."""
+    return next((_STATUS[kind] for kind in type(fault).__mro__ if kind in _STATUS), 409)
 
 
 def local_path(to: str) -> str:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
         brought,
         committed_at,
         committed_blobs,
+        is_ancestor,
         own_address,
+        removed_by,
         unreachable,
         work_tree_blobs,
     )
@@ -42,7 +44,11 @@ if TYPE_CHECKING:
 _LATER = {
     **dict.fromkeys(("Commit", "FileChange", "commit", "resolve_conflicts"), "committing"),
     **dict.fromkeys(
-        ("blobs", "brought", "committed_at", "committed_blobs", "own_address", "unreachable", "work_tree_blobs"), "authors"
+        (
+            *("blobs", "brought", "committed_at", "committed_blobs", "is_ancestor", "own_address", "removed_by", "unreachable"),
+            "work_tree_blobs",
+        ),
+        "authors",
     ),
     **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
     **dict.fromkeys(("NoteLog", "note_log", "own_operations"), "note_commits"),
@@ -74,6 +80,7 @@ __all__ = [
     "ignored",
     "in_conflict",
     "init",
+    "is_ancestor",
     "log",
     "look_for",
     "merging",
@@ -86,6 +93,7 @@ __all__ = [
     "own_operations",
     "recent_heads",
     "remotes",
+    "removed_by",
     "resolve",
     "resolve_conflicts",
     "show",

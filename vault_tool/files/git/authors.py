@@ -86,6 +86,31 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
     return [_brought(repo, text.split("\0"), cut) for text in texts]
 
 
+def is_ancestor(repo: Repo, old: str, new: str) -> bool:
+    """Whether one commit comes before another, or is it."""
+    return call(repo.work_tree, "merge-base", "--is-ancestor", old, new).code == 0
+
+
+def removed_by(repo: Repo, commits: Iterable[str]) -> list[tuple[str, str, str]]:
+    """The files that each of the commits took away: the commit, the path, and the blob that stood there."""
+    named = list(commits)
+    if not named:
+        return []
+    mark = os.urandom(16).hex()
+    args = ("--no-walk=unsorted", "--raw", "--no-renames", "--no-abbrev", "--diff-filter=D", "-z", f"--format={mark}%x00%H%x00")
+    out = output(repo.work_tree, "read the history", "log", *args, "--stdin", feed="\n".join(named).encode() + b"\n")
+    found = []
+    for text in out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]:
+        commit, *parts = text.split("\0")
+        walk = iter(part.lstrip("\n") for part in parts if part.strip("\n"))
+        for entry in walk:
+            path = repo.relative(next(walk, ""))
+            values = entry.lstrip(":").split(" ")
+            if path and values[0].startswith("100"):
+                found.append((commit, path, values[2]))
+    return found
+
+
 def committed_at(repo: Repo, paths: Sequence[str]) -> dict[str, int]:
     """When the newest commit of each of these files was made, in seconds; files that no commit has are left out."""
     mark = os.urandom(16).hex()

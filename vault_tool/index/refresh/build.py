@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.config import Config
 from vault_tool.errors import StorageError
@@ -26,7 +27,13 @@ from vault_tool.index.refresh.ingest import Bulk
 from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, passed_over, see, with_head, without
 from vault_tool.index.seals import discard
 from vault_tool.util.atomic import storage_error
+from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
+
+if TYPE_CHECKING:
+    from vault_tool.index import graves
+else:
+    graves = deferred("vault_tool.index.graves")  # where something was forgotten
 
 _STEP = 500
 
@@ -103,7 +110,7 @@ class Build:
         broken: list[Seen] = []
         commit, types, total = self.facts.get("head", ""), self.config.types, self.scan.count
         attribution = Attribution(self.repo, commit, self.now, self.history.came)
-        forgotten = tombstones.forgotten(self.root)
+        forgotten = graves.graves(self.root, None, self.history.graves or ()) if tombstones.files(self.root) else None
         left_out = ignored_around(self.root, self.scan.files)
         with Reader(self.root) as reader:
             for number, (path, stat) in enumerate(self.scan.files.items()):
@@ -120,9 +127,9 @@ class Build:
                 if one is not None and one.kind == UNREADABLE:
                     broken.append(one)
                 elif one is not None:
-                    yield from attribution.of(without([one], forgotten))
+                    yield from without(attribution.of([one]), forgotten)
         # Together, because git is asked once for all of them.
-        yield from attribution.of(without(with_head(broken, self.repo, commit, types), forgotten))
+        yield from without(attribution.of(with_head(broken, self.repo, commit, types)), forgotten)
         if self.progress is not None:
             self.progress(total, total)
 

@@ -264,11 +264,6 @@ def unreadable(catalog: Catalog) -> tuple[str, ...]:
     return catalog.of_kind(UNREADABLE)
 
 
-def tombstone_digest(forgotten: Collection[str]) -> str:
-    """What tells one set of forgotten ids from another; empty where nothing was forgotten."""
-    return hashlib.blake2b("\n".join(sorted(forgotten)).encode(), digest_size=8).hexdigest() if forgotten else ""
-
-
 def digest_of_faults(faults: Sequence[Problem]) -> str:
     """What tells one walk's findings from another's; empty for none."""
     return hashlib.blake2b(repr(tuple(faults)).encode("utf-8", "replace"), digest_size=8).hexdigest() if faults else ""

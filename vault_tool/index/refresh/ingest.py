@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -29,6 +29,12 @@ from vault_tool.index.schema import (
 )  # fmt: skip
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Entry
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index import graves
+else:
+    graves = deferred("vault_tool.index.graves")  # where others brought tombstones
 
 _BATCH = 2000
 _ENTRY_MARKS = ",".join("?" * (1 + len(schema.ENTRY.split(","))))
@@ -201,6 +207,8 @@ class Bulk:
     ) -> None:
         """Write the rest and the search trees."""
         self._connection.executemany(ADD, sorted(map(row_of, history.came)))
+        if history.graves:
+            self._connection.executemany(graves.ADD, map(graves.row_of, history.graves))
         self._flush(self._rows)
         # In the order of their keys a search tree grows at its end alone, which is several times faster.
         for rows in self._late.values():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -35,6 +35,7 @@ from vault_tool.util.text import body_hash, content_hash, one_line, wikilinks
 if TYPE_CHECKING:
     from vault_tool.files import conflict_copies
     from vault_tool.importing import notes, titles
+    from vault_tool.index.graves import Graves
 else:
     conflict_copies = deferred("vault_tool.files.conflict_copies")  # few files have such a name
     notes = deferred("vault_tool.importing.notes")  # 10 ms, and only a folder of somebody else's notes needs these
@@ -158,22 +159,16 @@ def with_head(seen: Iterable[Seen], repo: git.Repo | None, commit: str | None, r
         yield _stale(one, kept[one.path], registry) if one.kind == UNREADABLE and one.path in kept else one
 
 
-def without(seen: Iterable[Seen], forgotten: Collection[str]) -> Iterator[Seen]:
-    """The same, where a note with the id of a forgotten memory is a problem and nothing else: whatever brought it back.
+def without(seen: Iterable[Seen], forgotten: Graves | None) -> Iterator[Seen]:
+    """The same, where a note that what was forgotten refuses is a problem and nothing else: whatever brought it back.
 
-    So is an edge that begins or ends at one, for edges repeat the titles of their ends.
+    Whose each note is must be known by now: others' tombstones count for what they brought themselves.
     """
     if not forgotten:
         yield from seen
         return
     for one in seen:
-        yield _refused(one) if one.entry is not None and not forgotten_ids(one.entry).isdisjoint(forgotten) else one
-
-
-def forgotten_ids(entry: Entry) -> frozenset[str]:
-    """The ids of which each, once forgotten, takes the note along: its own, and the ends of an edge."""
-    ends = (entry.text("from_id"), entry.text("to_id")) if entry.record_class is RecordClass.EDGE else ()
-    return frozenset((entry.id, *ends))
+        yield _refused(one) if one.entry is not None and forgotten.refuses(one.entry) else one
 
 
 def _refused(one: Seen) -> Seen:

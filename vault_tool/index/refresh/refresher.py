@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,10 +28,13 @@ from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
+    from vault_tool.index import graves
+    from vault_tool.index.graves import ForeignGrave, Graves
     from vault_tool.index.refresh import attribution, build, ingest, reading
     from vault_tool.index.refresh.reading import Seen
 else:
     # 4 ms together, where a file changed
+    graves = deferred("vault_tool.index.graves")  # where something was forgotten
     attribution = deferred("vault_tool.index.refresh.attribution")
     ingest = deferred("vault_tool.index.refresh.ingest")
     reading = deferred("vault_tool.index.refresh.reading")
@@ -40,6 +43,10 @@ else:
 _ATTEMPTS = 5
 _SMALL = 2000
 _NOTHING = Tally()
+
+
+def _digest(forgotten: Graves | None) -> str:
+    return forgotten.digest() if forgotten else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +166,7 @@ class Refresher:
     def _walked(
         self, catalog: Catalog, scan: Scan, changes: Changes, known: Mapping[str, Known], head: HeadMove, confirm: bool
     ) -> Refresh:
-        forgotten = diff.tombstone_digest(tombstones.forgotten(self._root))
-        digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": forgotten}
+        digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": _digest(self._graves(catalog))}
         facts = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         # The usual case: no lock is taken and nothing is written.
         if not (changes or facts or head.facts):
@@ -187,7 +193,12 @@ class Refresher:
             back = reader.present(self._root, gone) if not scan.partial else {}
             suspects |= back
             gone = tuple(path for path in gone if path not in back)
-        forgotten = tombstones.forgotten(self._root)
+        forgotten = self._graves(catalog, history.graves)
+        if walked and (digest := _digest(forgotten)) != catalog.meta("forgotten"):
+            facts = {**(facts or {}), "forgotten": digest}
+        elif facts:
+            # By the walk's own look a tombstone was ours of which the history says now who brought it.
+            facts = {name: digest for name, digest in facts.items() if name != "forgotten"}
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
         if walked or gone:
@@ -223,11 +234,15 @@ class Refresher:
             ingest.apply(catalog, ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
         return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
 
-    def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Collection[str]) -> set[str]:
+    def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Graves | None) -> set[str]:
         """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
         # What is served as HEAD had it must follow HEAD.
         found = set(diff.unreadable(catalog)) if head.moved else set()
-        return found.union(diff.resurrected(catalog, forgotten)) if "forgotten" in facts else found
+        return found.union(diff.resurrected(catalog, forgotten.named if forgotten else ())) if "forgotten" in facts else found
+
+    def _graves(self, catalog: Catalog | None, rows: Sequence[ForeignGrave] | None = None) -> Graves | None:
+        """The tombstones that there are, with what the catalogue, or `rows` in its place, says of whose they are."""
+        return graves.graves(self._root, catalog, rows) if tombstones.files(self._root) else None
 
     def _history(self, catalog: Catalog, head: HeadMove) -> tuple[HistoryDelta, HeadMove, bool]:
         """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
@@ -242,12 +257,13 @@ class Refresher:
         return Owners(frozenset(filter(None, [git.own_address(self._repo)] if self._repo is not None else [])))
 
     def _served(
-        self, catalog: Catalog, history: HistoryDelta, seen: Sequence[Seen], head: str, forgotten: Collection[str]
+        self, catalog: Catalog, history: HistoryDelta, seen: Sequence[Seen], head: str, forgotten: Graves | None
     ) -> tuple[Seen, ...]:
         """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
-        shown = reading.without(reading.with_head(seen, self._repo, head, self._config.types), forgotten)
+        shown = reading.with_head(seen, self._repo, head, self._config.types)
         paths = [one.path for one in seen]
-        return tuple(attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head).of(shown))
+        attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head).of(shown)
+        return tuple(reading.without(attributed, forgotten))
 
     def _as_they_are_now(
         self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str
@@ -257,7 +273,7 @@ class Refresher:
         if not (late.again or late.left):
             return seen, gone
         found = diff.read(self._root, self._config, late.again, {}, ())
-        instead = self._served(catalog, history, found.seen, head, tombstones.forgotten(self._root))
+        instead = self._served(catalog, history, found.seen, head, self._graves(catalog, history.graves))
         kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
         return (*kept, *instead), tuple(path for path in gone if path not in late.again)
 
@@ -269,14 +285,14 @@ class Refresher:
         """
         head = diff.head_now(self._repo)
         signature = diff.head_signature(self._repo) if self._repo is not None else ""
-        forgotten = diff.tombstone_digest(tombstones.forgotten(self._root))
         history = HistoryDelta()
         if self._repo is not None:
             try:
                 history = authorship.whole(self._repo, head, self._owners())
             except GitError:
                 history, signature = authorship.doubted(self._repo, None, head, scan.files, self._clock.now()), ""
-        facts = {"settings": self._store.settings, "head": head, "head_signature": signature, "forgotten": forgotten}
+        facts = {"settings": self._store.settings, "head": head, "head_signature": signature}
+        facts["forgotten"] = _digest(self._graves(None, history.graves or ()))
         facts |= history.facts
         with self._store.building():
             # Asked again under the lock: of several that found the index missing one builds, and the others use its work.
@@ -311,7 +327,7 @@ class Refresher:
             changes = compare(catalog.known(), scan)
             known = catalog.files([*changes.suspects, *changes.gone])
             found = diff.read(self._root, self._config, changes.suspects, known, ())
-            seen = self._served(catalog, HistoryDelta(), found.seen, head, tombstones.forgotten(self._root))
+            seen = self._served(catalog, HistoryDelta(), found.seen, head, self._graves(catalog))
             lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone
             stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)

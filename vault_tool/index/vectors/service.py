@@ -74,6 +74,8 @@ class Vectors:
         self.fault = ""
         """Why the store that was asked for did not answer the last question, and the exact one did; empty when all is well."""
         self._chroma: ChromaStore | None = None
+        self.export_waits = False
+        """Whether something was done here that `_embeddings.json` does not tell yet."""
         self._outlook: tuple[str, Path, int] | None = None
 
     @cached_property
@@ -324,7 +326,7 @@ class Vectors:
             if limit is None and seconds is None:
                 self._export(vectors)
             else:
-                self._export_small(vectors)
+                self.export_waits = True
         except DimensionChanged:
             stopped = f"{maker.name} makes vectors of different lengths"
         except VaultError as fault:
@@ -365,6 +367,13 @@ class Vectors:
             with suppress(Busy, StorageError):
                 self._export(found[0])
 
+    def export_if_small(self) -> None:
+        """The same for a small vault alone: at the end of a process that changed something."""
+        self.export_waits = False
+        found = self._sets.found()
+        if found is not None:
+            self._export_small(found[0])
+
     def refresh(self) -> int:
         """Look at the texts of all notes that changed, without embedding; how many could not be looked at."""
         return self._refresh(None)
@@ -394,7 +403,7 @@ class Vectors:
             # Somebody else is at it, or nothing can be written here: what is known answers, and says that it is behind.
             left = self._notes.unread(vectors)
         self._outlook = state, vectors.folder, left
-        self._export_small(vectors)
+        self.export_waits = True
         return left
 
     def _candidates(self, queries: Mapping[str, Vector]) -> Candidates | None:

@@ -158,16 +158,15 @@ class Intake:
     ) -> None:
         """Plan and carry out all items, a commit for each batch that came to anything."""
         done = 0
-        with self.vault.index.exporting_once():
-            for chunk in _chunks(items, size):
-                with self._operation() as op:
-                    self._planned = 0
-                    for item in chunk:
-                        plan(op, item)
-                        done += 1
-                        if self._progress is not None and done % 20 == 0:
-                            self._progress(done, len(items))
-                    self._carry_out(op, what)
+        for chunk in _chunks(items, size):
+            with self._operation() as op:
+                self._planned = 0
+                for item in chunk:
+                    plan(op, item)
+                    done += 1
+                    if self._progress is not None and done % 20 == 0:
+                        self._progress(done, len(items))
+                self._carry_out(op, what)
         if self._progress is not None and items:
             self._progress(len(items), len(items))
 
@@ -182,7 +181,7 @@ class Intake:
             self.count("unchanged")
             return
         identity = mine.id if mine else self._own_or_derived(path, own, derived)
-        if tombstones.has(self.vault.root, identity):
+        if identity in self.vault.forgotten():
             self.skip(path, "forgotten", "it is a memory that was forgotten here")
             return
         self._claimed.add(identity)
@@ -247,7 +246,7 @@ class Intake:
     def create(self, op: Operation, identity: str, data: bytes, path: str) -> None:
         """Plan a record that the import itself makes (an edge), unless the vault has it."""
         made = record_in(path, data, self.vault.settings.types)
-        gone = tombstones.has(self.vault.root, identity) or (made is not None and tombstones.cited(self.vault.root, made))
+        gone = identity in (graves := self.vault.forgotten()) or (made is not None and tombstones.cited(made, graves))
         if self.entry(identity) is None and identity not in self._claimed and not gone:
             self._claimed.add(identity)
             op.put(path, data)

@@ -292,8 +292,6 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
         new = [identity for identity in ids if identity not in known]
         for identity in new:
             home.local.note_use(Use(at=now, target=identity, session=session))
-        if new:
-            home.refresh_state(changed=True)
 
 
 def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshness: Freshness) -> SubjectView:

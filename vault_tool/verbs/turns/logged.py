@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
-from vault_tool.files import tombstones
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record as record_in
 from vault_tool.files.render import body_text
@@ -136,7 +135,7 @@ def _withheld(vault: Context, turn: LoggedTurn, gate: Gate) -> str:
 
 
 def _is_forgotten(vault: Context, identity: str) -> bool:
-    return tombstones.has(vault.root, identity) or identity in vault.local.forgetting()
+    return identity in vault.forgotten() or identity in vault.local.forgetting()
 
 
 def list_turns(
@@ -256,7 +255,7 @@ class _Fates:
 
     def _became(self, one: LoggedCandidate) -> tuple[Became, str, str]:
         vault, waits = self.vault, self.inbox.get(one.id)
-        if tombstones.has(vault.root, one.id):
+        if one.id in vault.forgotten():
             return "forgotten", "", ""
         if vault.index.catalog.get(one.id):
             return "written", one.id, ""

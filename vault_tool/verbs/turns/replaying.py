@@ -8,7 +8,6 @@ from typing import Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import NotFound
-from vault_tool.files import tombstones
 from vault_tool.files.turn_log import LoggedTurn
 from vault_tool.util.clock import moment
 from vault_tool.util.text import one_line
@@ -107,7 +106,7 @@ def _why_here(turn: LoggedTurn, beat: Beat, change: Change, match_was: float | N
 def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | None) -> str:
     seen = vault.seen_by(turn.user)
     entry = next(iter(seen.index.catalog.get(identity)), None)
-    if tombstones.has(vault.root, identity):
+    if identity in vault.forgotten():
         return "forgotten"
     if entry is None and seen.with_withheld().index.catalog.get(identity):
         return "withheld: consent to it was refused or withdrawn"

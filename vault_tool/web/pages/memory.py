@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher, unified_diff
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -12,9 +14,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from vault_tool.errors import GitError, NotFound, StaleEdit, UsageError
+from vault_tool.errors import GitError, NotFound, StaleEdit, UsageError, VaultError
 from vault_tool.model.types import RecordClass
-from vault_tool.web.asking import Form, act, ask, done_with, form_of
+from vault_tool.util.text import content_hash
+from vault_tool.web.asking import Form, act, ask, done_with, form_of, status_of
 from vault_tool.web.pages.today import editor_link
 from vault_tool.web.plots import Line, Mark, plot
 from vault_tool.web.rendering import memory_path, render, subject_path
@@ -50,37 +53,92 @@ async def page(request: Request) -> Response:
 
 
 async def edit(request: Request) -> Response:
-    """The text of its file, to be changed; what it is sent with the hash that it had then."""
+    """The text of its file, to be changed; what is sent comes with the text that it was made from, and that one's hash."""
     named = request.path_params["id"]
-    shown = await ask(request, lambda vault: vault.show(named, source=True))
-    assert shown.source is not None
-    if _UNFIT.search(shown.source.text):
-        raise UsageError("its file holds characters that a browser does not keep", f"edit {shown.path} in an editor")
     if request.method != "POST":
-        return await render(request, "edit.html", title=f"Edit {shown.title}", memory=shown, text=shown.source.text, theirs=None)
+        found = await ask(request, lambda vault: vault.show(named, source=True))
+        assert found.source is not None
+        if _UNFIT.search(found.source.text):
+            raise UsageError("its file holds characters that a browser does not keep", f"edit {found.path} in an editor")
+        return await _form(request, found, found.source.text)
     form = await form_of(request)
-    was = form.get("was", "")
-    text = with_line_ends(form.text("text"), shown.source.text)
+    was, base, text = form.get("was", ""), _carried(form.get("base", "")), form.text("text")
+    shown: Any = None
     try:
-        done = await act(request, lambda vault: vault.edit(named, text=text, was=was))
-    except StaleEdit:
-        now = await ask(request, lambda vault: vault.show(named, source=True))
-        assert now.source is not None
-        between = "".join(
-            unified_diff(
-                now.source.text.splitlines(keepends=True), text.splitlines(keepends=True), "the file as it is now", "your text"
-            )
-        )
-        return await render(
-            request, "edit.html", 409, title=f"Edit {now.title}", memory=now, text=text, theirs=now.source.text, between=between
-        )
-    except UsageError as fault:
-        # What was typed stays with whoever typed it.
-        return await render(
-            request, "edit.html", 400, title=f"Edit {shown.title}", memory=shown, text=text, theirs=None, fault=fault, was=was
-        )
+        shown = await ask(request, lambda vault: vault.show(named, source=True))
+        assert shown.source is not None
+        text = with_line_ends(text, base if base is not None else shown.source.text)
+        # What both changed is kept twice where that was asked for, seen from the text that the first form began with.
+        first = _carried(form.get("first", "")) if form.get("both") else None
+        began, hash_ = (base, was) if first is None else (first, content_hash(first.encode("utf-8")))
+        done = await act(request, lambda vault: vault.edit(named, text=text, was=hash_, base=began, both=bool(form.get("both"))))
+    except VaultError as fault:
+        if isinstance(fault, StaleEdit) and (now := await _now(request, named)) is not None:
+            return await _form(request, now, text, 409, began=base)
+        # What was typed stays with whoever typed it, and can be sent again once what stopped it is mended.
+        return await _form(request, shown, text, status_of(fault), fault=fault, was=was, base=base)
     said = f"{done.title}: saved" if done.changed else f"{done.title}: nothing was changed"
     return done_with(request, said, back=memory_path(done.id or named), result=done, undo=done.changed)
+
+
+async def _now(request: Request, named: str) -> Any:
+    """A note with its file as it is now; None where it cannot be shown."""
+    with suppress(VaultError):
+        return await ask(request, lambda vault: vault.show(named, source=True))
+    return None
+
+
+async def _form(
+    request: Request,
+    shown: Any,
+    text: str,
+    code: int = 200,
+    *,
+    began: str | None = None,
+    fault: VaultError | None = None,
+    was: str = "",
+    base: str | None = None,
+) -> Response:
+    """The form of an edit: as it begins, after a conflict (409, with what it `began` with) or a fault, with what was typed."""
+    now = shown.source.text if shown is not None else ""
+    between = ""
+    if fault is None and code == 409:
+        lines = (now.splitlines(keepends=True), text.splitlines(keepends=True))
+        between = "".join(unified_diff(*lines, "the file as it is now", "your text"))
+    kept = now if fault is None else base
+    return await render(
+        request,
+        "edit.html",
+        code,
+        title=f"Edit {shown.title}" if shown is not None else "Not saved",
+        action=request.url.path,
+        back=memory_path(shown.id) if shown is not None else "/",
+        path=shown.path if shown is not None else "",
+        text=text,
+        theirs=now if fault is None and code == 409 else None,
+        between=between,
+        fault=fault,
+        was=was or (shown.source.hash if shown is not None else ""),
+        base=_packed(kept),
+        first=_packed(began),
+    )
+
+
+def _packed(text: str | None) -> str:
+    """A text as a field of a form carries it unharmed: browsers make one line end of all."""
+    return "" if text is None else urlsafe_b64encode(text.encode("utf-8")).decode("ascii")
+
+
+def _carried(field: str) -> str | None:
+    """The text that a form carried; None for none."""
+    try:
+        return urlsafe_b64decode(field).decode("utf-8") if field else None
+    except ValueError:
+        return None
+
+
+def _hash(text: str | None, otherwise: str) -> str:
+    return otherwise if text is None else content_hash(text.encode("utf-8"))
 
 
 async def forget(request: Request) -> Response:

@@ -1,0 +1,151 @@
+"""Tombstones by whose they are: the owner's count for everything, others' for the texts that they brought themselves.
+
+A tombstone is whose commit brought the file as it is. What is not committed was made here, and without git there is one owner.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from vault_tool.files import tombstones
+from vault_tool.index.catalog import Catalog
+from vault_tool.model.ids import canonical
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+
+_SHA1 = 40
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignGrave:
+    """A tombstone that somebody else's commit brought: the blob of the file at its path, who brought it, and when.
+
+    `whose` is whose the note was that the same commit took away, as an origin: the empty text is the owner's, None says that
+    it took none away.
+    """
+
+    path: str
+    text: str
+    author: str
+    at: int
+    commit: str
+    whose: str | None = None
+    note: str = ""
+    """Where that note was, and its blob after a colon."""
+
+
+@dataclass(frozen=True)
+class Graves:
+    """The ids that were forgotten: `ours` for good, `theirs` by others, each with who says so."""
+
+    ours: frozenset[str] = frozenset()
+    theirs: Mapping[str, tuple[ForeignGrave, ...]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __bool__(self) -> bool:
+        return bool(self.ours or self.theirs)
+
+    @property
+    def named(self) -> frozenset[str]:
+        """All ids of which a tombstone is there, whether it counts or not."""
+        return self.ours.union(self.theirs) if self.theirs else self.ours
+
+    @cached_property
+    def counting(self) -> frozenset[str]:
+        """The ids that are forgotten whoever may write of them now: by the owner, or by who had brought the memory."""
+        return self.ours.union(
+            one for one, said in self.theirs.items() if any(_is_own(grave.author, grave.whose) for grave in said)
+        )
+
+    def refuses(self, entry: Entry) -> bool:
+        """Whether a note is not read: its own id is forgotten, or, of a link, one of its ends, whose title it repeats."""
+        if entry.id in self.ours or any(grave.author == entry.origin for grave in self.theirs.get(entry.id, ())):
+            return True
+        if entry.record_class is not RecordClass.EDGE:
+            return False
+        return not self.counting.isdisjoint((entry.text("from_id"), entry.text("to_id")))
+
+    def waiting(self, identity: str, kept: Sequence[Entry]) -> tuple[ForeignGrave, ...]:
+        """Others' tombstones of one id that count for nothing before the owner says so; `kept` are told under that id now."""
+        if identity in self.counting:
+            return ()
+        return tuple(grave for grave in self.theirs.get(identity, ()) if kept or grave.whose is not None)
+
+    def digest(self) -> str:
+        """What tells one set of forgotten ids from another; empty where nothing was forgotten."""
+        if not self:
+            return ""
+        theirs = sorted(f"{one} {grave.author} {grave.whose}" for one, said in self.theirs.items() for grave in said)
+        return hashlib.blake2b("\n".join((*sorted(self.ours), *theirs)).encode(), digest_size=8).hexdigest()
+
+
+def _is_own(author: str, whose: str | None) -> bool:
+    """Whether who forgot a memory had brought it."""
+    return whose is not None and whose == author
+
+
+NONE = Graves()
+
+
+def graves(root: Path, catalog: Catalog | None, rows: Iterable[ForeignGrave] | None = None) -> Graves:
+    """The tombstones that lie in the vault now, by what the catalogue knows of others'; `rows` stand in for that."""
+    named = tombstones.files(root)
+    if not named:
+        return NONE
+    if rows is None:
+        rows = known(catalog) if catalog is not None else ()
+    told: dict[str, list[ForeignGrave]] = defaultdict(list)
+    for row in rows:
+        told[row.path].append(row)
+    ours: set[str] = set()
+    theirs: dict[str, tuple[ForeignGrave, ...]] = {}
+    for name, identity in named.items():
+        said = told.get(f"{tombstones.FORGOTTEN}/{name}")
+        found = tuple(grave for grave in said if grave.text == _blob(root, name, len(grave.text))) if said else ()
+        if found:
+            theirs[identity] = (*theirs.get(identity, ()), *found)
+        else:
+            ours.add(identity)
+    return Graves(frozenset(ours), {one: said for one, said in theirs.items() if one not in ours})
+
+
+def _blob(root: Path, name: str, length: int) -> str:
+    """The blob that git would store for a tombstone, by the hash that the repository uses; its few bytes are no note's."""
+    try:
+        data = (root / tombstones.FORGOTTEN / name).read_bytes().replace(b"\r\n", b"\n")
+    except OSError:
+        return ""
+    made = hashlib.sha1(usedforsecurity=False) if length == _SHA1 else hashlib.sha256()
+    made.update(b"blob %d\0" % len(data) + data)
+    return made.hexdigest()
+
+
+COLUMNS = "path, text, author, at, by_commit, whose, note"
+ADD = "INSERT OR REPLACE INTO foreign_graves VALUES (?,?,?,?,?,?,?)"
+
+
+def known(catalog: Catalog) -> tuple[ForeignGrave, ...]:
+    """Others' tombstones that the history has, whether they lie in the vault or not."""
+    query = f"SELECT {COLUMNS} FROM foreign_graves ORDER BY 1, 2, 3"
+    return catalog.until_changed("graves", lambda: tuple(ForeignGrave(*row) for row in catalog.rows(query)))
+
+
+def row_of(one: ForeignGrave) -> tuple[Any, ...]:
+    """A tombstone as a row of `foreign_graves`."""
+    return one.path, one.text, one.author, one.at, one.commit, one.whose, one.note
+
+
+def is_grave(path: str) -> bool:
+    """Whether a path is a tombstone's."""
+    return path.startswith(f"{tombstones.FORGOTTEN}/") and canonical(path.rpartition("/")[2]) is not None
+
+
+def identity_of(path: str) -> str:
+    """The id that a tombstone at a path is of."""
+    return canonical(path.rpartition("/")[2]) or ""
