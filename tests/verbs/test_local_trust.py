@@ -21,6 +21,7 @@ from vault_tool.files.local import LocalFolder, PendingOperation, PlannedWrite
 from vault_tool.files.local_trust import Doubt, place, trust
 from vault_tool.files.sessions import Sessions
 from vault_tool.files.turns import Turns
+from vault_tool.hooks.running import answered
 from vault_tool.util.clock import Clock
 from vault_tool.util.text import content_hash
 
@@ -123,6 +124,30 @@ class TestPulled:
             assert vault.show(rule).path and (root / vault.show(rule).path).is_file()
             assert [one for one in vault.doctor().problems if one.path == f"_local/forgetting/{rule}"]
 
+    def test_not_by_a_door_that_was_open_all_the_while_nor_by_a_hook(
+        self, root: Path, rule: str, pulled: Callable[[Callable[[Path], None]], str]
+    ) -> None:
+        def plant(theirs: Path) -> None:
+            announced(theirs, {NOTE: note(PLANTED), "CLAUDE.md": PLANTED})
+            (theirs / "_local" / "forgetting").mkdir(parents=True)
+            (theirs / "_local" / "forgetting" / rule).write_text(ALL)
+            (theirs / "_local" / "ended").mkdir()
+            (theirs / "_local" / "ended" / "a.json").write_text(json.dumps({"session": PLANTED, "at": 9e9}))
+
+        with Vault.open(root, session="s1") as vault:
+            vault.search("Thursdays")
+            head = pulled(plant)
+            assert vault.search("Thursdays").results and "Thursdays" in repr(vault.recall("when are releases cut?"))
+            vault.remember("It goes on.", ["Work"])
+        told = json.dumps(
+            {"session_id": "s2", "cwd": str(root), "source": "startup", "prompt": "when are releases cut?"}
+        ).encode()
+        for event in ("session-start", "prompt"):
+            said = answered(event, "claude-code", told, {}).decode()
+            assert "Thursdays" in said and "waived" not in said
+        git(root, "merge-base", "--is-ancestor", head, "HEAD")
+        assert not (root / NOTE).exists() and not (root / "CLAUDE.md").exists()
+
     def test_drafts_turns_sessions_tokens_and_settings_are_not_used(
         self, root: Path, pulled: Callable[[Callable[[Path], None]], str]
     ) -> None:
@@ -223,6 +248,28 @@ class TestPulled:
 
 
 class TestPlace:
+    def test_a_new_vault_has_its_mark_at_once(self, tmp_path: Path) -> None:
+        for no_git in (True, False):
+            made = tmp_path / str(no_git)
+            Vault.init(made, no_git=no_git)
+            assert (made / "_local" / "mark").is_file() and trust(made).doubt is Doubt.NONE
+
+    def test_a_purge_leaves_it_believed(self, root: Path, rule: str) -> None:
+        git(root, "rm", "--quiet", "-r", "--cached", "--ignore-unmatch", "_local")
+        with Vault.open(root, origin="owner") as vault:
+            vault.purge([rule])
+            vault.remember("It goes on.", ["Work"])
+            assert trust(root).doubt is Doubt.NONE and not vault.local.forgetting()
+
+    def test_a_look_where_nothing_changed_starts_no_process(self, root: Path, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        with Vault.open(root) as vault:
+            vault.remember("It goes on.", ["Work"])
+        trust(root)
+        monkeypatch.setenv("PATH", "")
+        for _ in range(2):
+            local_trust.forget()
+            assert trust(root).doubt is Doubt.NONE
+
     def test_a_copy_is_not_believed_until_a_person_takes_it_over_and_loses_nothing(
         self, root: Path, rule: str, tmp_path: Path
     ) -> None:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import hmac
 import os
 import sys
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError, Refused, VaultError
@@ -35,6 +37,9 @@ else:
 
 NAMES = (LOCAL, CACHE, CONFIG_FILE)
 MARK_FILE = "mark"
+# What the mark says, as of the last look: written over in place, and worth nothing where that was cut short.
+_CHECKED_FILE = "checked"
+OWN_FILES = (MARK_FILE, _CHECKED_FILE)
 
 _FOLDER = "vault_tool"
 _KEY_FILE = "key"
@@ -74,7 +79,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One user's line in a mark: `head` and `index` are the commit and git's index when all was well."""
+    """One user's word for a folder: the commit, and git's index, when all was well there."""
 
     mark: str
     head: str
@@ -82,11 +87,25 @@ class _Line:
     seal: str
 
     def text(self) -> str:
-        return f"{self.mark} {self.head} {self.index} {self.seal}"
+        return f"{self.mark} {self.head} {self.index} {self.seal}\n"
 
 
-# By root and data folder: the files that are looked at, how they were, and what that came to.
-_known: dict[tuple[str, str], tuple[tuple[str, str, str], tuple[Stamp, ...], Trust]] = {}
+# An answer asks some twenty times: so many seconds it is not looked at again.
+_A_MOMENT = 0.002
+
+
+class _Known:
+    """What was decided of a folder: the files that were looked at and how they were, when, and what that came to."""
+
+    __slots__ = ("at", "files", "found", "repo", "stamps")
+
+    def __init__(self, repo: Repo | None, files: tuple[str, str, str], stamps: tuple[Stamp, ...], found: Trust) -> None:
+        self.repo, self.files, self.stamps, self.found = repo, files, stamps, found
+        self.at = monotonic()
+
+
+# By root and data folder.
+_known: dict[tuple[str, str], _Known] = {}
 
 
 def place(root: Path) -> Path:
@@ -98,15 +117,21 @@ def trust(root: Path) -> Trust:
     """What is decided of a vault's local folders; three looks at file times where nothing changed since the last time."""
     named = str(root), _data_folder()
     known = _known.get(named)
-    if known is not None and known[1] == _stamps(known[0]):
-        return known[2]
-    repo = _repo_of(root)
+    if known is not None:
+        now = monotonic()
+        if now - known.at < _A_MOMENT:
+            return known.found
+        if known.stamps == _stamps(known.files):
+            known.at = now
+            return known.found
+    # Where its index is, a repository is the one that it was.
+    repo = known.repo if known is not None and _stamps(known.files)[1] else _repo_of(root)
     files = _looked_at(root, repo)
     folder, index, _ = _stamps(files)
     if not folder:
         return Trust(root)
     found = _decided(root, repo, folder, index)
-    _known[named] = files, (folder, index, _stamp(files[2])), found
+    _known[named] = _Known(repo, files, (folder, index, _stamp(files[2])), found)
     return found
 
 
@@ -130,6 +155,25 @@ def adopt(root: Path) -> None:
     forget()
 
 
+def vouch(root: Path) -> None:
+    """Write the mark of a new vault; not where there is a doubt."""
+    with rewritten(root):
+        pass
+
+
+@contextmanager
+def rewritten(root: Path) -> Iterator[None]:
+    """Write the mark anew once history was written anew: the commit that it names is no more. Not where there was a doubt."""
+    believed = trust(root).doubt is Doubt.NONE
+    yield
+    if believed:
+        repo = _repo_of(root)
+        folder, index, _ = _stamps(_looked_at(root, repo))
+        with suppress(VaultError, OSError):
+            _write_mark(root, folder, index, _head(repo))
+        forget()
+
+
 def forget() -> None:
     """Look again the next time, whatever was decided."""
     _known.clear()
@@ -151,22 +195,29 @@ def is_sealed(kind: str, text: bytes, said: str) -> bool:
 
 
 def _decided(root: Path, repo: Repo | None, folder: Stamp, index: Stamp) -> Trust:
-    lines = _lines(root) if has_key() else []
-    own = _own(lines, folder)
-    if own is not None and own.index == _text(index):
+    lines = _lines(root, MARK_FILE) if has_key() else []
+    own = _own(lines, "mark", folder)
+    # What was looked at last, which may be long after the mark was made.
+    last = (_own(_lines(root, _CHECKED_FILE), "checked", folder) or own) if own is not None else None
+    if last is not None and last.index == _text(index):
         return Trust(root)
     if tracked := _tracked(repo):
         return _elsewhere(root, folder, Doubt.TRACKED, tracked=tracked)
     if own is None and lines:
         return _elsewhere(root, folder, Doubt.ELSEWHERE)
     head = _head(repo)
-    before = own.head if own is not None else ""
     # A new vault and a fresh clone have nothing that could have been brought there.
-    if (own is not None or _is_there(root)) and (commit := _brought_by(repo, before, head)):
-        return _elsewhere(root, folder, Doubt.BROUGHT, commit=commit)
-    if own is not None or _is_there(root) or (root / SETTINGS_FILE).exists():
-        with suppress(VaultError, OSError):
+    if last is not None or _is_there(root):
+        if commit := _brought_by(repo, last.head if last is not None else "", head):
+            return _elsewhere(root, folder, Doubt.BROUGHT, commit=commit)
+    elif not (root / SETTINGS_FILE).exists():
+        return Trust(root)
+    with suppress(VaultError, OSError):
+        if own is None:
             _write_mark(root, folder, index, head)
+        elif has_key():
+            with opened(root, (LOCAL,)) as where:
+                where.put(_CHECKED_FILE, _line("checked", folder, index, head).text().encode(), mode=_PRIVATE_FILE)
     return Trust(root)
 
 
@@ -210,10 +261,10 @@ def _is_there(root: Path) -> bool:
 # The mark.
 
 
-def _lines(root: Path) -> list[_Line]:
+def _lines(root: Path, name: str) -> list[_Line]:
     try:
         with opened(root, (LOCAL,)) as folder:
-            data = folder.read(MARK_FILE) or b""
+            data = folder.read(name) or b""
     except (OSError, VaultError):
         return []
     # One that says nothing we know is no mark of ours, and no reason to write one over it.
@@ -221,22 +272,26 @@ def _lines(root: Path) -> list[_Line]:
     return [_Line(*(row if len(row) == 4 else ("", "", "", ""))) for row in rows]
 
 
-def _own(lines: list[_Line], folder: Stamp) -> _Line | None:
+def _own(lines: list[_Line], kind: str, folder: Stamp) -> _Line | None:
     """The line that this user wrote for this folder."""
     mark = _keyed("mark", _of_place(folder)) if lines else ""
-    mine = (line for line in lines if line.mark == mark)
-    return next((line for line in mine if is_sealed("line", _said(line), line.seal)), None)
+    return next((line for line in lines if line.mark == mark and is_sealed(kind, _said(line), line.seal)), None)
+
+
+def _line(kind: str, folder: Stamp, index: Stamp, head: str) -> _Line:
+    bare = _Line(_keyed("mark", _of_place(folder)), head or _NONE, _text(index), "")
+    return replace(bare, seal=seal(kind, _said(bare)))
 
 
 def _write_mark(root: Path, folder: Stamp, index: Stamp, head: str) -> None:
     """Vouch for what lies there as of this commit and index; raises OSError, StorageError, Refused."""
     if not has_key():
         return
-    bare = _Line(_keyed("mark", _of_place(folder)), head or _NONE, _text(index), "")
-    line = _Line(bare.mark, bare.head, bare.index, seal("line", _said(bare)))
-    others = [one for one in _lines(root) if one.mark and one.mark != line.mark][-_MOST_MARKS + 1 :]
-    data = "".join(f"{one.text()}\n" for one in (*others, line)).encode()
+    line = _line("mark", folder, index, head)
+    others = [one for one in _lines(root, MARK_FILE) if one.mark and one.mark != line.mark][-_MOST_MARKS + 1 :]
+    data = "".join(one.text() for one in (*others, line)).encode()
     with opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER) as where:
+        where.discard(_CHECKED_FILE)
         write_in(where, MARK_FILE, data, durable=False, mode=_PRIVATE_FILE)
 
 

@@ -117,6 +117,16 @@ class Folder:
         finally:
             os.close(descriptor)
 
+    def put(self, name: str, data: bytes, *, mode: int = NEW_FILE) -> None:
+        """Write a file in place, made if need be, and wait for nothing: a crash may leave a part of it."""
+        flags = os.O_WRONLY | os.O_CREAT | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY
+        descriptor = os.open(self._at(name), flags, mode, dir_fd=self.descriptor)
+        try:
+            write_all(descriptor, data)
+            os.ftruncate(descriptor, len(data))
+        finally:
+            os.close(descriptor)
+
     def overwrite(self, name: str, pieces: Mapping[int, bytes]) -> None:
         """Put bytes over those at the offsets of a regular file, on the disk; a crash may leave a part of them."""
         descriptor = os.open(self._at(name), os.O_WRONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY, dir_fd=self.descriptor)

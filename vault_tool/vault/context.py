@@ -537,7 +537,7 @@ class Context:
             return
         self._bin_emptied = today
         # By its name: few vaults have one.
-        if (self.root / layout.LOCAL / "bin").is_dir():
+        if (self.local.place / layout.LOCAL / "bin").is_dir():
             with suppress(StorageError):
                 import_module("vault_tool.files.bin").DraftBin(self.root).empty(self.now())
 

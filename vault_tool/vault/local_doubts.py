@@ -17,7 +17,7 @@ ADOPT = "`vt doctor --adopt-local` shows it and takes it over"
 _MOST = 100
 _ONE_BY_ONE = tuple(f"{layout.LOCAL}/{name}/" for name in ("pending", "forgetting", "inbox"))
 # What processes write beside their locks says nothing that is acted on.
-_PASSING = (".lock", ".next", ".holder", "owner.json", "watch.json", local_trust.MARK_FILE)
+_PASSING = (".lock", ".next", ".holder", "owner.json", "watch.json", *local_trust.OWN_FILES)
 
 
 def local_problems(vault: Context) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import EditRefused, GitError, Refused, UsageError, VaultError
-from vault_tool.files import git, layout, writer
+from vault_tool.files import git, layout, local_trust, writer
 from vault_tool.files.episode_text import redacted_episode
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.git import rewriting
@@ -177,7 +177,8 @@ def _purged(
         current = rewriting.tree_blobs(repo, repo.work_tree)
         if kept := sorted(min(plan.history.paths[oid]) for oid in plan.wanted.blobs.keys() & current):
             raise GitError(f"{kept[0]} still holds it, and stays as it is", "commit or mend it, and purge again")
-        moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
+        with local_trust.rewritten(vault.root):
+            moved = rewriting.rewrite(repo, plan.wanted, plan.history, lambda data: _repeats(traces, data))
         receipt = _receipt(vault, tuple(found), plan, moved.refs)
         _follow(vault, moved.commits)
         rewriting.erase(repo)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool import config as settings
 from vault_tool.errors import ConfigError, GitError, Refused, UsageError
-from vault_tool.files import git, layout, writer
+from vault_tool.files import git, layout, local_trust, writer
 from vault_tool.generate.starter import Starter, content_policy, starters
 from vault_tool.generate.templates import template
 from vault_tool.importing.copy_paths import is_note
@@ -126,6 +126,7 @@ def init(
         else:
             first_pages(vault)
         title = _workspace_name(vault) or name or called
+        local_trust.vouch(vault.root)
     remarks = (
         *filter(None, [absence]),
         *_pushed_with(repo),
