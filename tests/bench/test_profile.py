@@ -10,14 +10,14 @@ import pytest
 from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
-    "remember": 90,
+    "remember": 91,
     "recall": 86,
     "search": 76,
     "get": 57,
     "bring-to-mind": 71,
     "consolidate": 87,
     "mark-useful": 67,
-    "create-understanding": 83,
+    "create-understanding": 84,
     "reflect": 80,
     "status": 67,
 }

@@ -26,7 +26,8 @@ def test_tags_in_prose() -> None:
     ("head", "found"),
     [
         ({"tags": [Plain("a"), "#b", None]}, ["a", "b"]),
-        ({"tags": Plain("a, b c")}, ["a", "b", "c"]),
+        ({"tags": Plain("a, b c")}, ["a", "b c"]),
+        ({"tags": Plain("a b c")}, ["a", "b", "c"]),
         ({"Tag": Plain("a")}, ["a"]),
         ({"tags": Plain("null")}, []),
         ({"tags": None}, []),

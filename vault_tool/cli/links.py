@@ -13,6 +13,7 @@ from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, VaultCommand, authored, command, writes
 from vault_tool.cli.saved import saved_as
 from vault_tool.errors import Exit, UsageError
+from vault_tool.files.frontmatter.lists import typed
 from vault_tool.verbs import links
 
 SHARE = click.FloatRange(0, 1)
@@ -93,7 +94,7 @@ def tag(call: Call, memory_id: str, signed: tuple[str, ...]) -> Exit:
     for one in signed:
         if one[:1] not in ("+", _MINUS):
             raise UsageError(f"`{one}` says neither + nor -", f"`+{one}` adds the tag, `-{one}` takes it away")
-    add, remove = ([one[1:] for one in signed if one[0] == sign] for sign in ("+", _MINUS))
+    add, remove = (typed("tags", [one[1:] for one in signed if one[0] == sign]) for sign in ("+", _MINUS))
     with call.open_vault() as vault:
         return call.emit(links.tag(vault, memory_id, add, remove), _tagged, vault)
 

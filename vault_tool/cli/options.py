@@ -106,6 +106,12 @@ class VaultCommand(click.Command):
         rest = super().parse_args(ctx, args)
         for param in self.params:
             require_text(param, ctx.params.get(str(param.name)))
+        for param in self.params:
+            name, value = str(param.name), ctx.params.get(str(param.name))
+            if isinstance(param, click.Option) and param.multiple and value:
+                from vault_tool.files.frontmatter import lists  # what has no list given does without
+
+                ctx.params[name] = lists.typed(name, value) if all(isinstance(one, str) for one in value) else value
         return rest
 
     def own_options(self) -> list[click.Option]:

@@ -9,7 +9,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.files import frontmatter
-from vault_tool.files.frontmatter import Plain, Raw
+from vault_tool.files.frontmatter import Plain, Raw, lists
+from vault_tool.files.frontmatter.lists import Form
 from vault_tool.model.fields import BODY_REQUIRED, SCHEMA, FieldKind
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, error, note, warning
@@ -26,7 +27,7 @@ PREVIEW_LENGTH = 200
 
 _TWO_VERSIONS = b"<!-- two versions"
 
-_NULLS = frozenset({"null", "Null", "NULL", "~"})
+_NULLS = lists.NULLS
 _TRUE = frozenset({"true", "yes", "on"})
 _FALSE = frozenset({"false", "no", "off"})
 _NUMBER = deferred_pattern(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
@@ -146,10 +147,13 @@ def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problem
     """Type each field by the class's schema; what does not fit is a problem and left out, the file keeps it."""
     readers = _BY_CLASS[record_class]
     typed: Head = {}
+    beside: dict[str, list[str]] = {}
     for key, raw in head.values.items():
         reader = readers.get(key)
         if reader is None:
-            typed[key] = _guess(raw)
+            name = lists.SPELLINGS.get(key.lower())
+            if name is None or not _listed(record_class, name, raw, beside):
+                typed[key] = _guess(raw)
             continue
         if raw is None or (raw.__class__ is Plain and raw in _NULLS):
             continue
@@ -161,7 +165,19 @@ def _typed(path: str, record_class: RecordClass, head: frontmatter.Head, problem
             problems.append(warning(path, line, "wrong-kind", f"`{key}` must be {meant}, not {_shown(raw)}", hint))
         else:
             typed[key] = value
+    for name, found in beside.items():
+        typed[name] = list(dict.fromkeys([*typed.get(name, ()), *found]))
     return typed
+
+
+def _listed(record_class: RecordClass, name: str, raw: Raw, beside: dict[str, list[str]]) -> bool:
+    """Take in a list that goes by another spelling, or the aliases that any note may have; false for what is no such list."""
+    if name not in _BY_CLASS[record_class] and (name != "aliases" or record_class not in BODY_REQUIRED):
+        return False
+    found = lists.texts(raw, lists.form_of(name))
+    if found is not None:
+        beside.setdefault(name, []).extend(found)
+    return found is not None
 
 
 def _nearly(path: str, values: Mapping[str, Raw], identity: str | None, spec_name: str | None) -> Iterator[Problem]:
@@ -204,34 +220,15 @@ def _read_text(raw: Raw) -> Any:
     return str(raw) if isinstance(raw, str) else _WRONG
 
 
-def _read_texts(raw: Raw) -> Any:
-    if isinstance(raw, str):
-        # `tags: a, b` is an old way of writing a list; a quoted scalar is one item.
-        return [part for part in (p.strip() for p in raw.split(",")) if part] if isinstance(raw, Plain) else [str(raw)]
-    if not isinstance(raw, list):
-        return _WRONG
-    items = [_item(item) for item in raw if item is not None and not (isinstance(item, Plain) and item in _NULLS)]
-    return _WRONG if _WRONG in items else items
+def _read_list(form: Form | None) -> Callable[[Raw], Any]:
+    def read(raw: Raw) -> Any:
+        found = lists.texts(raw, form)
+        return _WRONG if found is None else found
+
+    return read
 
 
-def _item(raw: Raw) -> Any:
-    if isinstance(raw, str):
-        return str(raw)
-    # An unquoted wikilink in a list, `[[[Redis]]]` or `- [[Redis]]`, is a list in a list to YAML.
-    while isinstance(raw, list) and len(raw) == 1:
-        raw = raw[0]
-        if isinstance(raw, str):
-            return f"[[{raw}]]"
-    return _WRONG
-
-
-def _read_subjects(raw: Raw) -> Any:
-    if isinstance(raw, Plain):
-        return [unwrap_link(raw)]
-    if isinstance(raw, list) and len(raw) == 1 and isinstance(raw[0], list) and len(raw[0]) == 1:
-        raw = raw[0]
-    items = _read_texts(raw)
-    return items if items is _WRONG else [name for name in map(unwrap_link, items) if name]
+_READ_TEXTS = _read_list(Form.TEXTS)
 
 
 def _read_unit(raw: Raw) -> Any:
@@ -260,7 +257,7 @@ def _read_id(raw: Raw) -> Any:
 
 
 def _read_ids(raw: Raw) -> Any:
-    items = _read_texts(raw)
+    items = _READ_TEXTS(raw)
     if items is _WRONG:
         return _WRONG
     ids = [_reference(item) for item in items]
@@ -268,13 +265,16 @@ def _read_ids(raw: Raw) -> Any:
 
 
 def _reference(raw: Raw) -> str | None:
-    return canonical(unwrap_link(raw)) if isinstance(raw, str) else None
+    """An id by itself or in a link, which may have a label."""
+    if not isinstance(raw, str):
+        return None
+    return canonical(unwrap_link(raw)) or (canonical(next(wikilinks(raw), "")) if "[[" in raw else None)
 
 
 _READERS: Mapping[FieldKind, Callable[[Raw], Any]] = {
     FieldKind.TEXT: _read_text,
-    FieldKind.TEXTS: _read_texts,
-    FieldKind.SUBJECTS: _read_subjects,
+    FieldKind.TEXTS: _READ_TEXTS,
+    FieldKind.SUBJECTS: _read_list(Form.NAMES),
     FieldKind.UNIT: _read_unit,
     FieldKind.COUNT: _read_count,
     FieldKind.FLAG: _read_flag,
@@ -285,7 +285,11 @@ _READERS: Mapping[FieldKind, Callable[[Raw], Any]] = {
 
 # Looked up once a field of every note: hashing an enum member for each would be a tenth of a rebuild.
 _BY_CLASS: Mapping[RecordClass, Mapping[str, Callable[[Raw], Any]]] = {
-    record_class: {name: _READERS[field.kind] for name, field in fields.items()} for record_class, fields in SCHEMA.items()
+    record_class: {
+        name: _read_list(lists.form_of(name)) if field.kind is FieldKind.TEXTS else _READERS[field.kind]
+        for name, field in fields.items()
+    }
+    for record_class, fields in SCHEMA.items()
 }
 _REQUIRED: Mapping[RecordClass, tuple[str, ...]] = {
     record_class: tuple(name for name, field in fields.items() if field.required) for record_class, fields in SCHEMA.items()

@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from vault_tool.files.frontmatter import AddItems, Change, Plain, Raw, Set
+from vault_tool.files.frontmatter import AddItems, Change, Raw, Set, lists
+from vault_tool.files.frontmatter.lists import Form
 from vault_tool.util.text import normal_name, one_line, prose_lines, unwrap_link, without_code
 
 _FIELDS = frozenset({"tags", "tag", "keywords", "categories", "category"})
-_NULLS = frozenset({"null", "Null", "NULL", "~", ""})
 # A tag stands at the beginning of a word, so that anchors in addresses and links are none.
 _TAG = re.compile(r"""(?:(?<=\s)|(?<=^)|(?<=[\s(][(])|(?<=^[(]))#([^\s#.,;:!?'"()\[\]{}<>|`~@$%^&*+=\\]+)""")
 _COLOUR = re.compile(r"(?=[a-f]*\d)[0-9a-fA-F]{3}(?:[0-9a-fA-F]{3}(?:[0-9a-fA-F]{2})?)?", re.ASCII)
 _NUMBERED = re.compile(r"\d{1,3}(?:\.\d{1,3})?(?:[ _)-]+|\.[ ]*)(?=.*[^\W\d_])")
 _UNREADABLE = re.compile(r"[^\w.+/]+")
-_SEPARATORS = re.compile(r"[,\s]+")
 
 
 def in_prose(body: str) -> Iterator[str]:
@@ -55,7 +54,7 @@ def in_head(head: Mapping[str, Raw]) -> Iterator[str]:
     """The tags that a head gives under any of the usual names."""
     for key, raw in head.items():
         if normal_name(key) in _FIELDS:
-            yield from _named(raw)
+            yield from _named(raw, lists.form_of(key) or Form.NAMES)
 
 
 def of_folders(path: str) -> Iterator[str]:
@@ -70,35 +69,30 @@ def of_folders(path: str) -> Iterator[str]:
 
 def change(head: Mapping[str, Raw], wanted: Iterable[str]) -> Change | None:
     """What gives the head's `tags` those that it lacks, case aside; None where it lacks none or holds no tags at all."""
-    raw = head.get("tags")
-    if isinstance(raw, dict):
+    keys = list(lists.spelled(head, "tags"))
+    if any(isinstance(head[key], dict) for key in keys):
         return None
-    present = list(_named(raw))
+    present = [tag for key in keys for tag in _named(head[key])]
     known = {tag.casefold() for tag in present}
     lacking = list({tag.casefold(): tag for tag in reversed([*wanted]) if tag.casefold() not in known}.values())[::-1]
     if not lacking:
         return None
+    raw = head.get("tags")
     if isinstance(raw, list) and raw:
         return AddItems("tags", lacking)
     return Set("tags", [*present, *lacking])
 
 
-def _named(raw: Raw) -> Iterator[str]:
-    if isinstance(raw, Plain):
-        yield from (tag.strip("#") for tag in _SEPARATORS.split(raw) if tag not in _NULLS and tag.strip("#"))
-    elif isinstance(raw, str):
-        yield from _one(raw)
-    elif isinstance(raw, list):
-        for item in raw:
-            if isinstance(item, str) and item not in _NULLS:
-                yield from _one(item)
+def _named(raw: Raw, form: Form = Form.WORDS) -> Iterator[str]:
+    for text in lists.texts(raw, form) or _texts_among(raw, form):
+        # Categories are often links (`"[[Recipes]]"`): what they are called is the tag.
+        if tag := unwrap_link(one_line(text).lstrip("# ")):
+            yield tag
 
 
-def _one(item: str) -> Iterator[str]:
-    # Categories are often links (`"[[Recipes]]"`): what they are called is the tag.
-    text = unwrap_link(one_line(item).lstrip("# "))
-    if text:
-        yield text
+def _texts_among(raw: Raw, form: Form) -> list[str]:
+    """The texts of a list that holds other things too."""
+    return (lists.texts([one for one in raw if isinstance(one, str)], form) or []) if isinstance(raw, list) else []
 
 
 def _is_tag(tag: str) -> bool:

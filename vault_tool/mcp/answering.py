@@ -19,6 +19,7 @@ from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
 from vault_tool.vault.lean import NOTICE, filled
+from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 from vault_tool.vault.resolve import short
 from vault_tool.verbs.contracts.schemas import faults_of
@@ -131,21 +132,17 @@ def _line(place: str, fault: RequestFault) -> str:
 def _checked(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as the verb takes them; InvalidRequest with every fault.
 
-    null is what was not said, and one text where a list of texts belongs is the list of that text.
+    null is what was not said, and one text where a list of texts belongs is the list that it reads as.
     """
     known = tool["inputSchema"]["properties"]
-    given = {
-        name: [value] if isinstance(value, str) and known.get(name, {}).get("type") == "array" else value
-        for name, value in arguments.items()
-        if value is not None
-    }
+    given = {name: value for name, value in arguments.items() if value is not None}
     if (flaw := flaw_in(given)) is not None:
         raise InvalidRequest([RequestFault(one_line(pointer(*flaw.place), 120), flaw.message, flaw.hint)])
     if len(json.dumps(given)) > LONGEST_CALL:
         raise UsageError(f"the arguments take more than {LONGEST_CALL // 2**20} MiB", "a note is one thought: split it")
     takes = f"it takes {', '.join(known)}"
     faults = [RequestFault(one_line(name, 60), "is no argument of this tool", takes) for name in given if name not in known]
-    checked = {name: value for name, value in given.items() if name in known}
+    checked = {name: as_meant(value, known[name], (name,)) for name, value in given.items() if name in known}
     faults += [fault for error in _validator(tool["name"]).iter_errors(checked) for fault in faults_of(error)]
     if faults:
         raise InvalidRequest(faults)

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from vault_tool.errors import UsageError
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.json_text import flaw_in, shown_place
+from vault_tool.vault.leniency import listed
 
 Checked = TypeVar("Checked", bound=type)
 
@@ -35,6 +36,14 @@ _KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = MappingProxyType(
 
 TEXTS = ("Sequence[str]",)
 
+_EXAMPLES: Mapping[str, str] = MappingProxyType(
+    {
+        "str": '"a text"', "int": "5", "float": "0.5", "bool": "true", "Path": '"a/path"',
+        "Mapping[str, Any]": '{"name": "value"}',
+        "Sequence[Mapping[str, Any]]": '[{"name": "value"}]', "Sequence[str]": '["one", "two"]',
+    }
+)  # fmt: skip
+
 # The verbs that are about the whole vault, and so for whoever keeps it: not asked for one user.
 OF_THE_WHOLE = frozenset({
     "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
@@ -54,8 +63,9 @@ def require_whole(verb: str, sight: str | None) -> None:
 def checked_parameters(vault: Checked) -> Checked:
     """Make the methods that a class names itself raise UsageError for a parameter of another kind than its annotation's.
 
-    One text where a list of texts belongs is the list of that text: letter by letter is never meant. None for a parameter that
-    has a default is that default, as JSON says null for what is left out.
+    One text where a list of texts belongs is the list that it reads as (`files.frontmatter.lists`): letter by letter is never
+    meant. 5.0 is 5 where a whole number belongs. None for a parameter that has a default is that default, as JSON says null
+    for what is left out.
 
     So does a text, number or nested value that no note could hold: half an emoji of a cut JSON would end every command
     that reads it again. Kinds that are not among texts, numbers, paths and lists of texts are the verbs' own to check. A
@@ -86,10 +96,12 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
                 bound.arguments[name] = default
                 continue
             kind = kinds.get(name)
-            if kind == TEXTS and isinstance(value, str):
-                bound.arguments[name] = (value,)
+            if kind == TEXTS and (isinstance(value, str) or _is_texts(value)):
+                bound.arguments[name] = listed(name, value) if isinstance(value, str) or _holds_a_list(value) else value
+            elif kind is not None and "float" not in kind and isinstance(value, float) and value.is_integer() and "int" in kind:
+                bound.arguments[name] = int(value)
             elif wanted := misfit(kind, value):
-                raise UsageError(f"{name} must be {wanted}, not {_called(value)}", f"see help(Vault.{verb.__name__})")
+                raise UsageError(f"{name} must be {wanted}, not {_called(value)}", _example(name, kind or ()))
             if name not in unchecked and (flaw := flaw_in(value)) is not None:
                 raise UsageError(f"{name}{shown_place(flaw.place)} {flaw.message}", flaw.hint)
         require_whole(verb.__name__, given[0].sight if given else None)
@@ -128,6 +140,17 @@ def _signature(verb: FunctionType) -> tuple[inspect.Signature, dict[str, tuple[s
 
 def _annotated(signature: inspect.Signature) -> dict[str, tuple[str, ...]]:
     return {name: tuple(str(one.annotation).split(" | ")) for name, one in signature.parameters.items()}
+
+
+def _example(name: str, kinds: Sequence[str]) -> str:
+    """A value of the right kind, in no door's own words."""
+    shown = next((_EXAMPLES[one] for one in kinds if one in _EXAMPLES), "another value")
+    return f"for example {name}: {shown}"
+
+
+def _holds_a_list(value: object) -> bool:
+    """Whether an item of a list of texts may be a list in JSON itself."""
+    return isinstance(value, Collection) and any(isinstance(one, str) and one[:1] == "[" for one in value)
 
 
 def _is_texts(value: object) -> bool:

@@ -18,6 +18,7 @@ from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.checked import TEXTS, kinds_of, misfit
 from vault_tool.vault.context import Context
+from vault_tool.vault.leniency import listed
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, emptied_by, remarks_on, tag
 from vault_tool.vault.operation import Operation, Saved, writing
 
@@ -81,6 +82,7 @@ def add_observations(vault: Context, observations: Sequence[Mapping[str, Any]]) 
     """
     if not observations:
         raise UsageError("no observation was given", "give at least one, as an object with `content`")
+    observations = [_with_lists(one) if isinstance(one, Mapping) else one for one in observations]
     with appending(vault, "add-observations") as op:
         drafts = [_draft(vault, number, given) for number, given in enumerate(observations)]
         results, drafts = _added(op, drafts, observations)
@@ -135,8 +137,7 @@ def _draft(vault: Context, number: int, given: Mapping[str, Any]) -> Observation
     if unknown := sorted(str(key) for key in given.keys() - FIELDS):
         raise UsageError(f"{where} has an unknown field `{one_line(unknown[0], 40)}`", _field_suggestion(unknown[0]))
     for key, value in given.items():
-        one_text = KINDS[key] == TEXTS and isinstance(value, str)  # it stands for a list of one
-        if value is not None and not one_text and (wanted := misfit(KINDS[key], value)):
+        if value is not None and (wanted := misfit(KINDS[key], value)):
             raise UsageError(f"{where}: `{key}` is {wanted}, not `{one_line(str(value), 40)}`", "change it")
     values = {key: value for key, value in given.items() if key not in ("subject_names", "ask") and value is not None}
     try:
@@ -178,8 +179,12 @@ def _added(
 
 
 def _names(given: Mapping[str, Any]) -> list[str]:
-    names = given.get("subject_names") or []
-    return [names] if isinstance(names, str) else list(names)
+    return list(given.get("subject_names") or [])
+
+
+def _with_lists(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The same with each list that came as one text as the list that it reads as."""
+    return {key: listed(key, one) if KINDS.get(key) == TEXTS and isinstance(one, str) else one for key, one in given.items()}
 
 
 def _again(made: AddedObservation, dropped: tuple[str, ...]) -> AddedObservation:

@@ -20,6 +20,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import origin_of
 from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.leniency import listed
 from vault_tool.vault.operation import Operation, Saved, writing
 
 FIELDS = frozenset({"name", "summary", "tags", "aliases", "key", "role"})
@@ -194,7 +195,8 @@ def _texts(given: Mapping[str, Any], field: str) -> tuple[str, ...]:
         raise UsageError(
             f"`{field}` of a subject is a list, not `{one_line(value, 40)}`", f'for example "{field}": ["{one_line(value, 40)}"]'
         )
-    return tuple(one_line(str(item)) for item in value)
+    # Numbers are texts here, as a tag of a year is.
+    return tuple(map(one_line, listed(field, [str(item) for item in value])))
 
 
 def require_free(vault: Context, record: Subject, earlier: Sequence[Subject] = ()) -> None:

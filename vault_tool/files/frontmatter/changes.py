@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from vault_tool.errors import EditRefused
+from vault_tool.files.frontmatter import lists
 from vault_tool.files.frontmatter.head_writer import as_raw
 from vault_tool.files.frontmatter.values import Head, Plain, Raw, Value
+
+# Stands for what is in a list and is no text.
+_OTHER = lists.Item("\0", "\0")
 
 _WHOLE = re.compile(r"-?\d{1,4000}", re.ASCII)
 _NUMBER = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?", re.ASCII)
@@ -32,7 +36,7 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class AddItems:
-    """Append to the list at `key` those of `items` that it lacks; a single value there becomes the list's first item."""
+    """Append to the list at `key` those of `items` that it lacks; a text there becomes the list that it reads as."""
 
     key: str
     items: Sequence[str]
@@ -40,7 +44,7 @@ class AddItems:
 
 @dataclass(frozen=True, slots=True)
 class RemoveItems:
-    """Take every one of `items` out of the list at `key`."""
+    """Take every one of `items` out of the list at `key`, as they are written or as they read."""
 
     key: str
     items: Sequence[str]
@@ -59,21 +63,23 @@ Step: TypeAlias = Set | Remove | AddItems | DropItem
 
 
 def next_step(change: Change, head: Head) -> Step | None:
-    """The next single splice towards `change`, or None when the head is as it asks."""
+    """The next single splice towards `change`, or None when the head is as it asks.
+
+    A list that goes by another spelling in this head (`Tags`, `alias`) is changed under that one.
+    """
     values = head.values
-    raw = values.get(change.key)
+    keys = list(lists.spelled(values, change.key)) or [change.key]
     match change:
         case Remove():
-            return change if change.key in values else None
+            return next((Remove(key) for key in keys if key in values), None)
         case Set():
-            return None if change.key in values and _holds(raw, change.value) else change
+            key = keys[0]
+            return None if key in values and _holds(values[key], change.value) else Set(key, change.value)
         case AddItems():
-            if isinstance(raw, dict):
-                line = head.lines[change.key]
-                raise EditRefused(f"line {line}: `{change.key}` is a map, not a list", "edit the file by hand")
-            return _adding(change, raw)
+            return _adding(change, head, keys)
         case RemoveItems():
-            return _removing(change, raw)
+            steps = (_removing(change, key, values.get(key)) for key in keys)
+            return next((step for step in steps if step is not None), None)
 
 
 def expected(step: Step, values: Mapping[str, Raw]) -> dict[str, Raw]:
@@ -116,22 +122,43 @@ def _same_value(raw: Plain, value: float) -> bool:
     return bool(_NUMBER.fullmatch(raw)) and float(raw) == value
 
 
-def _adding(change: AddItems, raw: list[Raw] | str | None) -> Step | None:
-    present = raw if isinstance(raw, list) else [] if raw is None else [raw]
-    lacking = [item for item in dict.fromkeys(_texts(change.items)) if item not in present]
+def _adding(change: AddItems, head: Head, keys: Sequence[str]) -> Step | None:
+    for key in keys:
+        if isinstance(head.values.get(key), dict):
+            raise EditRefused(f"line {head.lines[key]}: `{key}` is a map, not a list", "edit the file by hand")
+    read = {key: _read(change.key, head.values.get(key)) for key in keys}
+    known = {text for found in read.values() for item in found for text in item}
+    lacking = [item for item in dict.fromkeys(_texts(change.items)) if item not in known]
     if not lacking:
         return None
+    raw = head.values.get(keys[0])
     if isinstance(raw, list) and raw:
-        return AddItems(change.key, lacking)
-    return Set(change.key, [*(str(item) for item in present), *lacking])
+        return AddItems(keys[0], lacking)
+    return Set(keys[0], [*(item.written for item in read[keys[0]]), *lacking])
 
 
-def _removing(change: RemoveItems, raw: Raw) -> Step | None:
-    present = raw if isinstance(raw, list) else [raw]
-    found = [index for index, item in enumerate(present) if isinstance(item, str) and item in _texts(change.items)]
+def _removing(change: RemoveItems, key: str, raw: Raw) -> Step | None:
+    leaving = frozenset(_texts(change.items))
+    read = _read(change.key, raw)
+    found = [index for index, item in enumerate(read) if not leaving.isdisjoint(item)]
     if not found:
         return None
-    return Set(change.key, []) if len(found) == len(present) else DropItem(change.key, found[0])
+    if isinstance(raw, list) and len(raw) == len(read) > len(found):
+        return DropItem(key, found[0])
+    return Set(key, [item.written for item in read if leaving.isdisjoint(item)])
+
+
+def _read(name: str, raw: Raw) -> list[lists.Item]:
+    """The items at a key: of a list that goes one by one those that stand there, of a text those that it reads as."""
+    form = lists.form_of(name)
+    if isinstance(raw, list):
+        return [
+            lists.item_of(item, form) if isinstance(item, str) else next(iter(lists.items([item], form) or ()), _OTHER)
+            for item in raw
+        ]
+    if isinstance(raw, str) and form is None:
+        return [lists.Item(raw, raw)]
+    return lists.items(raw, form) or []
 
 
 def _texts(items: Sequence[str]) -> Sequence[str]:

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Sequence
 
 from vault_tool.errors import EditRefused
-from vault_tool.files.frontmatter.changes import Change, DropItem, Set, Step, agree, expected, next_step
+from vault_tool.files.frontmatter.changes import Change, Remove, RemoveItems, Set, Step, agree, expected, next_step
 from vault_tool.files.frontmatter.head_reader import read, read_head
 from vault_tool.files.frontmatter.head_writer import field, render_head
 from vault_tool.files.frontmatter.split import Parts, split
@@ -33,8 +33,8 @@ def edit(data: bytes, changes: Sequence[Change]) -> bytes:
         step = next_step(change, head)
         while step is not None:
             text, head = _taken(text, head, step, parts)
-            # Items go one by one; every other change is one step.
-            step = next_step(change, head) if isinstance(step, DropItem) else None
+            # Items go one by one, and a list may stand under two spellings; every other change is one step.
+            step = next_step(change, head) if isinstance(change, Remove | RemoveItems) else None
     if text == old:
         return data
     return _spliced_in(data, parts, text)

@@ -16,6 +16,8 @@ from vault_tool.files.frontmatter.field_lines import FieldLines, Layout, Node, l
 from vault_tool.files.frontmatter.head_reader import read_head
 from vault_tool.files.frontmatter.head_writer import field as written
 from vault_tool.files.frontmatter.head_writer import inline
+from vault_tool.files.frontmatter.lists import form_of
+from vault_tool.files.frontmatter.lists import items as read_items
 from vault_tool.files.merging.line_merge import merge_lines
 from vault_tool.model.ids import is_derived
 from vault_tool.util.clock import moment
@@ -381,18 +383,5 @@ def _items(key: str, raw: Raw) -> list[str] | None:
     """The items of a list as its readers take it; None for what is none."""
     if _is_empty(raw):
         return []
-    if isinstance(raw, str):
-        whole = key == "subjects" or not isinstance(raw, Plain)
-        return [str(raw)] if whole else [part for part in map(str.strip, raw.split(",")) if part]
-    if not isinstance(raw, list):
-        return None
-    items: list[str] = []
-    for item in raw:
-        # An unquoted wikilink in a list is a list in a list to YAML.
-        inner: Raw = item
-        while isinstance(inner, list) and len(inner) == 1:
-            inner = inner[0]
-        if not isinstance(inner, str):
-            return None
-        items.append(str(inner) if inner is item else f"[[{inner}]]")
-    return items
+    found = read_items(raw, form_of(key))
+    return None if found is None else [item.written for item in found]

@@ -9,9 +9,9 @@ from itertools import combinations
 
 from vault_tool.consolidation.similar_names import near_pairs
 from vault_tool.consolidation.understanding_coverage import contested
-from vault_tool.errors import Refused, UsageError
-from vault_tool.files import frontmatter, git, reader
-from vault_tool.files.frontmatter import AddItems, Change, Head, RemoveItems, Set
+from vault_tool.errors import EditRefused, Refused, UsageError
+from vault_tool.files import git
+from vault_tool.files.frontmatter import AddItems, Change, RemoveItems, Set
 from vault_tool.files.render import body_text
 from vault_tool.index.relations import Region, Regions, names_of, regions_of
 from vault_tool.index.schema import REFERENCES
@@ -20,7 +20,7 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name, one_line, unwrap_link
+from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
@@ -213,21 +213,18 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
 def _retag(op: Operation, entry: Entry, kept: Entry, gone: Entry) -> None:
     """Plan the subjects of one note: the duplicate's forms go, the primary stands there once; others are not touched."""
     own, old = set(names_of(kept)), set(names_of(gone)) - set(names_of(kept))
-    head = _head(op.vault, entry)
-    raw = head.values.get("subjects") if head else None
-    items = raw if isinstance(raw, list) else [raw]
-    if not all(isinstance(item, str) for item in items):
-        # An unquoted wikilink is a list in a list to YAML, of which no single item can be taken out.
-        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.subjects, old, kept.title))))
-        return
-    texts = [str(item) for item in items]
-    leaving = [text for text in texts if normal_name(unwrap_link(text)) in old]
-    staying = any(normal_name(unwrap_link(text)) in own for text in texts)
+    leaving = [name for name in entry.subjects if normal_name(name) in old]
+    staying = any(normal_name(name) in own for name in entry.subjects)
     changes: list[Change] = [RemoveItems("subjects", leaving)] if leaving else []
     if leaving and not staying:
         changes.append(AddItems("subjects", op.as_written([kept.title])))
-    if changes:
+    if not changes:
+        return
+    try:
         op.edit(entry.path, *changes)
+    except EditRefused:
+        # An unquoted link is a list in a list to YAML, of which not every single item can be taken out.
+        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.subjects, old, kept.title))))
 
 
 def _replaced(names: Iterable[str], old: set[str], new: str) -> list[str]:
@@ -309,10 +306,6 @@ def _contested(regions: Regions, one: Region) -> Iterator[tuple[str, ...]]:
 def _remarks(disputes: Sequence[tuple[str, ...]], kept: Entry) -> Iterator[str]:
     if disputes:
         yield f"{kept.title} has several active understandings of one kind now: `vt update-understanding {disputes[0][0]} --join`"
-
-
-def _head(vault: Context, entry: Entry) -> Head | None:
-    return frontmatter.read(reader.read(vault.root, entry.path))[0]
 
 
 def _count(entries: Iterable[Entry], kind: RecordClass) -> int:

@@ -12,7 +12,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault
 from vault_tool.verbs.contracts.read import answered
-from vault_tool.verbs.contracts.schemas import require_shape
+from vault_tool.verbs.contracts.schemas import require_shape, shaped
 from vault_tool.verbs.contracts.update import updated
 from vault_tool.verbs.contracts.write import written
 
@@ -38,6 +38,7 @@ def op(vault: Context, request: object) -> Mapping[str, Any]:
 def outcome(vault: Context, request: object) -> OpAnswer:
     """The same with the exit code that it means."""
     try:
+        request = shaped(request)
         remarks = require_shape(request)
         assert isinstance(request, Mapping)  # its shape was just checked
         made = _DO[request["op"]](_asker(vault, request), request)

@@ -12,6 +12,7 @@ from vault_tool.errors import NotFound
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
+from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ def schema(name: str) -> dict[str, Any]:
 def schemas() -> dict[str, dict[str, Any]]:
     """All schemas by their names."""
     return {_FORM.format(operation): schema(operation) for operation in OPERATIONS}
+
+
+def shaped(request: object) -> object:
+    """A request in which lists that came as text are lists; what is no request at all stays as it is, to be named."""
+    op = request.get("op") if isinstance(request, Mapping) else None
+    return as_meant(request, schema(op)) if isinstance(op, str) and op in OPERATIONS and flaw_in(request) is None else request
 
 
 def require_shape(request: object, operation: str = "") -> tuple[str, ...]:
@@ -90,7 +97,7 @@ def faults_of(error: ValidationError) -> Iterator[RequestFault]:
         case "const":
             yield RequestFault(pointer(*place), f"{_shown(given)} must be {_shown(wanted)}")
         case "type":
-            yield RequestFault(pointer(*place), f"{_shown(given)} must be {_article(str(wanted))}")
+            yield RequestFault(pointer(*place), f"{_shown(given)} must be {_article(str(wanted))}", _number_hint(wanted, given))
         case "minLength" | "minItems":
             yield RequestFault(pointer(*place), "it is empty")
         case "minimum" | "maximum":
@@ -98,6 +105,15 @@ def faults_of(error: ValidationError) -> Iterator[RequestFault]:
             yield RequestFault(pointer(*place), f"{_shown(given)} must be {word} {wanted}")
         case _:
             yield RequestFault(pointer(*place), one_line(error.message, _LONGEST))
+
+
+def _number_hint(wanted: object, given: object) -> str:
+    """What to write where a number was meant."""
+    if wanted not in ("integer", "number"):
+        return ""
+    if isinstance(given, str) and given.strip().lstrip("-").replace(".", "", 1).isdecimal():
+        return f"write {one_line(given, 20)} without quotation marks"
+    return "a whole number, for example 5" if wanted == "integer" else "a number, for example 0.5"
 
 
 def _unknown(value: object, part: Mapping[str, Any], place: tuple[str | int, ...]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from vault_tool.errors import UsageError
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.context import Context
+from vault_tool.vault.leniency import listed
 
 # The type of a candidate that names none.
 BEAT = "relationship_beat"
@@ -51,7 +52,7 @@ def _faults(vault: Context, one: object) -> Iterator[str]:
     yield from (f".{name} is no text" for name in _TEXTS if not isinstance(one.get(name) or "", str))
     for name in _LISTS:
         value = one.get(name) or []
-        if isinstance(value, str) or not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
+        if not isinstance(value, Sequence) or not all(isinstance(item, str) for item in value):
             yield f".{name} is no list of texts"
     yield from (f".{name} is not from 0 to 1" for name in _SHARES if one.get(name) is not None and not _is_share(one[name]))
     anchors = one.get("anchors") or []
@@ -78,7 +79,7 @@ def _normal(one: Mapping[str, Any]) -> dict[str, Any]:
     if one.get("location"):
         anchors.append({**_anchor(one["location"]), "role": LOCATION})
     texts = {name: one_line(str(one.get(name) or "")) for name in _TEXTS}
-    lists = {name: [one_line(item) for item in one.get(name) or [] if one_line(item)] for name in _LISTS}
+    lists = {name: [one_line(item) for item in listed(name, one.get(name) or ()) if one_line(item)] for name in _LISTS}
     shares = {name: None if one.get(name) is None else float(one[name]) for name in _SHARES}
     return {"content": str(one["content"]), "kind": str(one.get("kind") or BEAT), "anchors": anchors, **texts, **lists, **shares}
 

@@ -125,8 +125,8 @@ async def alias(request: Request) -> Response:
     """Give it more names."""
     form = await form_of(request)
     named = request.path_params["name"]
-    names = [one.strip() for one in form.get("aliases", "").split(",") if one.strip()]
-    done = await act(request, lambda vault: vault.add_alias(named, names))
+    # One text with commas, which is read as any other list that somebody typed.
+    done = await act(request, lambda vault: vault.add_alias(named, form.get("aliases", "")))
     return done_with(request, f"{done.name} answers to {', '.join(done.aliases)}", back=subject_path(done.id), result=done)
 
 

@@ -1,0 +1,191 @@
+"""A list that somebody wrote: as a list, or as one text with commas, or as JSON; the one reader of list fields.
+
+Heads of records, served notes and imports, arguments of programs and agents, and the command line read by it, and what
+changes a list begins from what it read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from typing import Any, NamedTuple
+
+from vault_tool.files.frontmatter.values import Plain, Raw
+from vault_tool.util.deferred import deferred_pattern
+from vault_tool.util.text import unwrap_link
+
+NULLS = frozenset({"null", "Null", "NULL", "~"})
+
+
+class Form(Enum):
+    """What the items of a list are: words without spaces, names that may have some, or texts of any kind."""
+
+    WORDS = "words"
+    NAMES = "names"
+    TEXTS = "texts"
+
+
+class Item(NamedTuple):
+    """One item as it is written, and as it reads: `[[redis|Redis]]` and `Redis`."""
+
+    written: str
+    text: str
+
+
+# The list fields that go by several spellings, case aside.
+SPELLINGS: Mapping[str, str] = {
+    "tag": "tags", "tags": "tags", "alias": "aliases", "aliases": "aliases", "subject": "subjects", "subjects": "subjects",
+}  # fmt: skip
+
+# What the items of a list are by its name: a field of a head, or a parameter.
+_FORMS: Mapping[str, Form] = {
+    **dict.fromkeys(("tags", "not_tags", "add", "remove", "kinds"), Form.WORDS),
+    **dict.fromkeys(("aliases", "subjects", "subject_names", "names", "categories", "category", "keywords"), Form.NAMES),
+    **dict.fromkeys(
+        (
+            "evidence",
+            "steps",
+            "preconditions",
+            "postconditions",
+            "related_to",
+            "change_targets",
+            "supersedes",
+            "sources",
+            "parents",
+        ),
+        Form.TEXTS,
+    ),
+}
+
+# Commas between items, but for those within a link.
+_COMMAS = deferred_pattern(r",(?![^\[\]]*\]\])")
+# References and ids have no spaces and no commas: several in one text are told from a text by that.
+_REFERENCE = re.compile(r"[a-z_]+:\S+|[0-9a-fA-F-]{4,36}", re.ASCII)
+
+
+def form_of(name: str) -> Form | None:
+    """What the items of the list field or parameter called `name` are; None for what is no list that we know."""
+    return _FORMS.get(SPELLINGS.get(name.lower(), name.lower()))
+
+
+def items(raw: Raw, form: Form | None) -> list[Item] | None:
+    """The items of a head's value, in their order; None where it can be no list of texts.
+
+    A text without quotes has several where it has commas, and of words where it has spaces; one in quotes is one item.
+    """
+    if isinstance(raw, Plain):
+        written = [] if raw in NULLS else _in_text(raw, form)
+    elif isinstance(raw, str):
+        written = _quoted(raw, form)
+    elif isinstance(raw, list):
+        written = []
+        for one in raw:
+            if isinstance(one, str):
+                written.append(str(one) if not isinstance(one, Plain) or one not in NULLS else "")
+            elif isinstance(one, list) and (linked := _linked(one)):
+                written.append(linked)
+            elif one is not None:
+                return None
+    else:
+        return None if isinstance(raw, dict) else []
+    return [item for one in written if (item := item_of(one, form)).text]
+
+
+def texts(raw: Raw, form: Form | None) -> list[str] | None:
+    """The texts of a head's value as a list, each once; None where it can be no list of texts."""
+    # Nearly every list of a vault is of this kind, and a rebuild reads each.
+    if isinstance(raw, list):
+        for one in raw:
+            if one.__class__ is not Plain or one in NULLS or one[0] == "[":
+                break
+        else:
+            return list(dict.fromkeys(map(str, raw)))
+    found = items(raw, form)
+    return None if found is None else list(dict.fromkeys(item.text for item in found))
+
+
+def given(name: str, value: str | Iterable[str]) -> tuple[str, ...]:
+    """The list that a program or an agent gave for `name`: one text is read as a list, an item that is one in JSON as its items.
+
+    Raises ValueError for a text that begins as a list and is none.
+    """
+    form = form_of(name) or Form.TEXTS
+    if not isinstance(value, str):
+        return tuple(text for one in value for text in (_of_json(one) or (one,)))
+    text = value.strip()
+    found = _of_json(text)
+    if found is not None:
+        return tuple(found)
+    if form is Form.TEXTS:
+        parts = [part.strip() for part in text.split(",")]
+        return tuple(parts) if len(parts) > 1 and all(map(_REFERENCE.fullmatch, parts)) else (value,)
+    if text.startswith("[") and not text.startswith("[["):
+        if not text.endswith("]"):
+            raise ValueError("begins as a list and has no end")
+        if "{" in text:
+            raise ValueError("is a list of other things than texts")
+        text = ", ".join(part.strip().strip("\"'") for part in _COMMAS.split(text[1:-1]))
+        return tuple(filter(None, _in_text(text, form) if "," in text else [text]))
+    return tuple(dict.fromkeys(one for written in _in_text(text, form) if (one := item_of(written, form).text)))
+
+
+def typed(name: str, values: Iterable[str]) -> tuple[str, ...]:
+    """The list that options of a command line are: a tag has no comma, and an item that is a list in JSON is its items."""
+    words = form_of(name) is Form.WORDS
+    parts = (part for one in given(name, tuple(values)) for part in (one.split(",") if words else [one]))
+    return tuple(part.strip() if words else part for part in parts if part.strip() or not words)
+
+
+def spelled(values: Mapping[str, Any], name: str) -> Iterator[str]:
+    """The keys of a head that mean the list called `name`, its own first."""
+    if name in values:
+        yield name
+    if name in SPELLINGS.values():
+        yield from (key for key in values if key != name and SPELLINGS.get(key.lower()) == name)
+
+
+def _in_text(text: str, form: Form | None) -> list[str]:
+    words = form is Form.WORDS
+    if "," in text:
+        parts = [part.strip() for part in _COMMAS.split(text)]
+    else:
+        parts = text.split() if words and "[[" not in text else [text.strip()]
+    return [part.lstrip("#").strip() for part in parts] if words else parts
+
+
+def _quoted(text: str, form: Form | None) -> list[str]:
+    """A text in quotes is one item, but for a list in JSON, and for words that each have their `#`."""
+    if form is Form.WORDS and text.startswith("#") and all(part.startswith("#") for part in text.replace(",", " ").split()):
+        return _in_text(text.replace(",", " "), form)
+    return _of_json(text) or [text]
+
+
+def _of_json(text: str) -> list[str] | None:
+    """The texts of a list in JSON; None for any other text."""
+    text = text.strip()
+    if text[:1] != "[" or text[-1:] != "]" or text[1:2] == "[":
+        return None
+    import orjson  # 2 ms, where a list came as text
+
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    simple = all(isinstance(one, str) or (isinstance(one, int) and not isinstance(one, bool)) for one in found)
+    return [str(one) for one in found] if simple else None
+
+
+def _linked(raw: list[Raw]) -> str:
+    """An unquoted link in a list, `[[[Redis]]]` or `- [[Doe, John]]`, which is a list in a list to YAML."""
+    while len(raw) == 1 and isinstance(raw[0], list):
+        raw = raw[0]
+    parts = [str(one) for one in raw if isinstance(one, str)]
+    return f"[[{', '.join(parts)}]]" if parts and len(parts) == len(raw) else ""
+
+
+def item_of(written: str, form: Form | None) -> Item:
+    """One item of a list from what stands in its place."""
+    if form in (Form.TEXTS, None):
+        return Item(written, written)
+    return Item(written, unwrap_link(written))
