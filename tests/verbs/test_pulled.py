@@ -233,7 +233,7 @@ def test_what_the_tool_edits_for_its_owner_stays_its_bringers(root: Path, forger
     with Vault.open(root, clock=clock, person=True) as vault:
         assert vault.pin(identity(2)).committed
     assert origin(root, clock, 2) == MALLORY
-    assert f"origin: {MALLORY}" in (root / "vault/b.md").read_text().replace('"', "")
+    assert "pulled" not in (root / "vault/b.md").read_text()
 
 
 def test_the_usual_commit_costs_no_look_at_history(root: Path, clock: FixedClock) -> None:
@@ -741,3 +741,148 @@ def test_who_wrote_here_or_reads_a_soul_by_several_is_not_asked(root: Path, forg
     forged(forger)
     git(other, "pull", "--quiet", "--no-rebase", "--no-edit", str(forger), "HEAD")
     assert asked_who(other, clock) == [False, False, False]
+
+
+def put_to(path: Path, *lines: str) -> None:
+    """Put lines to a note's head."""
+    path.write_text(path.read_text().replace("---\n", "---\n" + "".join(f"{line}\n" for line in lines), 1))
+
+
+PUT = {
+    "a tag": ("tags: [style]",),
+    "subjects": ("subjects: [Editors]",),
+    "a relation": (f"related_to: [{identity(9)}]",),
+    "all of it": ("tags: [style]", "subjects: [Editors]", "updated: 2026-11-20T10:00:00Z"),
+    "an older version's label": ("tags: [style]", 'origin: "pulled (A Tester <tester@example.org>)"'),
+}
+
+
+@pytest.mark.parametrize("what", PUT)
+@pytest.mark.parametrize("moved", [False, True])
+def test_who_puts_something_to_the_owners_note_has_not_written_it(
+    root: Path, forger: Path, clock: FixedClock, what: str, moved: bool
+) -> None:
+    write(root, "vault/a.md", note(1, "Ann prefers tabs.", pinned="true"))
+    write(root, "vault/c.md", note(3, "Ours as well."))
+    commit_all(root, "ours")
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+    pull(forger, root)
+    path = "vault/a.md"
+    if moved:
+        git(forger, "mv", "vault/a.md", path := "vault/moved.md")
+    put_to(forger / path, *PUT[what])
+    forged(forger)
+    pull(root, forger)
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+        (entry,) = vault.index.catalog.get(identity(1))
+        assert (entry.origin, entry.pinned, entry.path) == ("owner", True, path)
+    assert origin(root, clock, 1) == "owner"
+    # And the tag again, by another hand, after the owner's own.
+    put_to(root / path, "project: home")
+    commit_all(root, "ours again")
+    pull(forger, root)
+    (forger / path).write_text((forger / path).read_text().replace("project: home\n", "project: home\npinned_by: x\n"))
+    forged(forger)
+    pull(root, forger)
+    assert origin(root, clock, 1) == MALLORY, "a field that is not free to all is evidence"
+
+
+@pytest.mark.parametrize("line", ["Ann prefers spaces.", "confidence: 0.1", "created: 2020-01-01", "origin: agent"])
+def test_who_changes_what_a_note_says_has_written_it(root: Path, forger: Path, clock: FixedClock, line: str) -> None:
+    write(root, "vault/a.md", note(1, "Ann prefers tabs."))
+    commit_all(root, "ours")
+    pull(forger, root)
+    if ": " in line:
+        put_to(forger / "vault/a.md", line)
+    else:
+        (forger / "vault/a.md").write_text(note(1, line))
+    forged(forger)
+    pull(root, forger)
+    assert origin(root, clock, 1) == MALLORY
+
+
+def test_no_label_makes_an_agents_note_its_owners(root: Path, forger: Path, clock: FixedClock) -> None:
+    write(root, "vault/a.md", note(1, "Agents say so.", origin="agent"))
+    commit_all(root, "ours")
+    pull(forger, root)
+    for label in ("owner", '"pulled (x)"'):
+        write(forger, "vault/a.md", note(1, "Agents say so.", origin=label))
+        forged(forger)
+        pull(root, forger)
+        assert origin(root, clock, 1) == MALLORY
+
+
+def test_anothers_pin_keeps_nothing_of_the_owners(root: Path, forger: Path, clock: FixedClock) -> None:
+    write(root, "vault/a.md", note(1, "Ann prefers tabs."))
+    commit_all(root, "ours")
+    pull(forger, root)
+    put_to(forger / "vault/a.md", "pinned: true")
+    forged(forger)
+    pull(root, forger)
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+        (entry,) = vault.index.catalog.get(identity(1))
+        assert (entry.origin, entry.pinned) == ("owner", False)
+        vault.index.refresh(full=True)
+        assert not vault.index.catalog.get(identity(1))[0].pinned
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize("committed", [False, True])
+def test_who_tags_a_colleagues_note_has_not_written_it_either(
+    root: Path, forger: Path, clock: FixedClock, by_hand: bool, committed: bool
+) -> None:
+    write(forger, "vault/b.md", note(2, "Theirs."))
+    forged(forger)
+    pull(root, forger)
+    if by_hand:
+        put_to(root / "vault/b.md", "tags: [style]")
+        if committed:
+            commit_all(root, "tagged by hand")
+    else:
+        if not committed:
+            (root / ".git/MERGE_HEAD").write_text(git(root, "rev-parse", "HEAD") + "\n")
+        with Vault.open(root, clock=clock, origin="owner") as vault:
+            assert vault.tag(identity(2), ["style"]).committed is committed
+        (root / ".git/MERGE_HEAD").unlink(missing_ok=True)
+    assert "pulled" not in (root / "vault/b.md").read_text()
+    assert origin(root, clock, 2) == MALLORY
+    # Their words are changed by hand: now they are the owner's.
+    (root / "vault/b.md").write_text((root / "vault/b.md").read_text().replace("Theirs.", "Ours."))
+    assert origin(root, clock, 2) == "owner"
+
+
+def test_a_label_of_an_older_version_is_read_as_absent(root: Path, clock: FixedClock) -> None:
+    write(root, "vault/a.md", note(1, "Ann prefers tabs.", origin='"pulled (n <n@example.org>)"', pinned="true"))
+    commit_all(root, "ours")
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+        (entry,) = vault.index.catalog.get(identity(1))
+        assert (entry.origin, entry.pinned) == ("owner", True)
+
+
+def test_a_tag_goes_there_and_back_between_two_people(root: Path, clock: FixedClock) -> None:
+    """Ann remembers and pins, Bob tags and pushes by the tool, Ann pulls: it is hers on her machine and hers on his."""
+    with Vault.open(root, clock=clock, origin="owner") as vault:
+        made = vault.remember("Ann prefers tabs.", kind="preference", pinned=True)
+    bob = root.parent / "bob"
+    git(root.parent, "clone", "--quiet", str(root), str(bob))
+    with Vault.open(bob, clock=clock, origin="owner") as vault:
+        vault.config(machine={"owners": "bob@example.org"})
+        vault.fresh()
+        hers = vault.index.catalog.get(made.id)[0].origin
+        assert hers.startswith("pulled (")
+        vault.tag(made.id, ["style"])
+        assert vault.index.catalog.get(made.id)[0].origin == hers
+    git(bob, "commit", "--quiet", "--amend", "--no-edit", "--author=Bob <bob@example.org>")
+    with Vault.open(bob, clock=clock) as vault:
+        vault.fresh()
+        assert vault.index.catalog.get(made.id)[0].origin == hers
+    git(root, "pull", "--quiet", "--no-rebase", "--no-edit", str(bob), "HEAD")
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+        (entry,) = vault.index.catalog.get(made.id)
+        assert (entry.origin, entry.pinned, entry.texts("tags")) == ("owner", True, ("style",))
+    assert "pulled" not in "".join(path.read_text() for path in (root / "vault").rglob("*.md"))

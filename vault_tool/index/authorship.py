@@ -28,9 +28,11 @@ from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
-    from vault_tool.index import grave_history, graves
+    from vault_tool.index import evidence_text, grave_history, graves
+    from vault_tool.index.evidence_text import Evidence
     from vault_tool.index.graves import ForeignGrave
 else:
+    evidence_text = deferred("vault_tool.index.evidence_text")  # where others changed notes
     graves = deferred("vault_tool.index.graves")  # where the history is read
     grave_history = deferred("vault_tool.index.grave_history")  # where the history has tombstones
 
@@ -44,6 +46,15 @@ DOUBT = "unknown"
 _NOBODY = pulled("git could not say by whom")
 
 _NAME_LENGTH = 80
+
+_PIN = "pin:"
+
+# So many texts are read from the history at once.
+_READ_AT_ONCE = 500
+
+# The verbs by which a person makes a text theirs, and what no verb of ours did. What any other makes of a text that
+# somebody else brought, the tool made of it, and it stays theirs.
+PERSONS = frozenset({"", "edit", "commit", "review", "undo", "sync"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,11 @@ def known_texts(catalog: Catalog, path: str) -> list[Foreign]:
 def row_of(one: Foreign) -> tuple[Any, ...]:
     """A text as a row of `foreign_texts`."""
     return one.path, one.text, one.author, one.at, one.commit
+
+
+def pin_of(blob: str) -> str:
+    """Under which name it is known who pinned a text of the owner's that is a blob now."""
+    return f"{_PIN}{blob}"
 
 
 def tips(repo: git.Repo, head: str) -> list[str]:
@@ -216,16 +232,6 @@ def _lines_of(repo: git.Repo, path: str) -> list[str]:
     return []
 
 
-def bringer(repo: git.Repo | None, catalog: Catalog, path: str) -> str:
-    """Who else than the owner brought the text that stands at a path, as its origin; empty for one of the owner's."""
-    known = catalog.by_path(path)
-    if known is not None:
-        return known.origin if known.pulled else ""
-    texts = {one.text: one for one in known_texts(catalog, path)}
-    theirs = others_text(texts, work_tree_blobs(repo, [path]).get(path, ""))
-    return theirs.author if theirs is not None else ""
-
-
 def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
     """The text of a file among others' texts at its path.
 
@@ -233,7 +239,9 @@ def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
     """
     if not texts:
         return None
-    return texts.get(blob) or texts.get("") if blob else max(texts.values(), key=lambda one: one.at)
+    if blob:
+        return texts.get(blob) or texts.get("")
+    return max((one for one in texts.values() if not one.text.startswith(_PIN)), key=lambda one: one.at, default=None)
 
 
 def brought_to(catalog: Catalog, files: str) -> list[tuple[str, str]]:
@@ -296,6 +304,8 @@ class _Fold:
         self._by_text: dict[str, Foreign] = {}
         self._journals: list[tuple[Foreign, tuple[str, ...]]] = []
         self._has_graves = bool(lost - {DOUBT})
+        self._evidence: dict[str, Evidence] = {}
+        self._removed: dict[str, list[tuple[str, str]]] = {}
 
     def graves(self, repo: git.Repo, ends: Sequence[str]) -> tuple[ForeignGrave, ...] | None:
         """All of others' tombstones, once the commits were read; None where nothing changed in what is known of them."""
@@ -310,6 +320,8 @@ class _Fold:
 
     def taken(self, repo: git.Repo, commits: Iterable[Brought]) -> tuple[Foreign, ...]:
         """The texts that the commits add to those that are known."""
+        commits = list(commits)
+        self._read_evidence(repo, commits)
         for commit in commits:
             own = self._owners.wrote(commit)
             self._has_graves = self._has_graves or any(graves.is_grave(one.path) for one in commit.files)
@@ -319,12 +331,13 @@ class _Fold:
             for one in commit.files:
                 if graves.is_grave(one.path):
                     continue  # empty files are alike: whose a tombstone is its path and its history say
-                self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own)
+                self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own, commit.op)
         self._lines(repo)
         return tuple(self._found.values())
 
-    def _take(self, new: Foreign, one: Introduced, own: bool) -> None:
-        """The rule: a move leaves a text whose it was; else it is its bringer's; an owner's copy stays its writer's."""
+    def _take(self, new: Foreign, one: Introduced, own: bool, op: str) -> None:
+        """The rule: a move leaves a text whose it was, and so does what says the same; else it is its bringer's; an owner's
+        copy stays its writer's, and so does what the tool makes of a text by itself."""
         journal = file_kind(one.path) is FileKind.SIGNALS
         if one.was:
             if journal:
@@ -332,14 +345,69 @@ class _Fold:
             elif before := self._at(one.was, one.blob):
                 self._add(replace(new, author=before.author, at=before.at))
         elif own or one.blob in one.before:
-            before = None if self._at(one.path, one.blob) else self._anywhere(one.blob)
+            before = None if self._at(one.path, one.blob) else self._kept(one, op) or self._anywhere(one.blob)
             if before is not None:
                 self._add(replace(new, author=before.author, at=before.at))
         elif journal:
             self._add(new)
             self._journals.append((new, one.before))
-        else:
+        elif (said := self._says_the_same(one, new.commit)) is None:
             self._add(new)
+        elif (theirs := self._at(*said)) is not None:
+            self._add(replace(new, author=theirs.author, at=theirs.at))
+        elif self._evidence[one.blob].pinned and not self._evidence[said[1]].pinned:
+            self._add(replace(new, text=pin_of(one.blob)))
+
+    def _kept(self, one: Introduced, op: str) -> Foreign | None:
+        """Whose the words are that the owner's commit changed, or put something to; None where they are the owner's now."""
+        now = self._evidence.get(one.blob)
+        for blob in one.before:
+            theirs = self._at(one.path, blob)
+            if theirs is not None and (op not in PERSONS or (now and now.same_as(self._evidence.get(blob, now), own=True))):
+                return theirs
+        return None
+
+    def _says_the_same(self, one: Introduced, commit: str) -> tuple[str, str] | None:
+        """Of what somebody else's commit put at a path, the path and blob that it was made of and adds no word to."""
+        now = self._evidence.get(one.blob)
+        if now is None:
+            return None
+        made_of = [(one.path, blob) for blob in one.before if blob.strip("0")] or self._removed.get(commit, [])
+        found = ((path, blob) for path, blob in made_of if blob in self._evidence)
+        return next((known for known in found if now.same_as(self._evidence[known[1]], own=False)), None)
+
+    def _read_evidence(self, repo: git.Repo, commits: Sequence[Brought]) -> None:
+        """Read what says whose words a changed note is made of: of notes that others changed or moved, and of those that the
+        owner changed after others."""
+        wanted: dict[str, str] = {}
+        theirs: set[str] = set()
+        adding: list[str] = []
+        for commit in commits:
+            own = self._owners.wrote(commit)
+            for one in commit.files:
+                if one.was in theirs or (one.was and not own):
+                    theirs.add(one.path)
+                if one.was or file_kind(one.path) is not FileKind.NOTE:
+                    continue
+                before = [blob for blob in one.before if blob.strip("0")]
+                if not own:
+                    theirs.add(one.path)
+                    if not before:
+                        adding.append(commit.commit)
+                elif one.path not in theirs and not (self._catalog is not None and known_texts(self._catalog, one.path)):
+                    continue
+                if before and (not own or commit.op in PERSONS):
+                    wanted |= dict.fromkeys((one.blob, *before), one.path)
+        for commit_id, path, blob in git.removed_by(repo, dict.fromkeys(adding)):
+            if file_kind(path) is FileKind.NOTE:
+                self._removed.setdefault(commit_id, []).append((path, blob))
+                wanted[blob] = path
+        moved = {one.blob: one.path for commit in commits if commit.commit in self._removed for one in commit.files}
+        wanted |= {blob: path for blob, path in moved.items() if file_kind(path) is FileKind.NOTE}
+        names = list(wanted)
+        for start in range(0, len(names), _READ_AT_ONCE):
+            texts = git.blobs(repo, names[start : start + _READ_AT_ONCE])
+            self._evidence |= {name: evidence_text.evidence_of(wanted[name], data) for name, data in texts.items()}
 
     def _move_journal(self, one: Introduced, new: Foreign) -> None:
         self._journals += [(replace(row, path=one.path), old) for row, old in self._journals if row.path == one.was]

@@ -20,7 +20,6 @@ from vault_tool.files.placing import place
 from vault_tool.files.render import render
 from vault_tool.files.signal_lines import LONGEST_LINE as SIGNAL_LINE
 from vault_tool.files.signal_lines import signal_line
-from vault_tool.index.authorship import bringer
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
@@ -115,10 +114,6 @@ class Operation:
     def edit(self, path: str, *changes: frontmatter.Change) -> None:
         """Plan changes to single fields of an existing head; EditRefused, with nothing planned, where that cannot be."""
         planned = [*self._plan.edited.get(path, ()), *changes]
-        known = self.vault.index.catalog.by_path(path)
-        if known is not None and known.pulled:
-            # Our commit would make it its owner's: who pins or tags another's note has not written it.
-            planned = [*(one for one in planned if one.key != "origin"), frontmatter.Set("origin", known.origin)]
         data = writer.read(self.vault.root, path)
         parsed = parse(path, data, self.vault.settings.types)
         if not parsed.readable:
@@ -130,15 +125,7 @@ class Operation:
 
     def rewrite(self, path: str, old: bytes, new: bytes) -> None:
         """Plan an existing file's whole new text; refused at the time if it is not `old` any more."""
-        if self.verb != "undo" and layout.file_kind(path) is layout.FileKind.NOTE:
-            # What an undo puts back is told by its content, and is to be as it was.
-            new = self._as_brought(path, new)
         self._plan.rewritten[path] = (old, new)
-
-    def _as_brought(self, path: str, data: bytes) -> bytes:
-        """A note's new text; where it is made from a text that somebody else brought, it goes on saying so."""
-        theirs = bringer(self.vault.repo, self.vault.index.catalog, path)
-        return frontmatter.edit(data, [frontmatter.Set("origin", theirs)]) if theirs else data
 
     def include(self, path: str, before: bytes, after: bytes) -> None:
         """Take a change into the commit that a person made in the file already."""

@@ -118,7 +118,9 @@ def edit(
     before = _left(vault, entry.path)
     if editor is not None:
         editor(vault.root / entry.path)
-    with writing(vault, "edit") as op:
+    reviewed = is_owner(vault)
+    # Only a person's edit makes what somebody else's commit brought theirs: the commit says by its verb whose it was.
+    with writing(vault, "edit" if reviewed or not entry.pulled else "amend") as op:
         now = _left(vault, entry.path)
         remarks: list[str] = []
         if text is None:
@@ -141,12 +143,6 @@ def edit(
         elif unfit:
             reason = f"the note is saved as you left it, and not committed: {unfit[0].message}"
             return SavedNote(**written, changed=True, problems=unfit, reason=reason, attention=True)
-        reviewed = is_owner(vault)
-        if entry.pulled and not reviewed:
-            # Only a person's edit makes what somebody else's commit brought theirs.
-            brought = frontmatter.edit(after, [Set("origin", entry.origin)])
-            writer.replace(vault.root, entry.path, after, brought)
-            after = brought
         op.include(entry.path, before, after)
         if reviewed:
             op.signal(Signal(id=new_id(), at=vault.now(), target=entry.id, kind=SignalKind.REVIEWED, origin="owner"))

@@ -31,7 +31,7 @@ class Brought:
     """One commit: its author's name and address as they stand in it, when it was made, and what it introduced.
 
     `signer` is who a valid signature is by, where signatures were asked for. `cut` marks a commit whose parents a shallow
-    clone has not: what it seems to introduce may be anybody's.
+    clone has not: what it seems to introduce may be anybody's. `op` is the tool's verb, as the commit has it.
     """
 
     commit: str
@@ -41,6 +41,7 @@ class Brought:
     signer: str = ""
     cut: bool = False
     files: tuple[Introduced, ...] = ()
+    op: str = ""
 
 
 def own_address(repo: Repo) -> str:
@@ -63,7 +64,8 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
     """
     mark = os.urandom(16).hex()
     # `%G?` starts a program for each commit, so it is asked only where it decides.
-    form = "%x00".join((mark, "%H", "%ct", "%ae", "%an", *(("%G?", "%GS") if signed else ("", "")))) + "%x00"
+    op = "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)"
+    form = "%x00".join((mark, "%H", "%ct", "%ae", "%an", op, *(("%G?", "%GS") if signed else ("", "")))) + "%x00"
     trees = ("--full-history", "--raw", "-c", "-M100%", "-l0", "--no-abbrev") if folders else ()
     args = (
         *("--topo-order", "--reverse", *trees, "-z", "--no-mailmap"),
@@ -194,10 +196,10 @@ def shallow(repo: Repo) -> frozenset[str]:
 
 
 def _brought(repo: Repo, parts: list[str], cut: frozenset[str]) -> Brought:
-    commit, at, address, name, status, signer, *rest = parts
+    commit, at, address, name, op, status, signer, *rest = parts
     files = tuple(_introduced(repo, [part.lstrip("\n") for part in rest]))
     valid = signer if status == "G" else ""
-    return Brought(commit, _text(name), _text(address).strip().lower(), int(at), _text(valid), commit in cut, files)
+    return Brought(commit, _text(name), _text(address).strip().lower(), int(at), _text(valid), commit in cut, files, op.strip())
 
 
 def _introduced(repo: Repo, parts: list[str]) -> Iterator[Introduced]:

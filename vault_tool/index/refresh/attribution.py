@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
-from vault_tool.errors import GitError
-from vault_tool.files import git
+from vault_tool.errors import GitError, Refused
+from vault_tool.files import git, reader
 from vault_tool.files.layout import is_around
-from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, work_tree_blobs
+from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, pin_of, work_tree_blobs
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.refresh.reading import Seen
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index import evidence_text
+else:
+    evidence_text = deferred("vault_tool.index.evidence_text")  # where a note of others was changed and not committed
 
 _TIMES = ("created", "observed", "updated")
 _ASKED_ONE_BY_ONE = 8
@@ -36,6 +43,7 @@ class Attribution:
             self._texts[one.path][one.text] = one
         self._blobs = work_tree_blobs(repo, self._texts)
         self._committed: dict[str, int] | None = None
+        self._at_head: dict[str, str] = {}
         self._asked = 0
 
     def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
@@ -43,7 +51,7 @@ class Attribution:
         for one in found:
             if one.signals:
                 yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
-            elif one.entry is not None and (one.path in self._texts or _is_late(one.entry, self._lately)):
+            elif one.entry is not None and (one.path in self._texts or one.entry.pulled or _is_late(one.entry, self._lately)):
                 entry = self._entry(one.entry)
                 yield one if entry is one.entry else replace(one, entry=entry)
             else:
@@ -52,9 +60,15 @@ class Attribution:
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
         late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
-        if theirs is None and not late:
+        pinned_by = self._pinned_by_another(entry) if theirs is None and entry.pinned else None
+        if theirs is None and not late and not entry.pulled and pinned_by is None:
             return entry
         head = dict(entry.head)
+        if theirs is None and entry.pulled:
+            # Who brought a text the history says, whatever an older version of the tool wrote into it.
+            head.pop("origin", None)
+        if pinned_by is not None:
+            head.pop("pinned", None)
         if theirs is not None:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
@@ -73,7 +87,40 @@ class Attribution:
             committed = git.committed_blobs(self._repo, self._head, [entry.path]).get(entry.path, "")
             # Its head is of one and its text may be of the other.
             return others_text(texts, committed) or others_text(texts, blob)
-        return others_text(texts, blob)
+        return others_text(texts, blob) or self._edited_here(entry.path, blob, texts)
+
+    def _edited_here(self, path: str, blob: str, texts: Mapping[str, Foreign]) -> Foreign | None:
+        """Whose a text is that no commit has, where it says what the committed one says."""
+        theirs = texts.get(self._blob_at_head(path)) if blob else None
+        return theirs if theirs is not None and self._says_the_same(path, theirs.text) else None
+
+    def _pinned_by_another(self, entry: Entry) -> Foreign | None:
+        """Who pinned a note of the owner's that is as they left it, or that says the same and is not committed."""
+        texts = self._texts.get(entry.path, {})
+        if not any(text.startswith(pin_of("")) for text in texts):
+            return None
+        blob = self._blobs.get(entry.path, "")
+        return texts.get(pin_of(blob)) or texts.get(pin_of(self._blob_at_head(entry.path)))
+
+    def _blob_at_head(self, path: str) -> str:
+        if self._repo is None or not self._head:
+            return ""
+        if path not in self._at_head:
+            with suppress(GitError):
+                asked = [one for one in self._texts if one not in self._at_head]
+                self._at_head |= dict.fromkeys(asked, "") | git.committed_blobs(self._repo, self._head, asked)
+        return self._at_head.get(path, "")
+
+    def _says_the_same(self, path: str, blob: str) -> bool:
+        """Whether a file says what a blob of it says, apart from what anybody may put to it."""
+        with suppress(GitError, OSError, Refused):
+            if self._repo is not None:
+                now = evidence_text.evidence_of(path, reader.read(self._repo.root, path))
+                return any(
+                    now.same_as(evidence_text.evidence_of(path, data), own=True)
+                    for data in git.blobs(self._repo, [blob]).values()
+                )
+        return False
 
     def _signal(self, path: str, signal: Signal) -> Signal:
         theirs = texts.get(digest(signal)) if (texts := self._texts.get(path)) else None

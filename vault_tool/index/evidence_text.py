@@ -1,0 +1,49 @@
+"""What a note says, apart from what anybody may put to it: by this it is told whose words a text is made of."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import orjson
+
+from vault_tool.files.parse import parse
+from vault_tool.model.snapshot import is_pulled
+from vault_tool.model.types import Registry
+
+# What may be put to a note, or taken from it, without a word of it being another's.
+ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
+
+_REGISTRY = Registry()
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A digest of a note's body and fields, its origin apart; empty for a text that cannot be read, which is like no other.
+
+    `label` says that the head names a bringer, as older versions of the tool wrote it there.
+    """
+
+    digest: str = ""
+    origin: str = ""
+    label: bool = False
+    pinned: bool = False
+
+    def same_as(self, before: Evidence, *, own: bool) -> bool:
+        """Whether these are the words that stood there before; in a commit of the owner's a label changes nothing either."""
+        return bool(self.digest) and self.digest == before.digest and (self.origin == before.origin or (own and self.label))
+
+
+def evidence_of(path: str, data: bytes) -> Evidence:
+    """What a note's bytes say."""
+    parsed = parse(path, data, _REGISTRY)
+    if not parsed.readable:
+        return Evidence()
+    origin = str(parsed.head.get("origin") or "")
+    said = {name: value for name, value in parsed.head.items() if name not in ADDED and name != "origin"}
+    body = parsed.body.replace("\r\n", "\n").strip("\n")
+    told = orjson.dumps([said, body], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    plain = "" if origin == "owner" or is_pulled(origin) else origin
+    return Evidence(
+        hashlib.blake2b(told, digest_size=16).hexdigest(), plain, is_pulled(origin), parsed.head.get("pinned") is True
+    )
