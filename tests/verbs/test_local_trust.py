@@ -178,6 +178,16 @@ class TestPulled:
             vault.remember("It goes on.", ["Work"])
         assert json.loads(vt(root, "status", "--json").stdout)["problems"]["error"] >= 5
 
+    def test_settings_that_git_brought_make_no_person(self, root: Path, pulled: Callable[[Callable[[Path], None]], str]) -> None:
+        def plant(theirs: Path) -> None:
+            (theirs / "_config.json").write_text('{"unattended": true}')
+
+        pulled(plant)
+        git(root, "rm", "--quiet", "--cached", "_config.json")
+        git(root, "commit", "--quiet", "--message", "untracked")
+        assert vt(root, "doctor", "--adopt-local").returncode == 6
+        assert trust(root).doubt is Doubt.BROUGHT
+
     def test_a_cache_that_git_brought_answers_nothing(self, root: Path, pulled: Callable[[Callable[[Path], None]], str]) -> None:
         def plant(theirs: Path) -> None:
             with Vault.open(theirs) as other:
@@ -256,7 +266,7 @@ class TestPlace:
 
     def test_a_purge_leaves_it_believed(self, root: Path, rule: str) -> None:
         git(root, "rm", "--quiet", "-r", "--cached", "--ignore-unmatch", "_local")
-        with Vault.open(root, origin="owner") as vault:
+        with Vault.open(root, person=True) as vault:
             vault.purge([rule])
             vault.remember("It goes on.", ["Work"])
             assert trust(root).doubt is Doubt.NONE and not vault.local.forgetting()
@@ -345,6 +355,16 @@ class TestIntents:
             assert [one.code for one in vault.doctor().problems if one.severity == "error"] == ["intent-not-sealed"]
             assert any("you did not begin here" in line for line in vault.status().next)
             vault.adopt_local()
+        assert (root / NOTE).exists() and not unsealed.exists()
+
+    def test_no_flag_and_no_variable_takes_it_over(self, root: Path, unsealed: Path) -> None:
+        for flags in ((), ("--origin", "owner")):
+            found = vt(root, *flags, "doctor", "--adopt-local", VAULT_ORIGIN="owner")
+            assert found.returncode == 6 and "only a person may take over" in found.stderr
+            assert "--origin" not in found.stderr and "unattended" not in found.stderr
+        assert unsealed.exists() and not (root / NOTE).exists()
+        (root / "_config.json").write_text('{"unattended": true}')
+        assert vt(root, "doctor", "--adopt-local").returncode == 0
         assert (root / NOTE).exists() and not unsealed.exists()
 
     def test_a_seal_is_of_the_whole_text_and_name(self, root: Path, rule: str) -> None:

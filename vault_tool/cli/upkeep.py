@@ -14,7 +14,7 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
-from vault_tool.errors import Exit
+from vault_tool.errors import Exit, Refused
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
@@ -80,9 +80,12 @@ def reindex(call: Call, full: bool, confirm: bool) -> Exit:
 def _adopt(call: Call, vault: Context) -> Exit:
     """Show what would be taken over, ask, and take it over."""
     shown = adopting.adopt_local(vault, dry_run=True)
-    if shown.problems:
+    if shown.problems and call.json and at_terminal():
+        raise Refused("nothing was taken over, for --json asks nothing", "leave --json away")
+    # Without a terminal the verb itself refuses, unless this machine's settings answer for a person.
+    if shown.problems and at_terminal():
         call.emit(shown, _adopted, vault)
-        if at_terminal() and not click.confirm("Take it over?", err=True):
+        if not click.confirm("Take it over?", err=True):
             output.say("nothing was taken over")
             return Exit.DONE
     return call.emit(adopting.adopt_local(vault), _adopted, vault)
