@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import commit_all, git
+from tests.git_repos import commit_all, git, make_repo
 from vault_tool import Vault
 from vault_tool.errors import Refused
 from vault_tool.files import local_trust
@@ -255,6 +255,21 @@ class TestPulled:
         (code / "memory" / "_local" / "inbox" / "x.md").write_text(note(PLANTED))
         git(code, "add", "--force", "memory/_local/inbox/x.md")
         assert trust(code / "memory").tracked == ("_local/inbox/x.md",)
+
+    def test_by_a_repository_around_the_vaults_own(self, tmp_path: Path) -> None:
+        code, theirs = make_repo(tmp_path / "code"), tmp_path / "theirs"
+        git(tmp_path, "clone", "--quiet", str(code), str(theirs))
+        Vault.init(code / "memory", separate=True)
+        draft = theirs / "memory" / "_local" / "inbox" / "x.md"
+        draft.parent.mkdir(parents=True)
+        draft.write_text(note(PLANTED))
+        commit_all(theirs, "theirs")
+        git(code, "pull", "--quiet", str(theirs))
+        assert (code / "memory" / "_local" / "inbox" / "x.md").is_file() and (code / "memory" / ".git").is_dir()
+        assert trust(code / "memory").tracked == ("_local/inbox/x.md",) and not Inbox(code / "memory").notes()
+        git(code, "rm", "--quiet", "--cached", "memory/_local/inbox/x.md")
+        git(code, "commit", "--quiet", "--message", "untracked")
+        assert trust(code / "memory").doubt is Doubt.BROUGHT
 
 
 class TestPlace:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hmac
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -53,6 +53,7 @@ _LONGEST = 2**16
 _NONE = "-"
 
 Stamp = tuple[int, ...]
+Repos = tuple[Repo, ...]
 
 
 class Doubt(Enum):
@@ -97,10 +98,10 @@ _A_MOMENT = 0.002
 class _Known:
     """What was decided of a folder: the files that were looked at and how they were, when, and what that came to."""
 
-    __slots__ = ("at", "files", "found", "repo", "stamps")
+    __slots__ = ("at", "files", "found", "repos", "stamps")
 
-    def __init__(self, repo: Repo | None, files: tuple[str, str, str], stamps: tuple[Stamp, ...], found: Trust) -> None:
-        self.repo, self.files, self.stamps, self.found = repo, files, stamps, found
+    def __init__(self, repos: Repos, files: tuple[str, ...], stamps: tuple[Stamp, ...], found: Trust) -> None:
+        self.repos, self.files, self.stamps, self.found = repos, files, stamps, found
         self.at = monotonic()
 
 
@@ -125,13 +126,14 @@ def trust(root: Path) -> Trust:
             known.at = now
             return known.found
     # Where its index is, a repository is the one that it was.
-    repo = known.repo if known is not None and _stamps(known.files)[1] else _repo_of(root)
-    files = _looked_at(root, repo)
-    folder, index, _ = _stamps(files)
+    is_known = known is not None and known.repos and all(_stamps(known.files)[2:])
+    repos = known.repos if known is not None and is_known else tuple(_repos_of(root))
+    files = _looked_at(root, repos)
+    folder, _, *index = _stamps(files)
     if not folder:
         return Trust(root)
-    found = _decided(root, repo, folder, index)
-    _known[named] = _Known(repo, files, (folder, index, _stamp(files[2])), found)
+    found = _decided(root, repos, folder, index)
+    _known[named] = _Known(repos, files, (folder, _stamp(files[1]), *index), found)
     return found
 
 
@@ -144,14 +146,14 @@ def adopt(root: Path) -> None:
     if found.tracked:
         names = dict.fromkeys(path.split("/")[0] for path in found.tracked)
         raise Refused(f"git tracks {', '.join(names)}", f"git rm -r --cached {' '.join(names)}")
-    repo = _repo_of(root)
-    folder, index, _ = _stamps(_looked_at(root, repo))
+    repos = tuple(_repos_of(root))
+    folder, _, *index = _stamps(_looked_at(root, repos))
     if found.doubt is Doubt.BROUGHT:
         # Derived: made anew sooner than looked through.
         shutil.rmtree(root / CACHE, ignore_errors=True)
     if found.place != root:
         _merge(found.place, root)
-    _write_mark(root, folder, index, _head(repo))
+    _write_mark(root, folder, index, _heads(repos))
     forget()
 
 
@@ -167,10 +169,10 @@ def rewritten(root: Path) -> Iterator[None]:
     believed = trust(root).doubt is Doubt.NONE
     yield
     if believed:
-        repo = _repo_of(root)
-        folder, index, _ = _stamps(_looked_at(root, repo))
+        repos = tuple(_repos_of(root))
+        folder, _, *index = _stamps(_looked_at(root, repos))
         with suppress(VaultError, OSError):
-            _write_mark(root, folder, index, _head(repo))
+            _write_mark(root, folder, index, _heads(repos))
         forget()
 
 
@@ -194,30 +196,30 @@ def is_sealed(kind: str, text: bytes, said: str) -> bool:
     return has_key() and hmac.compare_digest(_keyed(kind, text).encode(), said.encode("utf-8", "replace"))
 
 
-def _decided(root: Path, repo: Repo | None, folder: Stamp, index: Stamp) -> Trust:
+def _decided(root: Path, repos: Repos, folder: Stamp, index: Sequence[Stamp]) -> Trust:
     lines = _lines(root, MARK_FILE) if has_key() else []
     own = _own(lines, "mark", folder)
     # What was looked at last, which may be long after the mark was made.
     last = (_own(_lines(root, _CHECKED_FILE), "checked", folder) or own) if own is not None else None
     if last is not None and last.index == _text(index):
         return Trust(root)
-    if tracked := _tracked(repo):
+    if tracked := tuple(path for repo in repos for path in _tracked(repo)):
         return _elsewhere(root, folder, Doubt.TRACKED, tracked=tracked)
     if own is None and lines:
         return _elsewhere(root, folder, Doubt.ELSEWHERE)
-    head = _head(repo)
+    heads = _heads(repos)
     # A new vault and a fresh clone have nothing that could have been brought there.
     if last is not None or _is_there(root):
-        if commit := _brought_by(repo, last.head if last is not None else "", head):
+        if commit := _brought_by_any(repos, last.head if last is not None else "", heads):
             return _elsewhere(root, folder, Doubt.BROUGHT, commit=commit)
     elif not (root / SETTINGS_FILE).exists():
         return Trust(root)
     with suppress(VaultError, OSError):
         if own is None:
-            _write_mark(root, folder, index, head)
+            _write_mark(root, folder, index, heads)
         elif has_key():
             with opened(root, (LOCAL,)) as where:
-                where.put(_CHECKED_FILE, _line("checked", folder, index, head).text().encode(), mode=_PRIVATE_FILE)
+                where.put(_CHECKED_FILE, _line("checked", folder, index, heads).text().encode(), mode=_PRIVATE_FILE)
     return Trust(root)
 
 
@@ -278,16 +280,16 @@ def _own(lines: list[_Line], kind: str, folder: Stamp) -> _Line | None:
     return next((line for line in lines if line.mark == mark and is_sealed(kind, _said(line), line.seal)), None)
 
 
-def _line(kind: str, folder: Stamp, index: Stamp, head: str) -> _Line:
-    bare = _Line(_keyed("mark", _of_place(folder)), head or _NONE, _text(index), "")
+def _line(kind: str, folder: Stamp, index: Sequence[Stamp], heads: str) -> _Line:
+    bare = _Line(_keyed("mark", _of_place(folder)), heads, _text(index), "")
     return replace(bare, seal=seal(kind, _said(bare)))
 
 
-def _write_mark(root: Path, folder: Stamp, index: Stamp, head: str) -> None:
+def _write_mark(root: Path, folder: Stamp, index: Sequence[Stamp], heads: str) -> None:
     """Vouch for what lies there as of this commit and index; raises OSError, StorageError, Refused."""
     if not has_key():
         return
-    line = _line("mark", folder, index, head)
+    line = _line("mark", folder, index, heads)
     others = [one for one in _lines(root, MARK_FILE) if one.mark and one.mark != line.mark][-_MOST_MARKS + 1 :]
     data = "".join(one.text() for one in (*others, line)).encode()
     with opened(root, (LOCAL,), create=True, mode=_PRIVATE_FOLDER) as where:
@@ -303,8 +305,8 @@ def _of_place(folder: Stamp) -> bytes:
     return "/".join(map(str, folder)).encode()
 
 
-def _text(index: Stamp) -> str:
-    return "/".join(map(str, index)) or _NONE
+def _text(index: Sequence[Stamp]) -> str:
+    return ",".join("/".join(map(str, one)) or _NONE for one in index) or _NONE
 
 
 # The key.
@@ -371,19 +373,19 @@ def _keyed(kind: str, text: bytes) -> str:
 # What git has of these paths. Where it can be told from files alone, no process is started.
 
 
-def _looked_at(root: Path, repo: Repo | None) -> tuple[str, str, str]:
-    """The folder itself, git's index and the mark."""
-    return str(root), str(repo.git_dir / "index") if repo is not None else "", str(root / LOCAL / MARK_FILE)
+def _looked_at(root: Path, repos: Repos) -> tuple[str, ...]:
+    """The folder itself, the mark, and git's index of each repository."""
+    return str(root), str(root / LOCAL / MARK_FILE), *(str(repo.git_dir / "index") for repo in repos)
 
 
-def _stamps(files: tuple[str, str, str]) -> tuple[Stamp, ...]:
-    """What changes when the folder is another one, when git's index is written, and when the mark is."""
-    root, index, mark = files
+def _stamps(files: tuple[str, ...]) -> tuple[Stamp, ...]:
+    """What changes when the folder is another one, when the mark is written, and when an index of git's is."""
+    root, *others = files
     try:
         found = os.stat(root)  # noqa: PTH116  (asked many times in an answer, and a path is as dear as the look)
     except OSError:
-        return (), (), ()
-    return (found.st_dev, found.st_ino), _stamp(index) if index else (), _stamp(mark)
+        return tuple(() for _ in files)
+    return (found.st_dev, found.st_ino), *map(_stamp, others)
 
 
 def _stamp(path: str) -> Stamp:
@@ -394,16 +396,17 @@ def _stamp(path: str) -> Stamp:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _repo_of(root: Path) -> Repo | None:
-    """The repository that a folder lies in, as its files say."""
+def _repos_of(root: Path) -> Iterator[Repo]:
+    """The repositories that a folder lies in, as their files say, the nearest first: one around another's work tree may bring
+    files into that.
+    """
     real = root.resolve()
     for folder in (real, *real.parents):
         dot = folder / ".git"
         git_dir = dot if dot.is_dir() else _linked(dot)
         if git_dir is not None and (git_dir / "HEAD").exists():
             below = real.relative_to(folder).as_posix()
-            return Repo(real, folder, git_dir, _common(git_dir), "" if below == "." else f"{below}/")
-    return None
+            yield Repo(real, folder, git_dir, _common(git_dir), "" if below == "." else f"{below}/")
 
 
 def _linked(dot: Path) -> Path | None:
@@ -424,10 +427,12 @@ def _first_line(path: Path) -> str:
         return ""
 
 
-def _head(repo: Repo | None) -> str:
+def _heads(repos: Repos) -> str:
+    return ",".join(_head(repo) or _NONE for repo in repos) or _NONE
+
+
+def _head(repo: Repo) -> str:
     """The commit that HEAD is at; empty where there is none, or only git can tell."""
-    if repo is None:
-        return ""
     said = _first_line(repo.git_dir / "HEAD")
     if not said.startswith("ref: "):
         return said
@@ -441,10 +446,8 @@ def _head(repo: Repo | None) -> str:
     return next((line.split(" ")[0] for line in packed if line.endswith(f" {name}")), "")
 
 
-def _tracked(repo: Repo | None) -> tuple[str, ...]:
+def _tracked(repo: Repo) -> tuple[str, ...]:
     """The local paths that git's index has, as paths in the vault."""
-    if repo is None:
-        return ()
     try:
         data = (repo.git_dir / "index").read_bytes().lower()
     except OSError:
@@ -462,11 +465,18 @@ def _is_plain(repo: Repo, index: bytes) -> bool:
     return index[:4] == b"dirc" and index[7:8] in (b"\x02", b"\x03") and not shared
 
 
-def _brought_by(repo: Repo | None, before: str, head: str) -> str:
-    """A commit that has one of these paths and is reached from HEAD, but not from `before`; empty for none."""
-    if repo is None or before == head != "" or (before and head and moved_by_us(repo, before, head, None)):
+def _brought_by_any(repos: Repos, before: str, heads: str) -> str:
+    """A commit that has one of these paths and that HEAD did not have before, in any of the repositories; empty for none."""
+    known = [*before.split(","), *(_NONE for _ in repos)]
+    found = (_brought_by(repo, was, now) for repo, was, now in zip(repos, known, heads.split(","), strict=False))
+    return next(filter(None, found), "")
+
+
+def _brought_by(repo: Repo, before: str, head: str) -> str:
+    is_told = before not in ("", _NONE) and head != _NONE
+    if is_told and (before == head or moved_by_us(repo, before, head, None)):
         return ""
-    since = f"{before}.." if before and before != _NONE else ""
+    since = f"{before}.." if before not in ("", _NONE) else ""
     for revisions in dict.fromkeys((f"{since}HEAD", "HEAD")):
         # What only took them away brought nothing; `d`, which means the rest, finds none without a patch in older versions.
         asked = ("log", "-1", "-m", "--full-history", "--diff-filter=AMRTC", "--format=%H", revisions, "--", *_places(repo))
