@@ -157,6 +157,35 @@ def test_all_of_a_person_is_exported_and_erased_with_a_receipt(told: tuple[Serve
     served.get(f"/find?name={ids['ann']}", 404)
 
 
+def test_erasing_says_what_it_will_do_and_what_names_the_person_elsewhere(told: tuple[Served, dict[str, str]]) -> None:
+    served, _ = told
+    with served.vault() as vault:
+        vault.remember("Ann runs the ferry, and answers for its tickets.", ["Ferry"])
+        other = vault.as_(user="ben").remember("Tickets are sold twice when ann counts them.", ["Ferry"])
+        count = vault.people("ann").results[0]
+        elsewhere = vault.people("ann").elsewhere_count
+    person = unescape(served.get("/person", name="ann"))
+    said = f"{elsewhere} more memories name ann but are not filed under them: look"
+    assert said in person and f"/memory/{other.id}" in person
+    look = unescape(served.post("/erase", {"user": "ann"}))
+    # The subject that nothing else is tagged with goes too.
+    assert said.replace(str(elsewhere), str(elsewhere - 1), 1) in look and f"/memory/{other.id}" in look
+    assert f"<dt>Turns</dt><dd>{count.turns}</dd>" in look and "Look at what a purge would do" in look
+    purge = unescape(served.post("/erase", {"user": "ann", "purge": "1"}))
+    assert "Commits with new ids" in purge and "Texts that go" in purge
+    done = unescape(served.post("/erase", {"user": "ann", "again": "ann"}))
+    assert f'<td>Turns</td><td class="num">{count.turns}</td><td class="num">0</td>' in done
+    assert f'<td>Memories</td><td class="num">{count.memories}</td><td class="num">0</td>' in done
+    assert f"/memory/{other.id}" in done and "not filed under them" in done
+    ids = re.findall(r'<input type="hidden" name="id" value="([^"]+)">', done)
+    assert len(ids) == count.memories
+    tips = git(served.root, "rev-parse", "HEAD")
+    look = unescape(served.post("/purge", {"id": ids}))
+    assert "Commits with new ids" in look and "cannot be undone" in look and git(served.root, "rev-parse", "HEAD") == tips
+    assert "Purged: " in served.post("/purge", {"id": ids, "sure": "1"})
+    assert git(served.root, "log", "--all", "--format=%H", "-SAnn fears the ferry") == ""
+
+
 def test_a_turn_says_what_its_gate_did_and_what_came_of_it(told: tuple[Served, dict[str, str]]) -> None:
     served, ids = told
     text = unescape(served.get(f"/turn/{ids['turn']}"))

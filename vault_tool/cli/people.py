@@ -8,6 +8,7 @@ import click
 
 from vault_tool.cli.blocks import Block, table
 from vault_tool.cli.options import Call, Short, command
+from vault_tool.cli.saved import named_elsewhere
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
 from vault_tool.verbs import people as verbs
@@ -41,3 +42,4 @@ def _people(found: verbs.People, short: Short) -> Iterator[Block]:
         yield table(("memory", "written", "type", "consent", "title"), memories)
         if len(found.memories) < found.total:
             yield f"{len(found.memories)} of {found.total}: --limit shows more"
+    yield from named_elsewhere(found.elsewhere, found.elsewhere_count, short)

@@ -13,7 +13,7 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
-from vault_tool.cli.saved import commit_of, consent_table, problem_table, short_ids
+from vault_tool.cli.saved import commit_of, consent_table, named_elsewhere, problem_table, short_ids
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
 from vault_tool.util.text import counted
@@ -302,8 +302,15 @@ def _forgotten_user(done: ForgottenUser, short: Short) -> Iterator[Block]:
     yield f"{counted(len(done.ids), 'memory', 'memories')}: {'would be erased' if done.dry_run else 'erased'}"
     yield fields(
         ("files", done.removed), ("links", done.links_removed), ("subjects", done.subjects_removed), ("redacted", done.redacted),
-        ("waiting for review", done.waiting), ("turns", done.turns), ("commit", commit_of(done)), ("receipt", done.receipt),
+        ("waiting for review", done.waiting), ("refused lately", done.refused), ("turns", done.turns),
+        ("commit", commit_of(done)), ("receipt", done.receipt),
     )  # fmt: skip
+    if done.after is not None:
+        left = done.after
+        counts = (("memories", left.memories), ("waiting", left.waiting), ("refused", left.refused), ("turns", left.turns))
+        found = ", ".join(f"{count} {name}" for name, count in counts if count)
+        yield f"left of them: {found or 'nothing'}"
+    yield from named_elsewhere(done.elsewhere, done.elsewhere_count, short)
     if done.purged is not None:
         yield from _purged(done.purged, short)
     elif done.citing:
@@ -315,7 +322,11 @@ def _forgotten_user(done: ForgottenUser, short: Short) -> Iterator[Block]:
 
 def _exported(done: rights.Exported, short: Short) -> Iterator[Block]:
     yield f"{done.folder}: all that is about {done.user}"
-    yield fields(("notes", done.notes), ("judgements", done.signals), ("waiting for review", done.waiting), ("turns", done.turns))
+    yield fields(
+        ("notes", done.notes), ("judgements", done.signals), ("waiting for review", done.waiting),
+        ("refused lately", done.refused), ("turns", done.turns),
+    )  # fmt: skip
+    yield from named_elsewhere(done.elsewhere, done.elsewhere_count, short)
 
 
 def _purged(done: Purged, short: Short) -> Iterator[Block]:

@@ -11,6 +11,7 @@ from vault_tool.model.problems import Problem
 
 if TYPE_CHECKING:
     from vault_tool.model.consent import ConsentRecord
+    from vault_tool.vault.about_people import Naming
     from vault_tool.vault.operation import Saved  # what writes loads slowly, and looking shares this module
 
 SHOWN_COMMIT = 10
@@ -42,3 +43,14 @@ def consent_table(records: Sequence[ConsentRecord]) -> Block:
     """Who was asked for consent and who answered what, oldest first."""
     rows = [(one.state, one.by, one.at[:16], one.turn, one.reason, "" if one.counts else "no") for one in records]
     return table(("consent", "by", "at", "turn", "reason", "counts"), rows)
+
+
+def named_elsewhere(found: Sequence[Naming], count: int, short: Short) -> Iterator[Block]:
+    """The notes that name a person and are not filed under them."""
+    if not count:
+        return
+    more = f" (the first {len(found)})" if count > len(found) else ""
+    said = "1 more note names them but is" if count == 1 else f"{count} more notes name them but are"
+    yield f"{said} not filed under them{more}:"
+    rows = [(short(one.id) if one.id else "", one.type, one.title, one.path) for one in found]
+    yield table(("id", "type", "title", "path"), rows)

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 from vault_tool.errors import NotFound
-from vault_tool.files.inbox import Inbox
-from vault_tool.files.parse import parse
-from vault_tool.files.turn_log import TurnLog
-from vault_tool.files.turns import Turns
 from vault_tool.model.consent import consent_of
 from vault_tool.model.signals import ConsentState
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
+from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """One user: how many memories are about them, how many wait for review, and how many turns this machine keeps of them."""
-
-    user: str
-    memories: int
-    waiting: int
-    turns: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +28,16 @@ class MemoryAbout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """The users, those with most memories first; of one, their `memories` too, the newest first, of `total` that there are."""
+    """The users, those with most memories first; of one, their `memories` too, the newest first, of `total` that there are.
+
+    `elsewhere` are the first of `elsewhere_count` notes that name that one and are not filed under them.
+    """
 
     results: tuple[Person, ...]
     memories: tuple[MemoryAbout, ...] = ()
     total: int = 0
+    elsewhere: tuple[Naming, ...] = ()
+    elsewhere_count: int = 0
     freshness: Freshness
 
 
@@ -58,7 +49,7 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     require_limit(limit)
     freshness = vault.fresh()
     vault = vault.with_withheld()
-    listed = tuple(one for one in _people(vault) if name in ("", one.user))
+    listed = tuple(one for one in people_of(vault) if name in ("", one.user))
     if not name:
         return People(results=listed, freshness=freshness)
     if not listed:
@@ -74,21 +65,8 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
         )
         for one in newest
     )  # fmt: skip
-    return People(results=listed, memories=memories, total=len(entries), freshness=freshness)
-
-
-def _people(vault: Context) -> list[Person]:
-    entries = vault.index.catalog.snapshot().entries
-    memories = Counter(one.text("user") for one in entries if one.record_class in resolve.MEMORIES and one.text("user"))
-    waiting = Counter(user for name, data in Inbox(vault.root).notes() if (user := _user_of(vault, name, data)))
-    turns = Counter(one.user for one in (*TurnLog(vault.root).turns(), *Turns(vault.root).waiting()) if one.user)
-    found = [
-        Person(user=user, memories=memories[user], waiting=waiting[user], turns=turns[user])
-        for user in {*memories, *waiting, *turns}
-    ]
-    return sorted(found, key=lambda one: (-one.memories, one.user))
-
-
-def _user_of(vault: Context, name: str, data: bytes) -> str:
-    user = parse(name, data, vault.settings.types).head.get("user")
-    return user if isinstance(user, str) else ""
+    elsewhere = naming(vault, name)
+    return People(
+        results=listed, memories=memories, total=len(entries), elsewhere=tuple(elsewhere[:NAMED]),
+        elsewhere_count=len(elsewhere), freshness=freshness,
+    )  # fmt: skip

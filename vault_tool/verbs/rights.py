@@ -11,7 +11,7 @@ from typing import Any
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files import reader, writer
-from vault_tool.files.bin import DraftBin, RefusedDraft
+from vault_tool.files.bin import DraftBin
 from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import parse
 from vault_tool.files.signal_lines import signal_line
@@ -22,6 +22,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import storage
 from vault_tool.vault import person, resolve
+from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.erasing import Citing, Erased, erased
 from vault_tool.vault.operation import Saved, writing
@@ -38,7 +39,10 @@ _ERASABLE = (*resolve.MEMORIES, RecordClass.EDGE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """What was written for one person: how many notes, judgements, waiting memories and turns, and where."""
+    """What was written for one person: how many notes, judgements, memories that wait or were refused lately, and turns; where.
+
+    `elsewhere` are the first of `elsewhere_count` notes that name them and are not filed under them: these are not in it.
+    """
 
     user: str
     folder: str
@@ -46,6 +50,9 @@ class Exported:
     signals: int
     waiting: int
     turns: int
+    refused: int = 0
+    elsewhere: tuple[Naming, ...] = ()
+    elsewhere_count: int = 0
     freshness: Freshness
 
 
@@ -53,8 +60,10 @@ class Exported:
 class ForgottenUser(Saved):
     """What was erased of one person, or would be (`dry_run`): by ids and counts, without a word of it.
 
-    `waiting` and `turns` waited in the inbox, or were kept as turns, on this machine alone. `citing` are what still refers to
-    it; `purged` says what that did to history, where it was asked for. `receipt` is where this is written down.
+    `waiting`, `refused` and `turns` waited in the inbox, were refused there lately, or were kept as turns, on this machine
+    alone. `after` is what there is of them afterwards, counted like what there was. `citing` are what still refers to it, and
+    `elsewhere` the first of `elsewhere_count` notes that name them and are not filed under them: these stay. `purged` says what
+    was done to history, where that was asked for. `receipt` is where this is written down.
     """
 
     ids: tuple[str, ...]
@@ -64,6 +73,10 @@ class ForgottenUser(Saved):
     redacted: int = 0
     waiting: int = 0
     turns: int = 0
+    refused: int = 0
+    after: Person | None = None
+    elsewhere: tuple[Naming, ...] = ()
+    elsewhere_count: int = 0
     local: int = 0
     citing: tuple[Citing, ...] = ()
     purged: Purged | None = None
@@ -91,10 +104,15 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
     entries = [*vault.index.catalog.of_user(user), *_links_among(vault, user)]
     signals = [line for entry in entries for line in _signals(vault, entry)]
     waiting = [{"file": name, "text": data.decode("utf-8", "replace"), "why": why} for name, data, why in _inbox(vault, user)]
+    refused = [
+        {"file": one.name, "text": one.data.decode("utf-8", "replace"), "at": one.at, "why": asdict(one.about)}
+        for one in DraftBin(vault.root).drafts(vault.now())
+        if user_of_draft(vault, one) == user
+    ]
     turns = [asdict(one) for one in Turns(vault.root).of_user(user)]
     found = {
         "format": _FORMAT, "user": user, "made": vault.now(), "memories": [_about(vault, entry) for entry in entries],
-        "signals": signals, "waiting": waiting, "turns": turns,
+        "signals": signals, "waiting": waiting, "refused": refused, "turns": turns,
         "turn_log": [asdict(one) for one in TurnLog(vault.root).turns_of(user)],
     }  # fmt: skip
     with storage(str(target)):
@@ -103,9 +121,10 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
             _write(target / NOTES / PurePosixPath(entry.path), reader.read(vault.root, entry.path))
         text = json.dumps(found, ensure_ascii=False, indent=1, sort_keys=True)
         _write(target / RECORDS, f"{text}\n".encode("utf-8", "surrogatepass"))
+    counts, elsewhere = person_of(vault, user), naming(vault, user)
     return Exported(
-        user=user, folder=str(target), notes=len(entries), signals=len(signals), waiting=len(waiting), turns=len(turns),
-        freshness=freshness,
+        user=user, folder=str(target), notes=len(entries), signals=len(signals), waiting=len(waiting), turns=counts.turns,
+        refused=len(refused), elsewhere=tuple(elsewhere[:NAMED]), elsewhere_count=len(elsewhere), freshness=freshness,
     )  # fmt: skip
 
 
@@ -123,12 +142,16 @@ def forget_user(
         with writing(vault, "forget") as op:
             entries = [entry for entry in vault.index.catalog.of_user(user) if entry.record_class in _ERASABLE]
             found = {entry.id: list(vault.index.catalog.get(entry.id)) for entry in entries}
-            waiting, turns = len(list(_inbox(vault, user))), len(Turns(vault.root).of_user(user))
+            before, elsewhere = person_of(vault, user), naming(vault, user)
             in_history = vault.repo is not None and not purge
-            shown = ForgottenUser(ids=tuple(found), waiting=waiting, turns=turns, in_history=in_history, dry_run=dry_run)
+            shown = ForgottenUser(
+                ids=tuple(found), waiting=before.waiting, turns=before.turns, refused=before.refused, in_history=in_history,
+                dry_run=dry_run,
+            )  # fmt: skip
             # What is kept on this machine alone goes first: a kill between the two leaves what is found again by its user.
             if not dry_run and not (purge and found):
                 shown = replace(shown, local=_forget_here(vault, user))
+            done = Erased(ids=())
             if dry_run or not purge:
                 done = erased(op, found, dry_run=dry_run)
                 shown = replace(_with(shown, done), local=shown.local + done.local)
@@ -138,7 +161,11 @@ def forget_user(
                 vault, list(found), despite, dry_run=dry_run, first=lambda: here.append(_forget_here(vault, user))
             )
             shown = replace(shown, purged=gone, citing=gone.citing, local=sum(here))
+        going = {*done.removed, *done.links_removed, *done.subjects_removed} if dry_run else set()
+        left = [one for one in elsewhere if one.path not in going and (vault.root / one.path).exists()]
+        shown = replace(shown, elsewhere=tuple(left[:NAMED]), elsewhere_count=len(left))
         if not dry_run:
+            shown = replace(shown, after=person_of(vault, user))
             shown = replace(shown, receipt=_receipt(vault, shown))
     return shown
 
@@ -187,10 +214,6 @@ def _inbox(vault: Context, user: str) -> Iterator[tuple[str, bytes, Mapping[str,
             yield name, data, asdict(inbox.about(str(head.get("id") or "")))
 
 
-def _user_of(vault: Context, draft: RefusedDraft) -> str:
-    return str(parse(draft.name, draft.data, vault.settings.types).head.get("user") or "")
-
-
 def _forget_here(vault: Context, user: str) -> int:
     """Erase what waits and what is kept of a user on this machine; returns how many things that were."""
     inbox, dropped = Inbox(vault.root), 0
@@ -198,7 +221,7 @@ def _forget_here(vault: Context, user: str) -> int:
         identity = str(parse(name, data, vault.settings.types).head.get("id") or "")
         inbox.decide(identity, "refused", vault.now())
         dropped += inbox.discard(identity, name)
-    dropped += DraftBin(vault.root).forget(lambda one: _user_of(vault, one) == user)
+    dropped += DraftBin(vault.root).forget(lambda one: user_of_draft(vault, one) == user)
     return dropped + Turns(vault.root).forget_user(user) + TurnLog(vault.root).erase(user)
 
 
@@ -211,7 +234,12 @@ def _with(shown: ForgottenUser, done: Erased) -> ForgottenUser:
 
 def _receipt(vault: Context, done: ForgottenUser) -> str:
     """Write down what was erased, by ids and counts: not whose it was."""
-    said = {"at": vault.now(), "ids": done.ids, "waiting": done.waiting, "turns": done.turns, "commit": done.commit}
+    said: dict[str, Any] = {
+        "at": vault.now(), "ids": done.ids, "waiting": done.waiting, "refused": done.refused, "turns": done.turns,
+        "commit": done.commit, "named_elsewhere": done.elsewhere_count,
+    }  # fmt: skip
+    if done.after is not None:
+        said["after"] = {name: count for name, count in asdict(done.after).items() if name != "user"}
     if done.purged is not None:
         said["purge"] = done.purged.receipt
     name = vault.now().replace(":", "").replace("+0000", "Z")

@@ -10,6 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import NotFound, UsageError, VaultError
+from vault_tool.util.text import counted
+from vault_tool.vault.about_people import person_of
 from vault_tool.web.asking import act, ask, back_to, done_with, form_of
 from vault_tool.web.rendering import render, url
 
@@ -62,19 +64,37 @@ async def export(request: Request) -> Response:
         raise UsageError("no whole path of a folder was given", "a folder that is not there yet, as ~/export-of-ann")
     done = await act(request, lambda vault: vault.export_user(user, folder))
     said = f"Written to {done.folder}: {done.notes} notes, {done.signals} judgements, {done.waiting} waiting, {done.turns} turns."
+    if done.elsewhere_count:
+        said += f" Not in it: {_elsewhere(done.elsewhere_count, user)}."
     return done_with(request, said, back=url("/person", name=user))
 
 
 async def erase(request: Request) -> Response:
     """Erase all that is about a person: first what it would be, then, with their name typed again, for good."""
     form = await form_of(request)
-    user, purge = form.get("user", ""), bool(form.get("purge"))
+    user, purge, despite = form.get("user", ""), bool(form.get("purge")), form.all("despite")
     if form.get("again", "") != user:
-        shown = await ask(request, lambda vault: vault.forget_user(user, dry_run=True))
+        shown = await ask(request, lambda vault: vault.forget_user(user, purge=purge, despite=despite, dry_run=True))
         wrong = bool(form.get("again"))
-        return await render(request, "erase.html", title=f"Erase all of {user}", user=user, shown=shown, wrong=wrong, purge=purge)
-    done = await act(request, lambda vault: vault.forget_user(user, purge=purge))
-    return await render(request, "erased.html", title="Erased", done=done)
+        return await render(
+            request, "erase.html", title=f"Erase all of {user}", user=user, shown=shown, wrong=wrong, purge=purge,
+            despite=despite, there=await ask(request, lambda vault: person_of(vault.with_withheld(), user)),
+        )  # fmt: skip
+    before = await ask(request, lambda vault: person_of(vault.with_withheld(), user))
+    done = await act(request, lambda vault: vault.forget_user(user, purge=purge, despite=despite))
+    return await render(request, "erased.html", title="Erased", done=done, before=before, user=user)
+
+
+async def purge(request: Request) -> Response:
+    """Take memories out of git's history: first what that would do, then for good."""
+    form = await form_of(request)
+    ids, despite = form.all("id"), form.all("despite")
+    if not form.get("sure"):
+        shown = await ask(request, lambda vault: vault.purge(ids, despite=despite, dry_run=True))
+        return await render(request, "purge.html", title="Purge", ids=ids, shown=shown, despite=despite)
+    done = await act(request, lambda vault: vault.purge(ids, despite=despite))
+    said = f"Purged: {counted(done.commits, 'commit')} got new ids, {counted(done.texts, 'text')} went. Receipt: {done.receipt}"
+    return done_with(request, said, back="/people", result=done, undo=False)
 
 
 async def turn(request: Request) -> Response:
@@ -97,6 +117,12 @@ async def turn(request: Request) -> Response:
     return await render(request, "turn.html", title=f"Turn {found.turn or found.id[:6]}", found=found, fault=fault)
 
 
+def _elsewhere(count: int, user: str) -> str:
+    """That others name a person, in a sentence's part."""
+    said = "1 more note names" if count == 1 else f"{count} more notes name"
+    return f"{said} {user} but {'is' if count == 1 else 'are'} not filed under them"
+
+
 def _user(request: Request) -> str:
     """The name in the address, in a query: it may be anything."""
     if not (name := request.query_params.get("name", "")):
@@ -110,5 +136,6 @@ ROUTES = [
     Route("/consent", consent, methods=["POST"]),
     Route("/export", export, methods=["POST"]),
     Route("/erase", erase, methods=["POST"]),
+    Route("/purge", purge, methods=["POST"]),
     Route("/turn/{turn}", turn),
 ]

@@ -77,7 +77,7 @@ def _refused(done: Any) -> str:
     gone = len(done.refused) - len(done.binned)
     if not gone:
         return f"{len(done.refused)} refused: kept for 30 days"
-    why = "what looks like a secret, was forgotten or was refused consent is not kept"
+    why = "secrets, tombstones, what was forgotten and what was refused consent are not kept"
     return f"{len(done.refused)} refused, {gone} of them gone: {why}" if done.binned else f"{gone} refused, and gone: {why}"
 
 

@@ -1,0 +1,145 @@
+"""What there is of each user, in the vault and on this machine: counted by one function for all that tell it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files import layout, reader
+from vault_tool.files.bin import DraftBin, RefusedDraft
+from vault_tool.files.inbox import Inbox
+from vault_tool.files.parse import parse
+from vault_tool.files.turn_log import TurnLog
+from vault_tool.files.turns import Turns
+from vault_tool.util.text import normal_name
+from vault_tool.vault import resolve
+from vault_tool.vault.context import Context
+
+# So many files that the full text proposes are looked into for a name; more name nobody in particular.
+_CANDIDATES = 5000
+# So many of them are told by name.
+NAMED = 100
+
+_WORDS = re.compile(r"[\w ]*\w[\w ]*")
+_SPACELESS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """One user: how many memories are about them, how many wait for review or were refused there lately, and how many turns
+    this machine keeps of them.
+    """
+
+    user: str
+    memories: int
+    waiting: int
+    turns: int
+    refused: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """A note that names a user and is not filed under them; without an id it is a page."""
+
+    id: str
+    type: str
+    title: str
+    path: str
+
+
+def people_of(vault: Context) -> list[Person]:
+    """The users of whom there is anything, those with most memories first."""
+    entries = vault.index.catalog.snapshot().entries
+    memories = Counter(one.text("user") for one in entries if one.record_class in resolve.MEMORIES and one.text("user"))
+    waiting = Counter(user for name, data in Inbox(vault.root).notes() if (user := user_in(vault, name, data)))
+    refused = Counter(user for one in DraftBin(vault.root).drafts(vault.now()) if (user := user_of_draft(vault, one)))
+    turns = Counter(user for user, _ in _turns(vault))
+    found = [
+        Person(user=user, memories=memories[user], waiting=waiting[user], turns=turns[user], refused=refused[user])
+        for user in {*memories, *waiting, *refused, *turns}
+    ]
+    return sorted(found, key=lambda one: (-one.memories, one.user))
+
+
+def person_of(vault: Context, user: str) -> Person:
+    """What there is of one user, maybe nothing."""
+    nothing = Person(user=user, memories=0, waiting=0, turns=0)
+    return next((one for one in people_of(vault) if one.user == user), nothing)
+
+
+def _turns(vault: Context) -> set[tuple[str, str]]:
+    """Whose each turn is that this machine keeps, with its id: one that waits, was passed over, or stands in the log is one."""
+    kept = Turns(vault.root)
+    return {(one.user, one.id) for one in (*TurnLog(vault.root).turns(), *kept.waiting(), *kept.skipped("")) if one.user}
+
+
+def user_in(vault: Context, name: str, data: bytes) -> str:
+    """Whom a note's text is about; empty for nobody."""
+    user = parse(name, data, vault.settings.types).head.get("user")
+    return user if isinstance(user, str) else ""
+
+
+def user_of_draft(vault: Context, draft: RefusedDraft) -> str:
+    """Whom a refused draft is about; empty for nobody."""
+    return user_in(vault, draft.name, draft.data)
+
+
+def naming(vault: Context, user: str, without: Collection[str] = ()) -> list[Naming]:
+    """The notes that name a user in their text, head or subjects, and are not filed under them, by title.
+
+    A name counts as whole words, whatever their case; so do the other names of a subject that is called like the user.
+    """
+    catalog = vault.index.catalog
+    names = _names(vault, user)
+    wanted = re.compile("|".join(_pattern(_flat(name)) for name in sorted(names)))
+    found: dict[str, Naming] = {}
+    for path in _candidates(vault, names):
+        entry = catalog.by_path(path)
+        if path in without or path in found or (entry is not None and entry.text("user") == user):
+            continue
+        try:
+            text = reader.read(vault.root, path).decode("utf-8", "replace")
+        except OSError:
+            continue
+        if wanted.search(_flat(text)):
+            title, kind = (entry.title, entry.type) if entry is not None else (path.rsplit("/", 1)[-1], "page")
+            found[path] = Naming(id=entry.id if entry is not None else "", type=kind, title=title, path=path)
+    return sorted(found.values(), key=lambda one: (one.title, one.path))
+
+
+def _names(vault: Context, user: str) -> set[str]:
+    """The user's name, and how else a subject of that name is called."""
+    subjects = vault.index.catalog.subject_named(normal_name(user))
+    other = [name for one in subjects for name in (one.text("name"), *one.texts("aliases"))]
+    return {name for name in (user.strip(), *other) if name.strip()}
+
+
+def _pattern(name: str) -> str:
+    """A name as whole words, but where a script writes words without spaces between them."""
+    before, after = (r"" if _SPACELESS.match(name[at]) else edge for at, edge in ((0, r"(?<!\w)"), (-1, r"(?!\w)")))
+    return before + r"\s+".join(map(re.escape, name.split())) + after
+
+
+def _candidates(vault: Context, names: Collection[str]) -> Iterator[str]:
+    """The files that may name somebody: what the full text proposes, or all where it cannot tell."""
+    catalog = vault.index.catalog
+    for name in names:
+        yield from (one.path for one in catalog.tagged([normal_name(name)]))
+        hits = None
+        # Of other characters the full text may make several words.
+        if _WORDS.fullmatch(name):
+            try:
+                hits = vault.index.search('"' + name.replace('"', " ") + '"', _CANDIDATES)
+            except (Busy, StorageError):
+                hits = None
+        every = (path for kind in ("record", "page") for path in catalog.of_kind(kind))
+        notes = every if hits is None else (hit.path for hit in hits)
+        yield from (path for path in notes if path not in (layout.CORE_FILE, layout.REFLECTION_FILE))
+
+
+def _flat(text: str) -> str:
+    return normalize("NFKC", text).casefold()
