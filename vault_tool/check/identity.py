@@ -9,14 +9,22 @@ from shlex import quote
 
 from vault_tool.check.scope import Scope, listed, short
 from vault_tool.model.problems import Problem, error, note, warning
+from vault_tool.model.snapshot import keeper
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 
 
 def duplicate_id(scope: Scope) -> Iterable[Problem]:
-    """Files that share an id: both are kept, none wins, and each is named with the others."""
+    """Files that share an id: each is named with the others; where one is the owner's it keeps the id, and the copies are."""
     for identity, entries in scope.snapshot.by_id.items():
-        if len(entries) > 1:
+        own = keeper(entries) if len(entries) > 1 else None
+        if own is not None:
+            for entry in entries:
+                if entry is not own:
+                    message = f"has the id {short(identity)} of {own.path}, which keeps it; this copy is {entry.origin}"
+                    hint = f"delete the `id` line of {entry.path}, then `vt adopt {_quoted(entry.path)}` gives it one of its own"
+                    yield error(entry.path, 0, "duplicate-id", message, hint)
+        elif len(entries) > 1:
             for entry in entries:
                 others = sorted(other.path for other in entries if other.path != entry.path)
                 hint = f"delete the `id` line of the copy, then `vt adopt {_quoted(entry.path)}` gives it one of its own"

@@ -22,9 +22,9 @@ class Scope:
     forgotten: frozenset[str] = frozenset()
 
     def first(self, identity: str) -> Entry | None:
-        """A record of that id; of copies the one whose path sorts first."""
+        """A record of that id; of copies the owner's, else the one whose path sorts first."""
         found = self.snapshot.by_id.get(identity)
-        return min(found, key=lambda entry: entry.path) if found else None
+        return min(found, key=lambda entry: (entry.pulled, entry.path)) if found else None
 
 
 def short(identity: str) -> str:

@@ -20,7 +20,7 @@ from vault_tool.index.fulltext.documents import SearchDocument
 from vault_tool.index.schema import ENTRY, ENTRY_OF_E, entry_of, problem_of, signal_of, text_of
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import Entry, Snapshot
+from vault_tool.model.snapshot import Entry, Snapshot, owners_first
 from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
@@ -109,8 +109,8 @@ class Catalog(Database):
             self._held_seq = None
 
     def get(self, record_id: str) -> tuple[Entry, ...]:
-        """The entries of one whole id: none, one, or every copy of it in the order of their paths."""
-        return self._entries("id = ? ORDER BY path", (record_id,))
+        """The entries of one whole id: none, one, or every copy of it, its owner's first, else in the order of their paths."""
+        return owners_first(self._entries("id = ? ORDER BY path", (record_id,)))
 
     def by_prefix(self, prefix: str, limit: int = 20) -> tuple[Entry, ...]:
         """The entries whose id begins with `prefix`, in the order of their ids."""

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from vault_tool.index.database import Database
 from vault_tool.index.schema import DROPPED, ENTRY, entries_at, entry_of
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, owners_first
 from vault_tool.util.gc_paused import no_collection
 
 # So many entries take about 60 MB, and a third of a second once.
@@ -60,14 +60,14 @@ class EntryCache:
         return {name: [entry for entry in some if entry.text("session") == name] for name, some in found.items()}
 
     def of_id(self, catalog: Database, seq: str, record_id: str) -> tuple[Entry, ...] | None:
-        """Every copy of one whole id, in the order of their paths; None where not all entries are in memory."""
+        """Every copy of one whole id, as `Catalog.get` has them; None where not all entries are in memory."""
         self._catch_up(catalog, seq)
         if not self._whole:
             return None
         there = [self._entries[path] for path in self._of_id.get(record_id, ()) if path in self._entries]
         # A file may have been given another id since it was noted here.
         found = [entry for entry in there if entry.id == record_id]
-        return tuple(sorted(found, key=attrgetter("path")))
+        return owners_first(sorted(found, key=attrgetter("path")))
 
     def _make_room(self, paths: Collection[str], count: int) -> None:
         """Let go of what is not asked for now, where it would be too many with `count` more."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -114,6 +114,17 @@ class Entry:
         return expires is not None and expires <= moment
 
 
+def owners_first(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Entries of one id or name, those that somebody else's commit brought last: a copy that came takes nothing away."""
+    return tuple(entries) if len(entries) < 2 else tuple(sorted(entries, key=lambda entry: entry.pulled))
+
+
+def keeper(entries: Sequence[Entry]) -> Entry | None:
+    """Of several files with one id, or subjects with one name, that which is its owner's; None where none or several are."""
+    own = [entry for entry in entries if not entry.pulled]
+    return own[0] if len(own) == 1 else None
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """All entries of a vault at one moment, in the order of their paths, with the relations that follow from them.
@@ -128,11 +139,11 @@ class Snapshot:
 
     @cached_property
     def by_id(self) -> Mapping[str, tuple[Entry, ...]]:
-        """Entries by id; more than one where an id was copied (each of them is a problem, none of them wins)."""
+        """Entries by id, the owner's first; more than one where an id was copied."""
         found: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.id].append(entry)
-        return {key: tuple(entries) for key, entries in found.items()}
+        return {key: owners_first(entries) for key, entries in found.items()}
 
     @cached_property
     def subjects_by_name(self) -> Mapping[str, tuple[Entry, ...]]:

@@ -13,7 +13,7 @@ from vault_tool.index.catalog import Page
 from vault_tool.index.relations import names_of
 from vault_tool.index.schema import link_name
 from vault_tool.model.ids import SHORTEST_PREFIX, as_prefix, canonical, shortest_unambiguous
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, keeper
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
@@ -40,6 +40,8 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
     if not wanted:
         raise NotFound("nothing was named", _advice(wanted))
     found = [entry for entry in candidates(vault, wanted) if classes is None or entry.record_class in classes]
+    if len(found) > 1:
+        found = _without_copies(found)
     if len(found) == 1:
         return found[0]
     if not found:
@@ -50,12 +52,27 @@ def find(vault: Context, named: str, classes: Collection[RecordClass] | None = N
         _require_not_shared(vault, wanted)
         raise NotFound(f"nothing in this vault answers to `{one_line(wanted, 60)}`{_kinds(classes)}", _advice(wanted))
     if len({entry.id for entry in found}) == 1:
+        # A copy that somebody else brought takes nothing from the file that is its owner's.
+        if (own := keeper(found)) is not None:
+            return own
         raise Ambiguous(
             f"two files have the id {found[0].id}: {', '.join(e.path for e in found)}",
             "give one of them a new id (`uuidgen`), or delete the copy",
         )
     shown = ", ".join(f"{short(vault, e.id)} ({one_line(e.title, 40)})" for e in found[:5])
     raise Ambiguous(f"`{wanted}` could be {shown}{' and others' if len(found) > 5 else ''}", "type more of the id")
+
+
+def _without_copies(found: Sequence[Entry]) -> list[Entry]:
+    """Of files with one id that alone which is its owner's, where there is one."""
+    by_id: dict[str, list[Entry]] = {}
+    for entry in found:
+        by_id.setdefault(entry.id, []).append(entry)
+    left: list[Entry] = []
+    for some in by_id.values():
+        own = keeper(some)
+        left += some if own is None else [own]
+    return left
 
 
 def for_its_keeper(vault: Context) -> Context:
@@ -99,6 +116,8 @@ def vault_name(vault: Context) -> str:
 def subject(vault: Context, name: str) -> Entry | None:
     """The subject that answers to a name or alias, or None; two that do are refused by name."""
     found = _subjects(vault, name)
+    if len(found) > 1 and (own := keeper(found)) is not None:
+        return own
     if len(found) > 1:
         files = ", ".join(entry.path for entry in found)
         raise Refused(
@@ -137,7 +156,8 @@ def seen_by(shared: Context, vault: Context) -> Context:
 def names_for(vault: Context, name: str) -> tuple[str, ...]:
     """All the normalised names under which the subject called `name` is tagged; its own alone when it has no file."""
     found = _subjects(vault, name)
-    return names_of(found[0]) if len(found) == 1 else (normal_name(name),)
+    kept = found[0] if len(found) == 1 else keeper(found)
+    return names_of(kept) if kept is not None else (normal_name(name),)
 
 
 def similar_subjects(vault: Context, name: str, besides: Sequence[str] = ()) -> list[str]:
@@ -202,6 +222,8 @@ def candidates(vault: Context, wanted: str) -> Sequence[Entry]:
         return catalog.get(whole)
     prefix = as_prefix(wanted)
     by_prefix = catalog.by_prefix(prefix, limit=6) if prefix else ()
+    if len(by_prefix) > 1 and by_prefix[0].id == by_prefix[-1].id:
+        return catalog.get(by_prefix[0].id)  # all of them: of many copies the first may be anybody's
     if by_prefix:
         return by_prefix
     path = _as_path(vault, wanted)
