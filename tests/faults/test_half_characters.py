@@ -26,8 +26,9 @@ WHO = ("session", "model", "user", "project")
 
 def _verbs() -> Iterator[tuple[str, str, str]]:
     """Every parameter of every verb that takes a text, also somewhere inside: verb, parameter, kind."""
-    for name, verb in sorted(vars(Vault).items()):
-        if not inspect.isfunction(verb) or name.startswith("_"):
+    for name in sorted(vars(Vault)):
+        verb = getattr(Vault, name)
+        if not inspect.isfunction(verb) or name.startswith("_") or isinstance(vars(Vault)[name], staticmethod):
             continue
         for parameter in list(inspect.signature(verb).parameters.values())[1:]:
             kind = str(parameter.annotation).removesuffix(" | None")

@@ -6,6 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, wraps
+from importlib import import_module
 from pathlib import Path
 from types import FunctionType, MappingProxyType
 from typing import Any, TypeVar
@@ -49,7 +50,7 @@ OF_THE_WHOLE = frozenset({
     "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
     "drain", "edit", "embed", "end_consolidation", "export_user", "forget", "forget_user", "get_consolidation_report",
     "get_pending_consolidation", "import_cognitive_memory", "import_markdown", "link_beats",
-    "list_passes", "log", "merge_subjects", "new", "people", "purge", "reflect", "reflection", "reindex", "review",
+    "adopt_local", "list_passes", "log", "merge_subjects", "new", "people", "purge", "reflect", "reflection", "reindex", "review",
     "schedule", "status", "undo", "update_subject_summary",
 })  # fmt: skip
 
@@ -75,7 +76,50 @@ def checked_parameters(vault: Checked) -> Checked:
     for name, verb in list(vars(vault).items()):
         if isinstance(verb, FunctionType) and not name.startswith("_"):
             setattr(vault, name, _checked(verb))
+        asked: object = getattr(verb, "__wrapped__", None)
+        if isinstance(verb, staticmethod) and isinstance(asked, DeferredVerb):
+            asked.is_static = True
+            asked.__set_name__(vault, name)
+            setattr(vault, name, asked)
     return vault
+
+
+class DeferredVerb:
+    """A verb of a class, by its module and name: loaded, and checked as the others, when it is first asked for."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module = module
+        self._name = name
+        self._owner: type | None = None
+        self._attribute = name
+        self.is_static = False
+        """Whether it is asked of no vault: then it is as its module has it."""
+
+    def __set_name__(self, owner: type, attribute: str) -> None:
+        self._owner, self._attribute = owner, attribute
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        found = getattr(import_module(self._module), self._name)
+        verb: Any = staticmethod(found) if self.is_static else _checked(found)
+        if self._owner is not None:
+            setattr(self._owner, self._attribute, verb)
+        return verb.__get__(instance, owner)
+
+
+class _VerbsOf:
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> DeferredVerb:
+        return DeferredVerb(self._module, name)
+
+
+def deferred_verbs(module: str) -> Any:
+    """A module of verbs by its name: what a class takes from it is loaded when it is first asked for.
+
+    Declared as `if TYPE_CHECKING: import name`, `else: name = deferred_verbs("name")`, so that types are known.
+    """
+    return _VerbsOf(module)
 
 
 def _checked(verb: FunctionType) -> Callable[..., Any]:

@@ -498,7 +498,8 @@ class Context:
 
     def _is_watched(self) -> bool:
         """Whether another process watches over the vault."""
-        if not (self.root / layout.LOCAL / layout.OWNER_FILE).exists():  # spares loading what reads it
+        # Spares loading what reads it. What only says which process is there may lie where it is.
+        if not os.path.lexists(f"{self.root}/{layout.LOCAL}/{layout.OWNER_FILE}"):
             return False
         holder = watcher_presence.owner(self.root)
         return holder is not None and holder.pid != self.process

@@ -2,46 +2,101 @@
 
 from __future__ import annotations
 
-from vault_tool.vault import seen
-from vault_tool.vault.checked import checked_parameters
+from typing import TYPE_CHECKING
+
+from vault_tool.vault.checked import checked_parameters, deferred_verbs
 from vault_tool.vault.context import Context
-from vault_tool.verbs import activity as happened
-from vault_tool.verbs import (
-    adopting,
-    consents,
-    doctor,
-    editing,
-    embedding,
-    forgetting,
-    get,
-    judging,
-    links,
-    observations,
-    pages,
-    people,
-    purging,
-    remember,
-    reviewing,
-    rights,
-    setup,
-    statistics,
-    subjects,
-    syntheses,
-    understandings,
-)
-from vault_tool.verbs import history as past
-from vault_tool.verbs import undo as taking_back
-from vault_tool.verbs.consolidation import consolidating, mapping, merging, open_intersections, packet_texts, report
-from vault_tool.verbs.contracts.op import op as contract_op
-from vault_tool.verbs.contracts.read import read as contract_read
-from vault_tool.verbs.contracts.update import update as contract_update
-from vault_tool.verbs.contracts.write import write as contract_write
-from vault_tool.verbs.importing import markdown_folder, memory_graph
-from vault_tool.verbs.recall import present_state as present
-from vault_tool.verbs.recall import recall as recalling_verb
-from vault_tool.verbs.recall import search, searching_observations
-from vault_tool.verbs.sessions import ambient, ending, orient, session_context
-from vault_tool.verbs.turns import accept, backstop, linking, logged
+
+if TYPE_CHECKING:
+    from vault_tool.vault import seen
+    from vault_tool.verbs import activity as happened
+    from vault_tool.verbs import (
+        adopting,
+        consents,
+        doctor,
+        editing,
+        embedding,
+        forgetting,
+        get,
+        judging,
+        links,
+        observations,
+        pages,
+        people,
+        purging,
+        remember,
+        reviewing,
+        rights,
+        setup,
+        statistics,
+        subjects,
+        syntheses,
+        understandings,
+    )
+    from vault_tool.verbs import history as past
+    from vault_tool.verbs import undo as taking_back
+    from vault_tool.verbs.consolidation import consolidating, mapping, merging, open_intersections, packet_texts, report
+    from vault_tool.verbs.contracts.op import op as contract_op
+    from vault_tool.verbs.contracts.read import read as contract_read
+    from vault_tool.verbs.contracts.update import update as contract_update
+    from vault_tool.verbs.contracts.write import write as contract_write
+    from vault_tool.verbs.importing import markdown_folder, memory_graph
+    from vault_tool.verbs.recall import present_state as present
+    from vault_tool.verbs.recall import recall as recalling_verb
+    from vault_tool.verbs.recall import search, searching_observations
+    from vault_tool.verbs.sessions import ambient, ending, orient, session_context
+    from vault_tool.verbs.turns import accept, backstop, linking, logged
+else:
+    # All of them take .2 s to load, and a program that asks one needs what that one needs.
+    seen = deferred_verbs("vault_tool.vault.seen")
+    happened = deferred_verbs("vault_tool.verbs.activity")
+    adopting = deferred_verbs("vault_tool.verbs.adopting")
+    consents = deferred_verbs("vault_tool.verbs.consents")
+    doctor = deferred_verbs("vault_tool.verbs.doctor")
+    editing = deferred_verbs("vault_tool.verbs.editing")
+    embedding = deferred_verbs("vault_tool.verbs.embedding")
+    forgetting = deferred_verbs("vault_tool.verbs.forgetting")
+    get = deferred_verbs("vault_tool.verbs.get")
+    judging = deferred_verbs("vault_tool.verbs.judging")
+    links = deferred_verbs("vault_tool.verbs.links")
+    observations = deferred_verbs("vault_tool.verbs.observations")
+    pages = deferred_verbs("vault_tool.verbs.pages")
+    people = deferred_verbs("vault_tool.verbs.people")
+    purging = deferred_verbs("vault_tool.verbs.purging")
+    remember = deferred_verbs("vault_tool.verbs.remember")
+    reviewing = deferred_verbs("vault_tool.verbs.reviewing")
+    rights = deferred_verbs("vault_tool.verbs.rights")
+    setup = deferred_verbs("vault_tool.verbs.setup")
+    statistics = deferred_verbs("vault_tool.verbs.statistics")
+    subjects = deferred_verbs("vault_tool.verbs.subjects")
+    syntheses = deferred_verbs("vault_tool.verbs.syntheses")
+    understandings = deferred_verbs("vault_tool.verbs.understandings")
+    past = deferred_verbs("vault_tool.verbs.history")
+    taking_back = deferred_verbs("vault_tool.verbs.undo")
+    consolidating = deferred_verbs("vault_tool.verbs.consolidation.consolidating")
+    mapping = deferred_verbs("vault_tool.verbs.consolidation.mapping")
+    merging = deferred_verbs("vault_tool.verbs.consolidation.merging")
+    open_intersections = deferred_verbs("vault_tool.verbs.consolidation.open_intersections")
+    packet_texts = deferred_verbs("vault_tool.verbs.consolidation.packet_texts")
+    report = deferred_verbs("vault_tool.verbs.consolidation.report")
+    contract_op = deferred_verbs("vault_tool.verbs.contracts.op").op
+    contract_read = deferred_verbs("vault_tool.verbs.contracts.read").read
+    contract_update = deferred_verbs("vault_tool.verbs.contracts.update").update
+    contract_write = deferred_verbs("vault_tool.verbs.contracts.write").write
+    markdown_folder = deferred_verbs("vault_tool.verbs.importing.markdown_folder")
+    memory_graph = deferred_verbs("vault_tool.verbs.importing.memory_graph")
+    present = deferred_verbs("vault_tool.verbs.recall.present_state")
+    recalling_verb = deferred_verbs("vault_tool.verbs.recall.recall")
+    search = deferred_verbs("vault_tool.verbs.recall.search")
+    searching_observations = deferred_verbs("vault_tool.verbs.recall.searching_observations")
+    ambient = deferred_verbs("vault_tool.verbs.sessions.ambient")
+    ending = deferred_verbs("vault_tool.verbs.sessions.ending")
+    orient = deferred_verbs("vault_tool.verbs.sessions.orient")
+    session_context = deferred_verbs("vault_tool.verbs.sessions.session_context")
+    accept = deferred_verbs("vault_tool.verbs.turns.accept")
+    backstop = deferred_verbs("vault_tool.verbs.turns.backstop")
+    linking = deferred_verbs("vault_tool.verbs.turns.linking")
+    logged = deferred_verbs("vault_tool.verbs.turns.logged")
 
 
 @checked_parameters
