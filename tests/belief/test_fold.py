@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, counting, fold, in_order, preview, withdrawals
+from vault_tool.model.authority import AGENT, OWNER, by_origin
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.model.snapshot import pulled
 
@@ -57,10 +58,10 @@ _lists = st.lists(_signals, max_size=30).map(_pointing)
 
 @given(_lists, st.floats(0, 1), st.booleans(), st.randoms())
 def test_order_and_copies_do_not_matter(signals: list[Signal], start: float, protected: bool, random: object) -> None:
-    before = fold(signals, start=start, protected=protected)
+    before = fold(signals, start=start, writer=OWNER if protected else AGENT)
     shuffled = signals + signals[: len(signals) // 2]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert repr(fold(shuffled, start=start, protected=protected)) == repr(before)
+    assert repr(fold(shuffled, start=start, writer=OWNER if protected else AGENT)) == repr(before)
 
 
 @given(_lists, st.integers(0, 30), st.floats(0, 1))
@@ -71,7 +72,7 @@ def test_any_split_into_files_gives_the_same(signals: list[Signal], place: int, 
 
 @given(_lists, st.floats(0, 1), st.booleans())
 def test_values_stay_in_the_unit_interval(signals: list[Signal], start: float, protected: bool) -> None:
-    belief = fold(signals, start=start, protected=protected)
+    belief = fold(signals, start=start, writer=OWNER if protected else AGENT)
     assert all(0.0 <= value <= 1.0 for value in (belief.truth, belief.utility, *belief.by_problem.values()))
     assert belief.access_count >= 0
 
@@ -92,7 +93,7 @@ def test_no_session_and_no_author_in_a_day_moves_a_value_by_more_than_the_bound(
 
 @given(st.lists(_signals.map(lambda s: replace(s, origin="agent")), max_size=60), st.floats(0, 1))
 def test_agents_alone_never_take_a_protected_memory_below_the_floor(signals: list[Signal], start: float) -> None:
-    belief = fold(signals, start=start, protected=True)
+    belief = fold(signals, start=start, writer=OWNER)
     assert belief.truth >= min(start, FLOOR) - CLOSE
     assert belief.utility >= FLOOR - CLOSE
     assert all(value >= FLOOR - CLOSE for value in belief.by_problem.values())
@@ -110,12 +111,12 @@ def test_a_pulled_line_displaces_none_of_ours_and_one_bringer_is_one_voice() -> 
     theirs = replace(ours, value=0.0, origin=pulled("Mallory"), at="2026-11-19T12:00:00+00:00")
     assert fold([theirs, ours], start=0.8) == fold([ours], start=0.8)
     many = [signal(SignalKind.QUESTIONABLE, origin=pulled("Mallory")) for _ in range(5)]
-    assert fold(many, start=0.8).against == 1
+    assert fold(many, start=0.8, writer=by_origin(pulled("Mallory"))).against == 1
 
 
 def test_five_invented_sessions_cannot_hide_an_owners_memory() -> None:
     attack = [signal(value=0.0) for _ in range(5)] + [signal(SignalKind.QUESTIONABLE) for _ in range(5)]
-    guarded, bare = fold(attack, start=0.9, protected=True), fold(attack, start=0.9)
+    guarded, bare = fold(attack, start=0.9, writer=OWNER), fold(attack, start=0.9)
     assert guarded.truth == pytest.approx(FLOOR)
     assert not guarded.set_aside
     assert len(guarded.questionable) == 5
@@ -126,8 +127,8 @@ def test_five_invented_sessions_cannot_hide_an_owners_memory() -> None:
 def test_the_owner_may_lower_what_agents_may_not() -> None:
     days = [signal(value=0.0, at=f"2026-11-{day:02d}T10:00:00+00:00") for day in range(1, 6)]
     owners = [replace(one, origin="owner", model="") for one in days]
-    assert fold(owners, start=0.9, protected=True).truth == pytest.approx(0.9 - 5 * BOUND)
-    assert fold([*owners, signal(value=0.0)], start=0.9, protected=True).truth == pytest.approx(0.9 - 5 * BOUND)
+    assert fold(owners, start=0.9, writer=OWNER).truth == pytest.approx(0.9 - 5 * BOUND)
+    assert fold([*owners, signal(value=0.0)], start=0.9, writer=OWNER).truth == pytest.approx(0.9 - 5 * BOUND)
 
 
 def test_a_step_is_half_of_what_confidence_leaves_of_the_gap() -> None:
@@ -213,9 +214,9 @@ def test_a_day_is_a_utc_day() -> None:
 @settings(max_examples=60)
 def test_a_preview_tells_what_the_fold_then_does(signals: list[Signal], last: Signal, start: float, protected: bool) -> None:
     proposal = replace(last, id="f" * 40, kind=SignalKind.TRUTH, value=0.5, at="2027-01-01T00:00:00+00:00")
-    move = preview(signals, proposal, start=start, protected=protected)
-    assert move.before == fold(signals, start=start, protected=protected).truth
-    assert move.after == fold([*signals, proposal], start=start, protected=protected).truth
+    move = preview(signals, proposal, start=start, writer=OWNER if protected else AGENT)
+    assert move.before == fold(signals, start=start, writer=OWNER if protected else AGENT).truth
+    assert move.after == fold([*signals, proposal], start=start, writer=OWNER if protected else AGENT).truth
     assert move.applied == pytest.approx(move.after - move.before)
     assert bool(move.reason) or move.applied == pytest.approx(move.step)
 
@@ -224,7 +225,7 @@ def test_reasons_say_why_a_step_was_not_taken_whole() -> None:
     low = signal(value=0.0)
     assert "evidence" in preview([], replace(low, evidence=()), start=0.8).reason
     assert "0.15" in preview([], low, start=0.8).reason
-    assert "owner" in preview([], low, start=0.45, protected=True).reason
+    assert "owner" in preview([], low, start=0.45, writer=OWNER).reason
     assert "0.01" in preview([], signal(value=0.8), start=0.8).reason
     assert "quarter" in preview([], replace(signal(SignalKind.UTILITY), evidence=()), start=0.8).reason
     assert preview([], signal(SignalKind.UTILITY, 0.7, problem="p"), start=0.8) == preview(
@@ -248,7 +249,9 @@ def taking_back(one: Signal, **more: object) -> Signal:
 @given(_lists, st.floats(0, 1), st.booleans())
 def test_what_was_taken_back_is_as_if_it_had_not_been_said(signals: list[Signal], start: float, protected: bool) -> None:
     left = [one for one in counting(signals) if one.kind is not SignalKind.WITHDRAWN]
-    assert repr(fold(signals, start=start, protected=protected)) == repr(fold(left, start=start, protected=protected))
+    assert repr(fold(signals, start=start, writer=OWNER if protected else AGENT)) == repr(
+        fold(left, start=start, writer=OWNER if protected else AGENT)
+    )
 
 
 @pytest.mark.parametrize("kind", [kind for kind in SignalKind if kind is not SignalKind.WITHDRAWN])

@@ -12,6 +12,7 @@ from tests.belief.test_fold import _lists, signal
 from vault_tool.belief.decay import THRESHOLDS, entry_decay, standing
 from vault_tool.belief.fold import fold
 from vault_tool.belief.steps import decay_curve, fading, steps
+from vault_tool.model.authority import AGENT, OWNER
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import Registry, TypeSpec
@@ -28,8 +29,8 @@ def entry(**head: object) -> Entry:
 
 @given(_lists, st.floats(0, 1), st.booleans())
 def test_the_last_step_is_what_the_fold_says(signals: list[Signal], start: float, protected: bool) -> None:
-    belief = fold(signals, start=start, protected=protected)
-    made = steps(signals, start=start, protected=protected)
+    belief = fold(signals, start=start, writer=OWNER if protected else AGENT)
+    made = steps(signals, start=start, writer=OWNER if protected else AGENT)
     assert len(made) == len({one.id for one in signals})
     if made:
         assert (made[-1].truth, made[-1].utility) == (round(belief.truth, 6), round(belief.utility, 6))

@@ -27,7 +27,7 @@ class TestDecay:
     def test_scores_follow_the_formula_and_come_best_first(self, vault: Vault, clock: FixedClock) -> None:
         used = vault.remember("Used.", kind="decision", importance=0.8)
         fresh = vault.remember("Fresh.", kind="fact", importance=0.5)
-        pinned = vault.remember("Pinned.", pinned=True)
+        pinned = vault.as_(origin="owner").remember("Pinned.", pinned=True)
         for _ in range(3):
             vault.get(used.id)
         clock.advance(timedelta(days=10))
@@ -104,7 +104,7 @@ class TestCore:
 
     @pytest.mark.in_git
     def test_when_nothing_but_its_date_would_change_nothing_is_written(self, vault: Vault, root: Path, clock: FixedClock) -> None:
-        vault.remember("Use redis.", pinned=True)
+        vault.as_(origin="owner").remember("Use redis.", pinned=True)
         vault.core()
         clock.advance(timedelta(days=1))
         with untouched(root):

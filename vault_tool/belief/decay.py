@@ -7,6 +7,7 @@ from enum import StrEnum
 from math import exp, log2
 
 from vault_tool.belief.fold import Belief
+from vault_tool.model.authority import weights
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import days_between, parse_time
@@ -51,15 +52,16 @@ def decay_score(importance: float, days: float, access_count: int, weight: float
 def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> float:
     """The decay score of a record at `now`; one that says no time at all counts as new, whatever its file's date.
 
-    What every session reads first (soul, protocol, orientation) does not fade, like what is pinned.
+    What every session reads first (soul, protocol, orientation) does not fade, like what its owner pinned. A pin and an
+    importance above the type's count once the owner reviewed the memory.
     """
-    importance = entry.number("importance")
+    pinned, importance = weights(entry, spec.importance, belief.reviewed)
     moments = (belief.last_accessed or "", entry.text("created"), entry.text("observed"))
     since = next((moment for moment in map(parse_time, moments) if moment), now)
     return decay_score(
-        spec.importance if importance is None else importance,
+        importance,
         days_between(since, now),
         belief.access_count,
         spec.weight,
-        pinned=entry.pinned or spec.always_kept,
+        pinned=pinned or spec.always_kept,
     )

@@ -9,6 +9,7 @@ from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 
+from vault_tool.model.authority import AGENT, OWNER, Party, bringer, counts, is_review
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use
 from vault_tool.model.snapshot import is_pulled
 from vault_tool.util.clock import parse_time
@@ -44,9 +45,10 @@ class Belief:
     `utility` is the global prior: a moving average over all contexts, hence weighted to what is recent. `by_problem`
     and `votes` hold the value and the number of judgements in each problem context. `questionable` are the questions
     that no later `useful` and no review settled; `set_aside` says whether they keep the memory off CORE.md: agents'
-    questions about what its owner wrote or pinned are reported, but hide nothing. `against` counts the sessions that
+    questions about what its owner wrote or reviewed are reported, but hide nothing. `against` counts the sessions that
     voted it down, `opposed` those since the last vote for it or review by a person (of agents' votes none counts against
-    what its owner wrote or pinned). `last_accessed` and `reviewed_at` are None for never.
+    what its owner wrote or reviewed).
+    `told` are the questions of others that move nothing. `last_accessed` and `reviewed_at` are None for never.
     """
 
     truth: float
@@ -60,6 +62,7 @@ class Belief:
     opposed: int = 0
     questionable: tuple[Signal, ...] = ()
     set_aside: bool = False
+    told: tuple[Signal, ...] = ()
     reviewed_at: str | None = None
 
     @property
@@ -123,16 +126,18 @@ def _precedence(signal: Signal) -> tuple[bool, str, str]:
     return is_pulled(signal.origin), signal.at, repr(signal)
 
 
-def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, uses: Iterable[Use] = ()) -> Belief:
+def fold(signals: Iterable[Signal], *, start: float, writer: Party = AGENT, uses: Iterable[Use] = ()) -> Belief:
     """What the signals of one memory come to, with the uses that this machine has not shared yet.
 
-    `start` is the memory's confidence (0..1); `protected` says that its owner wrote or pinned it. The rules of each
+    `start` is the memory's confidence (0..1), `writer` who wrote it; what its owner reviewed is the owner's. The rules of each
     step are those of `Meter.push`.
     """
     signals, uses = tuple(signals), tuple(uses)
     if not signals and not uses:
         return untouched(start)
-    ordered = counting(signals)
+    heard = counting(signals)
+    ordered, writer = moving(heard, writer)
+    protected = writer is OWNER
     truth, utility, contexts, against = _judged(ordered, start, protected)
     count, last = _accesses(ordered, uses)
     open_questions = _open_questions(ordered)
@@ -148,8 +153,28 @@ def fold(signals: Iterable[Signal], *, start: float, protected: bool = False, us
         opposed=len(_opponents(ordered, protected)),
         questionable=open_questions,
         set_aside=any(not protected or signal.origin == _OWNER for signal in open_questions),
-        reviewed_at=max((signal.at for signal in ordered if _is_review(signal)), default=None),
+        told=() if ordered is heard else _told(heard, ordered),
+        reviewed_at=max((signal.at for signal in ordered if is_review(signal)), default=None),
     )
+
+
+def moving(heard: list[Signal], writer: Party) -> tuple[list[Signal], Party]:
+    """Those of a memory's signals that move anything, and whose the memory is with them; of the others is told who says so."""
+    if any(map(is_review, heard)):
+        writer = OWNER
+    foreign = any(is_pulled(signal.origin) for signal in heard)
+    return [signal for signal in heard if counts(signal, writer)] if foreign else heard, writer
+
+
+def question_of(belief: Belief) -> str:
+    """The newest open question about a memory, with the name of who asks where somebody else brought it; empty without one."""
+    return max(map(said_by, belief.questionable[-1:] or belief.told[-1:]), default="")
+
+
+def said_by(signal: Signal) -> str:
+    """Why somebody asks whether a memory is so, and who where it is told of somebody else."""
+    reason, who = " ".join(signal.rationale.split()) or "nobody said why", bringer(signal.origin)
+    return f"{reason} (says {who})" if who else reason
 
 
 @lru_cache(maxsize=512)
@@ -158,9 +183,11 @@ def untouched(start: float) -> Belief:
     return Belief(truth=_clamped(start))
 
 
-def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, protected: bool = False) -> Move:
+def preview(signals: Iterable[Signal], proposal: Signal, *, start: float, writer: Party = AGENT) -> Move:
     """What `proposal` would do to the value that it speaks of, in its problem's context where it names one."""
-    past = [signal for signal in counting(signals) if signal.id != proposal.id and not _later(signal, proposal)]
+    ordered, writer = moving(counting(signals), writer)
+    past = [signal for signal in ordered if signal.id != proposal.id and not _later(signal, proposal)]
+    protected = writer is OWNER
     truth, utility, contexts, _ = _judged(past, start, protected)
     if proposal.kind is SignalKind.TRUTH:
         return truth.push(proposal)
@@ -258,7 +285,7 @@ def _opponents(ordered: Iterable[Signal], protected: bool) -> set[str]:
     found: set[str] = set()
     for signal in ordered:
         wanted = target_of(signal) if signal.kind in _JUDGEMENTS and isfinite(signal.value) else UTILITY_START
-        if wanted > UTILITY_START or _is_review(signal):
+        if wanted > UTILITY_START or is_review(signal):
             found.clear()
         elif wanted < UTILITY_START and (not protected or signal.origin == _OWNER):
             found.add(_voice(signal))
@@ -287,14 +314,16 @@ def _open_questions(ordered: Iterable[Signal]) -> tuple[Signal, ...]:
     for signal in ordered:
         if signal.kind is SignalKind.QUESTIONABLE:
             found.append(signal)
-        elif signal.kind is SignalKind.USEFUL or _is_review(signal):
+        elif signal.kind is SignalKind.USEFUL or is_review(signal):
             found.clear()
     return tuple(found)
 
 
-def _is_review(signal: Signal) -> bool:
-    """Only a person reviews: a line that an agent wrote says nothing."""
-    return signal.kind is SignalKind.REVIEWED and signal.origin == _OWNER
+def _told(heard: Iterable[Signal], ordered: Iterable[Signal]) -> tuple[Signal, ...]:
+    """The open questions among those that move nothing; only what counts settles one."""
+    counted = {signal.id for signal in ordered}
+    questions = (signal for signal in heard if signal.id in counted or signal.kind is SignalKind.QUESTIONABLE)
+    return tuple(signal for signal in _open_questions(questions) if signal.id not in counted)
 
 
 def _bounds(signal: Signal) -> tuple[tuple[str, str], ...]:
@@ -313,7 +342,7 @@ def _day(at: str) -> str:
 
 def _reason(signal: Signal, step: float, bounded: float, floored: bool) -> str:
     if floored:
-        return "agents do not take what its owner wrote or pinned below 0.4"
+        return "agents do not take what its owner wrote or reviewed below 0.4"
     if bounded != step:
         return "one session, and one author on one day, move a value by at most 0.15"
     if signal.kind is not SignalKind.TRUTH and not signal.evidence:

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from math import isfinite, log
 
 from vault_tool.belief.decay import PINNED, RATE, THRESHOLDS, Standing, entry_decay, standing, usage
-from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, counting, in_order, withdrawals
+from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, counting, in_order, moving, withdrawals
+from vault_tool.model.authority import AGENT, OWNER, Party, by_origin, counts, weights
 from vault_tool.model.signals import Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
@@ -63,42 +64,46 @@ class Reached:
     at: str
 
 
-def steps(signals: Iterable[Signal], *, start: float, protected: bool = False) -> tuple[Step, ...]:
+def steps(signals: Iterable[Signal], *, start: float, writer: Party = AGENT) -> tuple[Step, ...]:
     """Every signal of one memory with what it did, the oldest first; the last one's values are those of `fold`."""
-    truth, utility = Meter(start, protected), Meter(UTILITY_START, protected)
     ordered = in_order(signals)
     gone = withdrawals(ordered)
-    return tuple(_step(signal, truth, utility, gone.get(signal.id)) for signal in ordered)
+    writer = moving([signal for signal in ordered if signal.id not in gone], writer)[1]
+    truth, utility = Meter(start, writer is OWNER), Meter(UTILITY_START, writer is OWNER)
+    return tuple(_step(signal, truth, utility, gone.get(signal.id), counts(signal, writer)) for signal in ordered)
 
 
-def _step(signal: Signal, truth: Meter, utility: Meter, gone: Signal | None) -> Step:
+def _step(signal: Signal, truth: Meter, utility: Meter, gone: Signal | None, moves: bool) -> Step:
     meter = truth if signal.kind is SignalKind.TRUTH else utility if signal.kind in _JUDGEMENTS else None
-    meter = None if gone is not None else meter
+    meter = meter if gone is None and moves else None
     move = meter.push(signal) if meter is not None and isfinite(signal.value) else None
     of = "" if move is None else "truth" if meter is truth else "utility"
     return Step(
         at=signal.at, kind=signal.kind, by=signal.author, session=signal.session, reason=signal.rationale,
         evidence=signal.evidence, problem=signal.problem, of=of, moved=round(move.applied, 6) if move else 0.0,
-        limited=move.reason if move else "", truth=round(truth.value, 6), utility=round(utility.value, 6),
+        limited=move.reason if move else "" if moves else _TOLD, truth=round(truth.value, 6), utility=round(utility.value, 6),
         withdrawn_at=gone.at if gone is not None else "",
     )  # fmt: skip
 
 
+_TOLD = "told of somebody else: it moves nothing of the owner's or of agents here"
 _JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE, SignalKind.UTILITY)
 
 
 def decay_curve(entry: Entry, signals: Iterable[Signal], uses: Iterable[Use], spec: TypeSpec, now: datetime) -> tuple[Point, ...]:
     """The decay score from the memory's creation to when it is archived, as of `now`; nothing for what does not fade."""
-    used = sorted((moment, count) for at, count in accesses(counting(signals), uses) if (moment := parse_time(at)))
+    ordered, writer = moving(counting(signals), by_origin(entry.origin))
+    used = sorted((moment, count) for at, count in accesses(ordered, uses) if (moment := parse_time(at)))
+    reviewed = writer is OWNER
     born = parse_time(entry.text("created")) or parse_time(entry.observed) or now
-    last = _archived(entry, _belief(used, now), spec, now)
+    last = _archived(entry, _belief(used, now, reviewed), spec, now)
     if last is None:
         return ()
     moments = {now, *_evenly(min(born, now), now, _POINTS), *_evenly(now, last, _POINTS // 2)}
     # Just before and at each access: there the curve leaps.
     for at, _ in used[-_ACCESSES:]:
         moments |= {at - timedelta(seconds=1), at} if born < at <= now else set()
-    return tuple(Point(stamp(at), round(entry_decay(entry, _belief(used, at), spec, at), 4)) for at in sorted(moments))
+    return tuple(Point(stamp(at), round(entry_decay(entry, _belief(used, at, reviewed), spec, at), 4)) for at in sorted(moments))
 
 
 def fading(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime, *, used: bool = False) -> tuple[Reached, ...]:
@@ -107,8 +112,8 @@ def fading(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime, *, used:
     if score >= PINNED:
         return ()
     if used:
-        importance = entry.number("importance")
-        score = (spec.importance if importance is None else importance) * usage(belief.access_count + 1) * spec.weight
+        importance = weights(entry, spec.importance, belief.reviewed)[1]
+        score = importance * usage(belief.access_count + 1) * spec.weight
     return tuple(_fallen(score, now))
 
 
@@ -129,10 +134,12 @@ def _archived(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> da
     return now + min(timedelta(days=1.2 * days + 7), _AHEAD)
 
 
-def _belief(used: Sequence[tuple[datetime, int]], moment: datetime) -> Belief:
+def _belief(used: Sequence[tuple[datetime, int]], moment: datetime, reviewed: bool) -> Belief:
     """What was known of a memory's use at a moment."""
     until = [(at, count) for at, count in used if at <= moment]
-    return Belief(truth=0.0, access_count=sum(count for _, count in until), last_accessed=stamp(until[-1][0]) if until else None)
+    last = stamp(until[-1][0]) if until else None
+    count = sum(count for _, count in until)
+    return Belief(truth=0.0, access_count=count, last_accessed=last, reviewed_at=stamp(moment) if reviewed else None)
 
 
 def _evenly(first: datetime, last: datetime, count: int) -> Iterator[datetime]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from vault_tool.belief.fold import Belief
+from vault_tool.belief.fold import Belief, said_by
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, rivals, source, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
@@ -152,6 +152,7 @@ def _belief(belief: Belief, short: Short) -> Block:
         ("useful", belief.useful),
         ("voted down", counted(belief.against, "session") if belief.against else ""),
         ("questioned", "; ".join(dict.fromkeys(signal.rationale or signal.at for signal in belief.questionable))),
+        ("questioned by others", "; ".join(dict.fromkeys(map(said_by, belief.told)))),
         ("last used", belief.last_accessed),
         ("reviewed", belief.reviewed_at),
     )

@@ -384,14 +384,12 @@ class Catalog(Database):
     def reviewed_at(self, entries: Iterable[Entry]) -> dict[str, str]:
         """By path, those that the owner reviewed by their text as it is, with when that was last."""
         wanted = list(entries)
-        query = f"SELECT target, data FROM signals WHERE {schema.REVIEW} AND target IN ({{}})"
-        said: defaultdict[str, list[Signal]] = defaultdict(list)
-        for target, data in self.rows_in(query, {entry.id for entry in wanted}):
-            said[target].append(signal_of(data))
+        query = f"SELECT DISTINCT target FROM signals WHERE {schema.REVIEW} AND target IN ({{}})"
+        said = {row[0]: self.signals(row[0]) for row in self.rows_in(query, {entry.id for entry in wanted})}
         found = {}
         for entry in wanted if said else ():
-            if times := [signal.at for signal in said[entry.id] if authority.vouches(signal, entry)]:
-                found[entry.path] = max(times)
+            if at := authority.reviewed_at(said.get(entry.id, ()), entry):
+                found[entry.path] = at
         return found
 
     def barred(self) -> frozenset[tuple[str, str]]:

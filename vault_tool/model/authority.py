@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -157,6 +157,27 @@ def review_mark(entry: Entry) -> str:
     return "seen:" + hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
+def weights(entry: Entry, usual: float, reviewed: bool) -> tuple[bool, float]:
+    """Whether a memory is pinned, and its importance (0..1), as far as its writer may say so; `usual` is its type's."""
+    said = entry.number("importance")
+    if not entry.pinned and (said is None or said <= usual):
+        return False, usual if said is None else said
+    party = writer_of(entry, reviewed)
+    if authority(Act.WEIGHT, party, party) is Effect.ALLOWED:
+        return entry.pinned, usual if said is None else said
+    return False, usual if said is None else min(said, usual)
+
+
+def counts(signal: Signal, target: Party) -> bool:
+    """Whether what a signal says of a text moves anything; else it is told, with the name of who brought it."""
+    return not is_pulled(signal.origin) or authority(Act.VOTE, by_origin(signal.origin), target) is Effect.ALLOWED
+
+
+def bringer(origin: str) -> str:
+    """The name and address in the origin of what somebody else's commit brought; empty for what was written here."""
+    return origin.partition("(")[2].removesuffix(")") if is_pulled(origin) else ""
+
+
 def is_review(signal: Signal) -> bool:
     """Whether the owner vouches by it: a line that an agent wrote, or that somebody else brought, says nothing."""
     return signal.kind is SignalKind.REVIEWED and signal.origin == _OWNER
@@ -167,6 +188,13 @@ def vouches(signal: Signal, entry: Entry) -> bool:
     return is_review(signal) and (not entry.pulled or review_mark(entry) in signal.evidence)
 
 
-def reviewed_by(signals: Iterable[Signal], entry: Entry) -> bool:
-    """Whether any of a memory's signals is the owner's review of it."""
-    return any(vouches(signal, entry) for signal in signals)
+def reviewed_at(signals: Sequence[Signal], entry: Entry) -> str:
+    """When the owner last reviewed a memory by its text as it is, as its signals in their order say; empty for never.
+
+    The owner takes a review back by a later line, and that by a later one again.
+    """
+    gone: set[str] = set()
+    for signal in reversed(signals):
+        if signal.kind is SignalKind.WITHDRAWN and signal.origin == _OWNER and signal.id not in gone:
+            gone.add(signal.withdraws)
+    return max((signal.at for signal in signals if signal.id not in gone and vouches(signal, entry)), default="")

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from vault_tool.belief.fold import Belief
 from vault_tool.config import STRONG_MODELS
+from vault_tool.model.authority import weights as weights_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.recall.weights import Weights
@@ -68,8 +69,7 @@ def score(
 
 def _parts(entry: Entry, context: float, worth: Worth, now: datetime, weights: Weights) -> tuple[_Part, ...]:
     """What the prior is made of. It is 1, more for what is important, new, often used or well founded, less for what is not."""
-    importance = entry.number("importance")
-    importance = worth.spec.importance if importance is None else importance
+    _, importance = weights_of(entry, worth.spec.importance, worth.belief.reviewed)
     frequency = min(1.0, log2(1 + worth.belief.access_count) / _OFTEN)
     return (
         ("importance (I)", weights.importance, importance, 0.5),

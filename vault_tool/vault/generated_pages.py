@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, time
 from functools import partial
 
 from vault_tool.belief.decay import Standing, standing
+from vault_tool.belief.fold import question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
@@ -265,9 +266,7 @@ def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
         Concern("contested", entries, "more than one is active; one that supersedes all settles it")
         for entries in contested(current(snapshot))
     ]
-    questions = [
-        Concern("questionable", (one.entry,), one.belief.questionable[-1].rationale) for one in weighed if one.belief.questionable
-    ]
+    questions = [Concern("questionable", (one.entry,), asked) for one in weighed if (asked := question_of(one.belief))]
     return [*disputes, *questions, *_unsaid(snapshot)]
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.steps import Point, Reached, Step, decay_curve, fading, steps
+from vault_tool.model.authority import by_origin
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault import seen
 from vault_tool.vault.context import Context
-from vault_tool.vault.standing import confidence_of, is_protected
+from vault_tool.vault.standing import about, confidence_of
 
 MOST_STEPS = 200
 MOST_SESSIONS = 50
@@ -46,11 +47,11 @@ class Timeline:
 
 def timeline_of(vault: Context, entry: Entry, belief: Belief) -> Timeline:
     """The timeline of one memory; of sessions only the vault's owner is told."""
-    signals = list(vault.index.catalog.signals(entry.id))
+    signals = about(entry, vault.index.catalog.signals(entry.id))
     uses = [use for use in vault.local.uses() if use.target == entry.id]
     spec, now = vault.settings.types.spec(entry.type), vault.clock.now()
-    start, protected = confidence_of(entry), is_protected(entry)
-    made = steps(signals, start=start, protected=protected)
+    start = confidence_of(entry)
+    made = steps(signals, start=start, writer=by_origin(entry.origin))
     shown: list[ShownTo] = []
     with suppress(*seen.UNKEPT):
         known = seen.store(vault).shown(entry.id, now)[:MOST_SESSIONS] if vault.sight is None else ()

@@ -17,6 +17,7 @@ from vault_tool.files.local import LocalFolder
 from vault_tool.index.state import StateFile
 from vault_tool.index.state import StateRow as Row
 from vault_tool.index.vault_index import Index
+from vault_tool.model.authority import by_origin, is_review, vouches
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass, Registry
@@ -55,11 +56,11 @@ class Standings:
     def belief_of(self, entry: Entry) -> Belief:
         """The belief in one memory: all writers' signals and the use that only this machine knows yet."""
         uses = [use for use in self._local.uses() if use.target == entry.id]
-        return _fold(entry, self._index.catalog.signals(entry.id), uses)
+        return belief_in(entry, self._index.catalog.signals(entry.id), uses)
 
     def judged(self, entry: Entry) -> Belief:
         """The belief in one memory by what was judged of it alone: whether it is doubtful or reviewed, use says nothing to."""
-        return _fold(entry, self._index.catalog.signals(entry.id), ())
+        return belief_in(entry, self._index.catalog.signals(entry.id), ())
 
     def doubted(self, entry: Entry) -> bool:
         """Whether a memory is shown as doubtful."""
@@ -103,7 +104,7 @@ class Standings:
             uses[use.target].append(use)
         found = []
         for entry in entries:
-            belief = _fold(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
+            belief = belief_in(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
             found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
         return found
 
@@ -172,10 +173,11 @@ def confidence_of(entry: Entry) -> float:
     return DEFAULT_CONFIDENCE if confidence is None else confidence
 
 
-def is_protected(entry: Entry) -> bool:
-    """Whether agents' signals alone may not hide a memory: its owner wrote or pinned it."""
-    return entry.pinned or entry.text("origin") in ("", "owner")
+def belief_in(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use] = ()) -> Belief:
+    """What its signals and uses come to of a memory."""
+    return fold(about(entry, signals), start=confidence_of(entry), writer=by_origin(entry.origin), uses=uses)
 
 
-def _fold(entry: Entry, signals: Sequence[Signal], uses: Sequence[Use]) -> Belief:
-    return fold(signals, start=confidence_of(entry), protected=is_protected(entry), uses=uses)
+def about(entry: Entry, signals: Sequence[Signal]) -> Sequence[Signal]:
+    """Its signals without reviews of another text than what it says now, where somebody else brought that."""
+    return [one for one in signals if not is_review(one) or vouches(one, entry)] if entry.pulled else signals

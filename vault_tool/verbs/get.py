@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.decay import standing
-from vault_tool.belief.fold import Belief
+from vault_tool.belief.fold import Belief, counting, moving
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import PAGE, Page
 from vault_tool.index.relations import names_of, references
 from vault_tool.index.schema import link_name
+from vault_tool.model.authority import by_origin
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -24,7 +25,7 @@ from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headl
 from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
-from vault_tool.vault.standing import confidence_of
+from vault_tool.vault.standing import about, confidence_of
 
 if TYPE_CHECKING:
     from vault_tool.belief import posterior as bayes
@@ -236,7 +237,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
 
 def _posterior(vault: Context, entry: Entry, judged: Belief) -> dict[str, Posterior]:
     """What a Bayesian would make of the same signals, beside the bounded steps."""
-    signals = vault.index.catalog.signals(entry.id)
+    signals = moving(counting(about(entry, vault.index.catalog.signals(entry.id))), by_origin(entry.origin))[0]
     truth = bayes.truth_posterior(signals, confidence_of(entry))
     local = {f"utility for {problem}": bayes.utility_posterior(signals, problem) for problem in judged.by_problem}
     return {"truth": truth, "utility": bayes.utility_posterior(signals), **local}

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from vault_tool.belief.fold import Move, preview
 from vault_tool.errors import UsageError
+from vault_tool.model.authority import by_origin
 from vault_tool.model.evidence import FORMS, fault_in
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.signals import Signal, SignalKind
@@ -17,7 +18,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.standing import confidence_of, is_protected
+from vault_tool.vault.standing import about, confidence_of
 
 LONGEST_REASON = 2000
 
@@ -94,7 +95,8 @@ def _later_id(vault: Context, target: str) -> str:
 
 def moved(vault: Context, entry: Entry, proposal: Signal) -> Move:
     """What a signal would do to its memory as things stand, to six digits: more are none of belief's, and are read aloud."""
-    found = preview(vault.index.catalog.signals(entry.id), proposal, start=confidence_of(entry), protected=is_protected(entry))
+    past = about(entry, vault.index.catalog.signals(entry.id))
+    found = preview(past, proposal, start=confidence_of(entry), writer=by_origin(entry.origin))
     before, after, step, applied = (round(value, 6) for value in (found.before, found.after, found.step, found.applied))
     return replace(found, before=before, after=after, step=step, applied=applied)
 

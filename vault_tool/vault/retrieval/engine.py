@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from vault_tool.belief.fold import Belief
+from vault_tool.belief.fold import Belief, question_of
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.index import claims
@@ -372,9 +372,7 @@ def _changes_of(pool: Pool, entries: Sequence[Entry], known: Mapping[Key, Entry]
 
 def _questioned(belief: Belief) -> str | None:
     """Why somebody asks whether it is so, as long as nobody settled that."""
-    if not belief.questionable:
-        return None
-    return one_line(belief.questionable[-1].rationale) or "nobody said why"
+    return question_of(belief) or None
 
 
 def _caution(entry: Entry) -> str | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_tool.belief.fold import Belief, fold, untouched
+from vault_tool.belief.fold import Belief, untouched
 from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
 from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
@@ -21,7 +21,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.retrieval.retrievers import Pool
-from vault_tool.vault.standing import confidence_of, is_protected
+from vault_tool.vault.standing import belief_in, confidence_of
 
 _PREFERENCE = "preference"
 
@@ -61,9 +61,7 @@ def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
         if use.target in wanted:
             uses[use.target].append(use)
     return {
-        identity: fold(
-            signals.get(identity, ()), start=confidence_of(entry), protected=is_protected(entry), uses=uses.get(identity, ())
-        )
+        identity: belief_in(entry, signals.get(identity, ()), uses.get(identity, ()))
         if identity in signals or identity in uses
         else untouched(confidence_of(entry))
         for identity, entry in wanted.items()

@@ -11,6 +11,7 @@ from vault_tool.consolidation.packets import Due, Item, best_first, due, is_triv
 from vault_tool.files.skipped_turns import skipped
 from vault_tool.index.relations import Region, Regions, active, lineage, regions_of
 from vault_tool.index.timeline import ageless, batches_of, ids_since
+from vault_tool.model.authority import weights
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
@@ -140,7 +141,7 @@ def plans_of(
         believed = beliefs(vault, entries)
         for entry in entries:
             # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
-            weight = _importance(vault, entry) * (0.5 + believed[entry.id].utility)
+            weight = _importance(vault, entry, believed[entry.id].reviewed) * (0.5 + believed[entry.id].utility)
             for tagged in (regions.of(entry), *_spoken_of(vault, entry, regions)):
                 found.update((region.key, region) for region in tagged)
                 items.append(Item(entry.id, weight, tuple(region.key for region in tagged)))
@@ -247,9 +248,8 @@ def _counts(entry: Entry) -> bool:
     return not entry.text("pass") and bool(entry.subjects)
 
 
-def _importance(vault: Context, entry: Entry) -> float:
-    given = entry.number("importance")
-    return vault.settings.types.spec(entry.type).importance if given is None else given
+def _importance(vault: Context, entry: Entry, reviewed: bool) -> float:
+    return weights(entry, vault.settings.types.spec(entry.type).importance, reviewed)[1]
 
 
 def _some_days_before(moment: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from vault_tool.belief.fold import said_by
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
 from vault_tool.consolidation.suggestions import ANSWERS, edge_suggestions
 from vault_tool.consolidation.understanding_coverage import COVERING, Keys, Sighting, SubjectCoverage, contested, coverage
@@ -301,10 +302,10 @@ class _Survey:
         doubted = [entry for entry in entries_of(catalog, questioned(catalog)) if entry.id not in gone]
         found = []
         for one in self.vault.standings.weigh(doubted, live=False):
-            if one.belief.questionable:
-                last = one.belief.questionable[-1]
+            if open_ones := one.belief.questionable or one.belief.told:
+                last = open_ones[-1]
                 kind, title = one.entry.record_class.value, one.entry.title
-                found.append(Questionable(id=one.entry.id, kind=kind, title=title, reason=last.rationale, flagged_at=last.at))
+                found.append(Questionable(id=one.entry.id, kind=kind, title=title, reason=said_by(last), flagged_at=last.at))
         return sorted(found, key=lambda item: item.flagged_at, reverse=True)
 
     def contested(self) -> Iterator[Contested]:
