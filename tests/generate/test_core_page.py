@@ -223,9 +223,9 @@ def test_the_prompt_form_gives_ids_words_and_who_vouches_once() -> None:
     items[0] = replace(items[0], entry=replace(items[0].entry, preview="socket_keepalive=True ended the drops."))
     items[1] = replace(items[1], entry=replace(items[1].entry, preview="Say it twice."))
     found = page_of(items, PromptForm(lambda identity: identity[:8])).text
+    assert headed(found)["Critical Solutions (owner)"] == ["- 00000003 By me"]
     assert headed(found)["Critical Solutions (agent m, not reviewed)"] == [
         "- 00000001 Keepalive: socket_keepalive=True ended the drops.",
-        "- 00000003 By me (owner)",
         "- 00000002 Say it twice. (2026-01-01)",
     ]
     assert headed(found)["What Did Not Work (owner)"] == ["- 00000004 Retry (failed: it hides the cause)"]

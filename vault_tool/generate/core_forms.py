@@ -7,15 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from vault_tool.generate.escape import inline, link_path
+from vault_tool.generate.escape import inline, link_path, words
 from vault_tool.generate.page_lines import link, provenance, tags, trust, vouched
 from vault_tool.model.details import details_of, in_words
+from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CoreSection
 from vault_tool.util.clock import parse_time
 
 DOUBTFUL = 0.4
 TEXT_LENGTH = 240
+WHO_LENGTH = 60
+RIVAL_LENGTH = 80
+MOST_RIVALS = 2
 # After these no colon is wanted.
 # Most characters of a memory's own words in the prompt form.
 _STOPS = ".!?:。！？：…"
@@ -27,7 +31,8 @@ RECENT = timedelta(days=31)
 class CoreItem:
     """A memory that nothing supersedes, with its decay score, its truth (0..1) and what is held against it.
 
-    `set_aside` keeps it off the page; `questioned` alone only marks it; `solved` says that a problem has its solution.
+    `set_aside` keeps it off the page; `questioned` alone only marks it, as the names of others who ask (`questioned_by`) do;
+    `solved` says that a problem has its solution; `contested` are id, origin and line of what says otherwise.
     """
 
     entry: Entry
@@ -37,11 +42,21 @@ class CoreItem:
     questioned: bool = False
     set_aside: bool = False
     solved: bool = False
+    questioned_by: tuple[str, ...] = ()
+    contested: tuple[tuple[str, str, str], ...] = ()
 
-    def marks(self, faded: bool) -> str:
+    def marks(self, faded: bool, short: Callable[[str], str]) -> str:
         """What a reader should know of it, each mark in brackets."""
-        named = (("doubtful", self.truth < DOUBTFUL), ("questioned", self.questioned), ("faded", faded))
-        return "".join(f" ({name})" for name, holds in named if holds)
+        by = ", ".join(words(who, WHO_LENGTH) for who in self.questioned_by)
+        named = (
+            ("doubtful", self.truth < DOUBTFUL), ("questioned", self.questioned), (f"questioned by {by}", bool(by)),
+            ("faded", faded),
+        )  # fmt: skip
+        rivals = [
+            f"contested by {short(identity)}, {words(origin, WHO_LENGTH)}: {inline(line, RIVAL_LENGTH)}"
+            for identity, origin, line in self.contested[:MOST_RIVALS]
+        ]
+        return "".join(f" ({name})" for name in (*(name for name, holds in named if holds), *rivals))
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +105,14 @@ class TrackedForm:
         """The line of a text that is still the one of every new vault."""
         return f"\n## {one.entry.type.title()}\n\n{link(one.entry)} — as every new vault has it: rewrite it\n"
 
-    def section(self, section: CoreSection, items: Sequence[CoreItem]) -> str:
-        """A section's heading."""
-        return f"\n## {section.value}\n\n"
+    def section(self, section: CoreSection, items: Sequence[CoreItem], more: bool = False) -> str:
+        """A section's heading; what no person vouches for follows what one does, each line with who wrote it."""
+        return "" if more else f"\n## {section.value}\n\n"
 
     def line(self, item: CoreItem, faded: bool, items: Sequence[CoreItem], as_of: date) -> str:
         """One memory."""
         entry = item.entry
-        return f"- {link(entry)}{tags(entry)} — {provenance(entry, item.reviewed)}{item.marks(faded)}\n"
+        return f"- {link(entry)}{tags(entry)} — {provenance(entry, item.reviewed)}{item.marks(faded, _beginning)}\n"
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
         """What imports brought: a line each."""
@@ -129,8 +144,8 @@ class PromptForm:
         """The line of a text that is still the one of every new vault."""
         return f"\n{one.entry.type.title()}: as every new vault has it (`get {self._short(one.entry.id)}`)\n"
 
-    def section(self, section: CoreSection, items: Sequence[CoreItem]) -> str:
-        """A section's heading, with who vouches for most of its lines."""
+    def section(self, section: CoreSection, items: Sequence[CoreItem], more: bool = False) -> str:
+        """A section's heading, with who vouches for most of its lines; what no person vouches for has one of its own."""
         return f"\n## {section.value} ({_common(items)})\n"
 
     def line(self, item: CoreItem, faded: bool, items: Sequence[CoreItem], as_of: date) -> str:
@@ -142,7 +157,7 @@ class PromptForm:
         if seen is not None and seen.date() < as_of - RECENT:
             said.append(seen.date().isoformat())
         notes = f" ({'; '.join(said)})" if said else ""
-        return f"- {self._short(entry.id)} {_words(entry, self._short)}{notes}{item.marks(faded)}\n"
+        return f"- {self._short(entry.id)} {_words(entry, self._short)}{notes}{item.marks(faded, self._short)}\n"
 
     def imported(self, maps: Sequence[ImportMap]) -> str:
         """What imports brought: a line each."""
@@ -150,6 +165,11 @@ class PromptForm:
 
 
 Form = TrackedForm | PromptForm
+
+
+def _beginning(identity: str) -> str:
+    """How a page that every clone makes alike names a memory that it does not link to."""
+    return identity[:SHOWN_PREFIX]
 
 
 def _common(items: Iterable[CoreItem]) -> str:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import TypeAlias
 
 from vault_tool.generate.budget import cut, in_turn, shares
 from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, TrackedForm
@@ -175,6 +176,14 @@ def _source(item: CoreItem) -> str:
     return "" if vouched(item.entry, item.reviewed) else f"{origin(item.entry)} {item.entry.text('model')}"
 
 
+def _unvouched(item: CoreItem) -> bool:
+    return not vouched(item.entry, item.reviewed)
+
+
+# The lines of a section that a person stands behind, and (True) the rest of them.
+_Group: TypeAlias = tuple[CoreSection, bool]
+
+
 class _Sections:
     """The sections of one page, each with its candidates best first; `_typical` are those by which its heading is made."""
 
@@ -188,20 +197,25 @@ class _Sections:
         for item, faded in ranked:
             self._candidates[registry.spec(item.entry.type).section or CoreSection.WORTH_KNOWING].append((item, faded))
         for section, candidates in self._candidates.items():
-            self._candidates[section] = in_turn(_each_type_first(candidates), lambda one: _source(one[0]))
-        self._typical = {section: [item for item, _ in one[:section_limit]] for section, one in self._candidates.items()}
+            in_turns = in_turn(_each_type_first(candidates), lambda one: _source(one[0]))
+            # Nothing that an agent says of its own memory puts it above what a person stands behind.
+            self._candidates[section] = sorted(in_turns, key=lambda one: _unvouched(one[0]))
+        self._typical: dict[_Group, list[CoreItem]] = defaultdict(list)
+        for section, ordered in self._candidates.items():
+            for item, _ in ordered[:section_limit]:
+                self._typical[section, _unvouched(item)].append(item)
 
     def filled(self, room: int, left_out: Counter[str]) -> tuple[str, tuple[str, ...]]:
         """The lines in their sections, a section's next best in its turn, while they fit; and the ids of what they show."""
-        lines: dict[CoreSection, list[str]] = defaultdict(list)
-        heads = {section: self._form.section(section, self._typical[section]) for section in self._candidates}
+        lines: dict[_Group, list[str]] = defaultdict(list)
+        both = [(section, more) for section in CoreSection if section in self._candidates for more in (False, True)]
         shown: list[str] = []
         sources: Counter[str] = Counter()
         waits, misses = True, 0
         while misses < _MISSES and any(self._candidates.values()):
             before = len(shown)
             for section in (one for one in CoreSection if self._candidates.get(one)):
-                if len(lines[section]) >= self._limit:
+                if len(lines[section, False]) + len(lines[section, True]) >= self._limit:
                     left_out["section full"] += len(self._candidates[section])
                     self._candidates[section] = []
                     continue
@@ -209,22 +223,28 @@ class _Sections:
                 if place is None:
                     continue
                 item, faded = self._candidates[section].pop(place)
-                cost = 0 if lines[section] else len(heads[section])
-                line = self._form.line(item, faded, self._typical[section], self._as_of)
+                group = section, _unvouched(item)
+                cost = 0 if lines[group] else len(self._head(group, lines))
+                line = self._form.line(item, faded, self._typical[group], self._as_of)
                 if cost + len(line) > room:
                     left_out["no room"] += 1
                     misses += 1
                     continue
                 misses = 0
                 room -= cost + len(line)
-                lines[section].append(line)
+                lines[group].append(line)
                 shown.append(item.entry.id)
                 sources[_source(item)] += 1
             # Who waited for others gets what room is left once none of these is waiting.
             waits = waits and len(shown) > before
         if left := sum(map(len, self._candidates.values())):
             left_out["no room"] += left
-        return "".join(heads[section] + "".join(lines[section]) for section in CoreSection if lines.get(section)), tuple(shown)
+        return "".join(self._head(group, lines) + "".join(lines[group]) for group in both if lines[group]), tuple(shown)
+
+    def _head(self, group: _Group, lines: Mapping[_Group, Sequence[str]]) -> str:
+        """The heading of what a person stands behind in a section, or of the rest of it."""
+        section, unvouched = group
+        return self._form.section(section, self._typical[group], more=unvouched and bool(lines.get((section, False))))
 
     def _next(self, section: CoreSection, sources: Counter[str], shown: int) -> int | None:
         """Where the next of a section stands whose source does not make more than half of the page already."""

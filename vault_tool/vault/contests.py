@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from vault_tool.index import claims
 from vault_tool.index.relations import contesting_among
 from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
+from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
@@ -56,6 +57,51 @@ def remarks(vault: Context, stay: Iterable[Entry]) -> Iterator[str]:
     """What whoever wrote against these is told."""
     for one in stay:
         yield f"{resolve.short(vault, one.id)} is its owner's, so both stay, contested, until the owner has settled it"
+
+
+def unchanged_by(vault: Context, record: Observation) -> tuple[Entry, ...]:
+    """What a new observation says it changed and its writer has no authority to change."""
+    targets = [entry for identity in record.change_targets for entry in vault.index.catalog.get(identity)]
+    return out_of_reach(vault, record.origin, Act.OVERTAKE, targets)
+
+
+def without_effect(vault: Context, record: Remembered) -> tuple[str, ...]:
+    """The fields of a new record that have no effect until its owner has seen it: its pin, an importance above its type's."""
+    if authority(Act.WEIGHT, by_origin(record.origin)) is Effect.ALLOWED:
+        return ()
+    above = (record.importance or 0.0) > vault.settings.types.spec(record.type).importance
+    return tuple(name for name, holds in (("pinned", record.pinned), ("importance", above)) if holds)
+
+
+def waiting_remarks(waits: Sequence[str]) -> Iterator[str]:
+    """What whoever wrote such a record is told."""
+    if waits:
+        yield f"{' and '.join(waits)} of what an agent wrote waits: without effect until the owner has reviewed the memory"
+
+
+def all_contested(vault: Context) -> dict[str, tuple[Rival, ...]]:
+    """The same as `contested`, of the whole vault."""
+    ids = {identity for pair in _said(vault) for identity in pair}
+    return contested(vault, [entry for identity in sorted(ids) for entry in vault.index.catalog.get(identity)]) if ids else {}
+
+
+def _said(vault: Context) -> set[tuple[str, str]]:
+    """Who says that it changed or replaced whom, as far as that may be contested."""
+    catalog = vault.index.catalog
+    edges = catalog.of_class(RecordClass.EDGE, claims.CHANGES)
+    heads = {head for pair in catalog.barred() for one in pair for head in _heads(vault, one)}
+    joined = ((edge.text("from_id"), edge.text("to_id")) for edge in edges)
+    return {*catalog.pairs("change_targets"), *catalog.barred(), *joined, *((head, head) for head in heads)}
+
+
+def unsettled(vault: Context) -> Iterator[str]:
+    """Each memory that says that it changed or replaced what it had no authority to, for the owner to settle."""
+    makers = {newer for newer, _ in _said(vault)}
+    for identity, others in all_contested(vault).items():
+        if identity in makers:
+            names = ", ".join(resolve.short(vault, one.id) for one in others)
+            short = resolve.short(vault, identity)
+            yield f"{short} contests {names}: `vt review --accept {short}` lets it stand alone, `vt forget {short}` takes it away"
 
 
 def contested(

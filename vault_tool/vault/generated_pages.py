@@ -21,10 +21,13 @@ from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.starter import starters
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
 from vault_tool.index.schema import titles_of
+from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve, screening
+from vault_tool.vault.answers import Rival
+from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
@@ -157,10 +160,11 @@ def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) ->
     solved = _solved(seen)
     listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
     imports, told = _import_maps(vault, listed)
+    rivals = all_contested(vault.seen_by(""))
     unwritten = {starter.type: starter.body.strip() for starter in starters()}
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
     return core_page(
-        [_core_item(one, solved) for one in listed if one.entry.path not in told],
+        [_core_item(one, solved, rivals.get(one.entry.id, ())) for one in listed if one.entry.path not in told],
         [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
         budget=budget,
         section_limit=vault.settings.core_section_limit,
@@ -225,10 +229,14 @@ def _weighed_again(vault: Context, seen: _Seen, served: Sequence[Entry]) -> list
     return [*found, *(vault.seen_by("").standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
 
 
-def _core_item(one: Weighed, solved: Set[str]) -> CoreItem:
+def _core_item(one: Weighed, solved: Set[str], rivals: Sequence[Rival]) -> CoreItem:
     belief, entry = one.belief, one.entry
     done = entry.type == "problem" and entry.id in solved
-    return CoreItem(entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done)
+    told = () if belief.questionable else tuple(dict.fromkeys(bringer(signal.origin) for signal in belief.told))
+    contested = tuple((other.id, other.origin, other.line) for other in rivals)
+    return CoreItem(
+        entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done, told, contested
+    )
 
 
 def _reflection(vault: Context, seen: _Seen, new: int) -> str:

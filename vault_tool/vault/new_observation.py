@@ -25,9 +25,10 @@ from vault_tool.vault.operation import Operation, writing
 from vault_tool.vault.parameters import require_mood, require_no_slip, require_units, unknown_type
 
 if TYPE_CHECKING:
-    from vault_tool.vault import beats
+    from vault_tool.vault import beats, contests
 else:
     beats = deferred("vault_tool.vault.beats")  # 2 ms, where turns wait
+    contests = deferred("vault_tool.vault.contests")  # where an agent changes, pins or weighs
 
 # What the head of a subject holds that was made by naming it in a memory.
 _MINTED = frozenset({"id", "type", "name", "key", "role", "created", "session", "model", "origin"})
@@ -156,7 +157,18 @@ def remarks_on(vault: Context, record: Observation) -> list[str]:
         if heads := vault.superseded_by(old):
             newer = ", ".join(resolve.short(vault, head) for head in heads)
             remarks.append(f"it is evidence for {resolve.short(vault, old)}, which is superseded by {newer}: name that instead")
+    stay, waits = without_authority(vault, record)
+    if stay or waits:
+        remarks += [*contests.remarks(vault, stay), *contests.waiting_remarks(waits)]
     return [*remarks, *unknown_type(vault.settings.types, record.type)]
+
+
+def without_authority(vault: Context, record: Observation) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """What it says it changed and its writer may not change, and its fields that wait for the owner's review."""
+    # Of most memories nothing need be asked.
+    if not (record.change_targets or record.pinned or record.importance is not None) or record.origin == "owner":
+        return (), ()
+    return contests.unchanged_by(vault, record), contests.without_effect(vault, record)
 
 
 @dataclass(frozen=True, slots=True)

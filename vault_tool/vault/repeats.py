@@ -8,6 +8,9 @@ from typing import Any
 
 from vault_tool.errors import EditRefused, Refused
 from vault_tool.files.frontmatter import AddItems, Change, Set
+from vault_tool.index import claims
+from vault_tool.index.catalog import Catalog
+from vault_tool.model.authority import OWNER, by_origin, writer_of
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -75,9 +78,17 @@ def twin_of(vault: Context, draft: Observation) -> Entry | None:
     # Before it is said that nothing need be written, the files that say so are looked at again.
     vault.index.recheck([entry.path for entry in catalog.by_body(said)])
     alike = [e for e in catalog.by_body(said) if e.record_class is RecordClass.OBSERVATION and same(draft, e.head)]
-    twins = [entry for entry in alike if not any(catalog.pointing_at(entry.id, ("change_targets",)))]
+    twins = [entry for entry in alike if not any(claims.changes_of(catalog, [entry])) and _may_gain(catalog, draft, entry)]
     head = draft.head()
     return min(twins, key=lambda entry: sum(head.get(name) != entry.head.get(name) for name in _SAID), default=None)
+
+
+def _may_gain(catalog: Catalog, draft: Observation, twin: Entry) -> bool:
+    """Whether what a repeat says it changed may stand in the head of the memory that says the same: not by an agent in the
+    owner's, which would then have changed it.
+    """
+    new = set(draft.change_targets).difference(twin.texts("change_targets"))
+    return not new or by_origin(draft.origin) is OWNER or writer_of(twin, bool(catalog.reviewed_at([twin]))) is not OWNER
 
 
 def joined(one: Observation, other: Observation) -> Observation:

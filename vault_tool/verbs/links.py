@@ -10,13 +10,15 @@ from vault_tool.errors import Refused, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.files.frontmatter import AddItems, Change, Remove, RemoveItems, Set
 from vault_tool.files.render import body_text
+from vault_tool.index.claims import CHANGES
+from vault_tool.model.authority import Act
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.text import body_hash, one_line, tag_name
-from vault_tool.vault import resolve
+from vault_tool.vault import contests, resolve, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.new_observation import appending
@@ -26,12 +28,13 @@ from vault_tool.vault.parameters import require_units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pinned(Saved):
-    """What `pin` left; `changed` is false where the note was so already."""
+    """What `pin` left; `changed` is false where the note was so already. One that `waits` counts once the owner reviewed it."""
 
     id: str
     title: str
     pinned: bool
     changed: bool
+    waits: bool = False
     path: str
 
 
@@ -49,7 +52,10 @@ class Tagged(Saved):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Linked(Saved):
-    """A new edge, or the one of the same type between the same two that was there already."""
+    """A new edge, or the one of the same type between the same two that was there already.
+
+    What it says was changed and is not its writer's to change is `contested`: both stay until the owner has settled it.
+    """
 
     id: str
     type: str
@@ -59,6 +65,7 @@ class Linked(Saved):
     to_title: str
     path: str
     duplicate_of: str | None = None
+    contested: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,16 +89,31 @@ class Logged(Saved):
 
 
 def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
-    """Keep a memory from fading (or, with `off`, let it fade again) by one line of its head."""
+    """Keep a memory from fading (or, with `off`, let it fade again) by one line of its head.
+
+    By its owner it counts as reviewed. An agent's pin has no effect until the owner reviewed the memory; one of what is the
+    owner's is not written, nor is the owner's taken away.
+    """
     with writing(vault, "unpin" if off else "pin") as op:
         entry = resolve.find(vault, memory_id)
         resolve.require_own(vault, entry)
         if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` does not fade: it is of class {entry.record_class}", "name a memory")
-        if entry.pinned == off:
+        owners, by_owner = vouching.owners(op, entry), vault.who.origin == "owner"
+        if off and owners and not by_owner and entry.pinned:
+            raise Refused(f"{resolve.short(vault, entry.id)} is pinned by its owner", "leave it, or ask them")
+        changed = entry.pinned == off and (owners <= by_owner)
+        if changed:
             op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
+        if by_owner and not off and not owners:
+            vouching.vouch(op, entry)
         saved = op.carry_out(entry.title, [entry.id])
-    return Pinned(**saved.fields(), id=entry.id, title=entry.title, pinned=not off, changed=entry.pinned == off, path=entry.path)
+    waits = not (by_owner or off or (owners and entry.pinned))
+    said = ("an agent's pin waits: it has no effect until the owner has reviewed the memory",) if waits else ()
+    pinned = not off and (changed or entry.pinned)
+    return Pinned(
+        **saved.fields(*said), id=entry.id, title=entry.title, pinned=pinned, changed=changed, waits=waits, path=entry.path
+    )
 
 
 def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Tagged:
@@ -167,11 +189,13 @@ def link(
             evidence=pinned_to_head(vault, evidence),
             created=vault.now(), **ends, **vault.who.provenance(),
         )  # fmt: skip
+        stay = contests.out_of_reach(vault, edge.origin, Act.OVERTAKE, [end]) if kind == CHANGES else ()
         path = op.create(edge)
         title = one_line(f"{start.title} {kind} {end.title}")
         op.log_entry(EpisodeEntry(at=vault.now(), title=title, type=kind, path=path, summary=one_line(why, 200)))
         saved = op.carry_out(title, [edge.id])
-    return Linked(**saved.fields(), id=edge.id, type=kind, path=path, **ends)
+    contested, remarks = tuple(one.id for one in stay), contests.remarks(vault, stay)
+    return Linked(**saved.fields(*remarks), contested=contested, id=edge.id, type=kind, path=path, **ends)
 
 
 def update_link(

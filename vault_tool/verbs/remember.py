@@ -10,7 +10,7 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag
+from vault_tool.vault.new_observation import NewObservation, Tagging, appending, draft_of, remarks_on, tag, without_authority
 from vault_tool.vault.operation import Operation, Saved
 from vault_tool.vault.similar import Similar, near
 
@@ -20,8 +20,9 @@ class RememberedObservation(Saved):
     """What `remember` did; `duplicate_of` names the memory that said this already, which gained what was `added`.
 
     What the repeat said beside that was `dropped`: evidence is not rewritten.
-    `similar` are memories that say nearly the same. With `pending_review` it is no memory yet: `path` is its file in the
-    inbox, where it waits for a person.
+    `similar` are memories that say nearly the same. What it says it changed and its writer may not change is `contested`: both
+    stay until the owner has settled it; its fields that `waits` names have no effect until the owner has reviewed it.
+    With `pending_review` it is no memory yet: `path` is its file in the inbox, where it waits for a person.
     """
 
     id: str
@@ -36,6 +37,8 @@ class RememberedObservation(Saved):
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     similar: tuple[Similar, ...] = ()
+    contested: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
     pending_review: bool = False
 
 
@@ -119,11 +122,13 @@ def _queue_for_review(vault: Context, draft: Observation, tagging: Tagging, why:
 def _save(vault: Context, op: Operation, draft: Observation, tagging: Tagging) -> RememberedObservation:
     record = replace(draft, subjects=tagging.names)
     alike = near(vault, record.body, record.type)
+    stay, waits = without_authority(vault, record)
     path = op.create(record)
     op.log(record, path)
     saved = op.carry_out(record.title, [record.id])
     return RememberedObservation(
         **saved.fields(*remarks_on(vault, record)),
+        contested=tuple(one.id for one in stay), waits=waits,
         id=record.id, content=record.body.rstrip("\n"), subject_names=tagging.names, subjects_created=tagging.created,
         similar_subjects=tagging.similar, type=record.type, title=record.title, path=path,
         similar=alike,

@@ -23,7 +23,7 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import stamp
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import person, repeats, resolve, screening, waiting_tombstones
+from vault_tool.vault import contests, person, repeats, resolve, screening, vouching, waiting_tombstones
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -127,7 +127,8 @@ def review(
     What is accepted moves into the vault as its file is now, so that a person's edit of it counts, and is committed with
     a `reviewed` signal; what is refused lies in the bin for a month, from which `restore` brings it back to wait, and which
     `bin` lists. Never there lies what looks like a secret, what a person refused consent to, and what was forgotten.
-    `everything` accepts all that can be. An understanding that was
+    `everything` accepts all that can be. What is in the vault already can be accepted too: it counts as the owner's from then
+    on, so that what it says it changed or replaced is, and its pin and importance count. An understanding that was
     written before another took its place is refused, unless `join` says that it supersedes that too. With `as_user` a person
     decides on what is about them, and sees no other: what they accept has their consent, and is reviewed by nobody yet. Raises
     Refused where no person asks.
@@ -138,6 +139,8 @@ def review(
     vault = vault if as_user else person.acting(vault, _ACT)
     inbox = Inbox(vault.root)
     graves, accept, refuse = ((), accept, refuse) if as_user else _decided_tombstones(vault, inbox, accept, refuse)
+    vouched, accept = ([], accept) if as_user else _vouched(vault, inbox, accept)
+    listing = not (as_user or bin or accept or refuse or everything or restore)
     with writing(vault, "review") as op:
         restored = _restored(vault, inbox, restore)
         notes = _waiting_notes(vault, inbox, as_user)
@@ -152,8 +155,8 @@ def review(
         left = _waiting_notes(vault, inbox, as_user)
         lying = {one.id for one in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
-            **saved.fields(),
-            accepted=(*(one for one in graves if isinstance(one, Accepted)), *accepted),
+            **saved.fields(*(contests.unsettled(vault) if listing else ())),
+            accepted=(*(one for one in graves if isinstance(one, Accepted)), *vouched, *accepted),
             refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped)),
             binned=tuple(note.id for note in dropped if note.id in lying),
             restored=restored,
@@ -194,6 +197,27 @@ def _decided_tombstones(
         done.append(one.id)
     left = [[named for named, found in some.items() if found is None] for some in (accepting, refusing)]
     return tuple(done), left[0], left[1]
+
+
+def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[Accepted], Sequence[str]]:
+    """Review what is named and is in the vault already; what was, and the names that mean something else."""
+    if not accept:
+        return [], accept
+    vault.fresh()
+    notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.for_its_keeper(vault)
+    left, found = [], []
+    for named in accept:
+        waits = before.get(canonical(named) or "") == "accepted" or any(_means(note, named) for note in notes)
+        there = [] if waits else resolve.candidates(whole, named)
+        found += [resolve.find(whole, named)] if there else []
+        left += [] if there else [named]
+    if not found:
+        return [], left
+    with writing(whole, "review") as op:
+        for entry in found:
+            vouching.vouch(op, entry)
+        op.carry_out(found[0].title if len(found) == 1 else f"{len(found)} memories", [entry.id for entry in found])
+    return [Accepted(id=entry.id, title=entry.title, path=entry.path) for entry in found], left
 
 
 def edit_waiting(vault: Context, named: str, editor: Editor | None = None, *, text: str = "", was: str = "") -> Waiting:
@@ -449,17 +473,18 @@ def _superseded(vault: Context, note: _Note, record: Understanding, beside: Sequ
 def _find(notes: Sequence[_Note], named: str, where: str = "waits", hint: str = "`vt review` lists what does") -> _Note:
     """The note among those that wait, or lie in the bin, that an id, a prefix of one or a file's name means."""
     wanted = named.strip()
-    identity, prefix = canonical(wanted), as_prefix(wanted)
-    found = [
-        note
-        for note in notes
-        if wanted in (note.name, note.path) or note.id == identity or (prefix and note.id.startswith(prefix))
-    ]
+    found = [note for note in notes if _means(note, wanted)]
     if not found:
         raise NotFound(f"nothing that {where} answers to `{one_line(wanted, 60)}`", hint)
     if len(found) > 1:
         raise Ambiguous(f"`{one_line(wanted, 60)}` could be {', '.join(note.name for note in found[:5])}", "type more of it")
     return found[0]
+
+
+def _means(note: _Note, named: str) -> bool:
+    wanted = named.strip()
+    prefix = as_prefix(wanted)
+    return wanted in (note.name, note.path) or note.id == canonical(wanted) or bool(prefix and note.id.startswith(prefix))
 
 
 def _faults(note: _Note) -> list[Problem]:

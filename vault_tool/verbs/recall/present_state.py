@@ -16,7 +16,7 @@ from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of
-from vault_tool.vault.contests import contested
+from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.standing import Weighed
@@ -137,7 +137,7 @@ class _Chains:
             for e in whole.of_class(RecordClass.UNDERSTANDING)
         }
         self._changes: Mapping[str, list[str]] = _changers(vault, whole)
-        self.rivals = contested(vault, [one.entry for one in weighed])
+        self.rivals = all_contested(vault)
 
     def replaces(self, identity: str) -> tuple[str, ...]:
         """All that a memory supersedes, directly or not, the nearest first."""
