@@ -11,14 +11,14 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 91,
-    "recall": 86,
-    "search": 76,
-    "get": 57,
+    "recall": 87,
+    "search": 77,
+    "get": 58,
     "bring-to-mind": 71,
     "consolidate": 87,
-    "mark-useful": 67,
+    "mark-useful": 68,
     "create-understanding": 84,
-    "reflect": 80,
+    "reflect": 81,
     "status": 67,
 }
 """How many modules each entered when this was written."""

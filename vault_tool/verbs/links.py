@@ -18,7 +18,7 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.text import body_hash, one_line, tag_name
-from vault_tool.vault import contests, resolve, vouching
+from vault_tool.vault import contests, person, resolve, vouching
 from vault_tool.vault.context import Context
 from vault_tool.vault.evidence_state import pinned_to_head
 from vault_tool.vault.new_observation import appending
@@ -100,15 +100,16 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
         if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` does not fade: it is of class {entry.record_class}", "name a memory")
         owners, by_owner = vouching.owners(op, entry), vault.who.origin == "owner"
+        reviews = not off and not owners and person.is_owner(vault)
         if off and owners and not by_owner and entry.pinned:
             raise Refused(f"{resolve.short(vault, entry.id)} is pinned by its owner", "leave it, or ask them")
         changed = entry.pinned == off and (owners <= by_owner)
         if changed:
             op.edit(entry.path, Remove("pinned") if off else Set("pinned", True))
-        if by_owner and not off and not owners:
+        if reviews:
             vouching.vouch(op, entry)
         saved = op.carry_out(entry.title, [entry.id])
-    waits = not (by_owner or off or (owners and entry.pinned))
+    waits = not (off or reviews or (owners and (by_owner or entry.pinned)))
     said = ("an agent's pin waits: it has no effect until the owner has reviewed the memory",) if waits else ()
     pinned = not off and (changed or entry.pinned)
     return Pinned(
