@@ -24,6 +24,7 @@ from vault_tool.hooks.ended import hand_over, taken
 from vault_tool.hooks.running import answered
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
+from vault_tool.vault import seen
 from vault_tool.vault.seen import current
 
 ASKED = "why does redis drop idle connections?"
@@ -71,6 +72,17 @@ def test_cursor_names_conversation_and_folder_in_its_own_way(root: Path) -> None
     told = {"conversation_id": "c1", "workspace_roots": [str(root)], "prompt": ASKED}
     for expected in (True, False):
         assert (IDLE.encode() in answered(PROMPT, "cursor", json.dumps(told).encode(), {})) is expected
+
+
+@pytest.mark.parametrize(("event", "told"), [(START, {"source": "startup"}), (PROMPT, {"prompt": ASKED})])
+def test_what_an_owner_noted_as_answered_and_never_said_is_said(root: Path, event: str, told: dict[str, str]) -> None:
+    with Vault.open(root, session="s1") as vault:
+        text = answers.answer(vault, event, told.get("prompt", ""), told.get("source", ""))
+        seen.reset_seen(vault)
+    assert IDLE in text
+    assert hook(root, event, **told) == "", "another copy of the same hook"
+    (root / "_local" / "owner.json").write_text('{"warm": ["catalogue"]}')  # it says that it is warm, and nobody is there
+    assert IDLE in hook(root, event, **told)
 
 
 def test_an_event_is_answered_once(root: Path) -> None:

@@ -53,17 +53,20 @@ def answer_here(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     """The text for an event, by this process: `asked` names event, prompt, source, session, user, folder and vault."""
     root = find(asked["vault"] or None, environ, Path(asked["folder"]))
     with Context.open(root, origin="agent", session=asked["session"], user=asked["user"], environ=environ) as vault:
-        return answer(vault, asked["event"], asked["prompt"], asked["source"])
+        return answer(vault, asked["event"], asked["prompt"], asked["source"], unheard=bool(asked.get("unheard")))
 
 
-def answer(vault: Context, event: str, prompt: str, source: str) -> str:
-    """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise."""
+def answer(vault: Context, event: str, prompt: str, source: str, *, unheard: bool = False) -> str:
+    """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise.
+
+    With `unheard` it is answered also where it is noted as answered: whoever noted that was not heard.
+    """
     if event == COMPACTION:
         _compacts(vault)
         return ""
     if event == PROMPT:
-        return _reminders(vault, prompt) if _first(vault, f"prompt {prompt}") else ""
-    return _start(vault, compacted=source == "compact") if _first(vault, f"start {source}", _SAME_MOMENT) else ""
+        return _reminders(vault, prompt) if _first(vault, f"prompt {prompt}") or unheard else ""
+    return _start(vault, compacted=source == "compact") if _first(vault, f"start {source}", _SAME_MOMENT) or unheard else ""
 
 
 def _first(vault: Context, what: str, within: timedelta | None = None) -> bool:

@@ -84,6 +84,8 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
         answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:
             return str(answer["text"])
+        # It may have noted the event as answered before it fell silent, and nobody heard it.
+        asked = {**asked, "unheard": "yes"}
     from vault_tool.hooks.answers import answer_here  # loads the whole package
 
     return answer_here(asked, environ)
