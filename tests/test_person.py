@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,10 @@ from tests.git_repos import git
 from tests.nobody import nobodys_machine, packed
 from tests.terminal import VT, at_terminal, let_commands_answer
 from vault_tool import Vault
+from vault_tool.cli.table import SECTIONS
 from vault_tool.errors import Exit
+
+ROOT = Path(__file__).parent.parent
 
 # Commands of a person, as an agent with a shell would type them. Words in braces are ids of the vault below.
 ACTS: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +39,21 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "consent": ("consent", "{anns}", "--withdrawn"),
     "consent for another": ("consent", "{anns}", "--given", "--as-user", "ann"),
     "export": ("export", "out", "--all-of", "ann"),
+    "owners": ("config", "--owners", "evil@example.org"),
+    "owners that sign": ("config", "--owners-sign", "on"),
+    "a key": ("config", "--openai-key", "sk-1"),
+    "an address": ("config", "--openai-url", "https://evil.example/v1"),
+    "another address": ("config", "--ollama-host", "http://evil.example:11434"),
+    "a server of vectors": ("config", "--vectors", "http://evil.example:8000"),
+    "texts leave": ("config", "--provider", "openai"),
+    "one among others": ("config", "--model", "m", "--owners", "evil@example.org"),
+    "unattended": ("config", "--unattended"),
+    "no review any more": ("config", "write_policy", "auto"),
+    "no review of understandings": ("config", "understanding_policy", "auto"),
+    "the page": ("web", "--no-open", "--port", "0"),
+    "another token": ("serve", "--port", "0", "--new-token"),
 }
+SERVES = {"the page", "another token"}
 
 CLAIMS: Mapping[str, tuple[tuple[str, ...], Mapping[str, str]]] = {
     "says nothing": ((), {}),
@@ -74,8 +93,10 @@ def state(root: Path) -> tuple[object, ...]:
         for path in sorted(root.rglob("*"))
         if path.is_file() and path.relative_to(root).parts[0] not in (*left, ".git", "_local")
     }
-    inbox = sorted(path.name for path in (root / "_local" / "inbox").glob("*"))
-    return git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain"), files, inbox
+    kept = ("inbox", "bin", "http-token", "page-server.json")
+    own = sorted(path.as_posix() for name in kept for path in (root / "_local").glob(f"{name}*/**/*"))
+    own += [(root / "_local" / name).read_text() for name in kept if (root / "_local" / name).is_file()]
+    return git(root, "rev-parse", "HEAD"), git(root, "status", "--porcelain"), files, own
 
 
 def typed(words: tuple[str, ...], ids: Mapping[str, str]) -> list[str]:
@@ -98,18 +119,86 @@ def test_without_a_terminal_each_is_refused_and_nothing_changes(
 ) -> None:
     flags, env = CLAIMS[claim]
     before = state(root)
+    if act == "another token":
+        flags = ()  # which a server refuses by itself
     done = without_terminal(root, [*typed(ACTS[act], told[1]), *flags], env)
     assert done.returncode == Exit.REFUSED, done.stdout + done.stderr
     assert done.stdout == "" and done.stderr.count("\n") == 1 and done.stderr.startswith("vt: only a person may ")
     for way in ("origin", "--yes", "terminal", "unattended", "person=True"):
-        assert way not in done.stderr, "a refusal names no way around itself"
+        assert way not in done.stderr.replace("may set unattended", ""), "a refusal names no way around itself"
     assert state(root) == before
 
 
-@pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"}))
+@pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"} - SERVES))
 def test_at_a_terminal_each_is_done(told: tuple[Path, dict[str, str]], root: Path, act: str) -> None:
     done = at_terminal(*typed(ACTS[act], told[1]), cwd=root, keys="q")
     assert done.returncode == Exit.DONE, done.stdout
+
+
+@pytest.mark.parametrize("arguments", [("--json",), (), ("--no-open", "--json")])
+def test_the_link_to_the_page_is_told_at_a_terminal_alone(root: Path, arguments: tuple[str, ...], tmp_path: Path) -> None:
+    seen, browser = tmp_path / "seen", tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$@" >> {seen}\n')
+    browser.chmod(0o755)
+    with at_page(root) as link:
+        assert "#t=" in link
+        done = without_terminal(root, ["web", *arguments], {"BROWSER": str(browser), "DISPLAY": ":9"})
+        assert done.returncode == Exit.REFUSED and "127.0.0.1" not in done.stdout + done.stderr
+        assert not seen.exists()
+
+
+@contextmanager
+def at_page(root: Path) -> Iterator[str]:
+    """The line by which `vt web` at a terminal tells its link, while it serves."""
+    outer, inner = pty.openpty()
+    process = subprocess.Popen([*VT, "web", "--no-open", "--port", "0"], cwd=root, stdin=inner, stdout=inner, stderr=inner)
+    os.close(inner)
+    told = b""
+    while b"#t=" not in told and process.poll() is None:
+        told += os.read(outer, 4096)
+    try:
+        yield told.decode()
+    finally:
+        process.terminate()
+        process.wait(60)
+        os.close(outer)
+
+
+def test_what_anybody_may_set(root: Path) -> None:
+    for words in (("--provider", "local"), ("--model", "m"), ("--vectors", "exact"), ("--owner", "off"), ("core_budget", "9000")):
+        assert without_terminal(root, ["config", *words]).returncode == Exit.DONE
+    assert without_terminal(root, ["config", "write_policy", "review"]).returncode == Exit.DONE
+
+
+EVERYBODY = frozenset((
+    "init", "install", "hook", "orient", "bring-to-mind", "turn", "backstop", "list-turns", "get-turn", "reset-seen",
+    "get-session-context", "end-session", "remember", "add-observations", "delete-observations", "link", "update-link",
+    "unlink", "pin", "tag", "episode", "write", "update", "mark-useful", "mark-questionable", "create-subjects",
+    "get-subjects", "update-subject-summary", "add-alias", "get-understandings", "get-understanding-history",
+    "create-understanding", "update-understanding", "set-structural-understanding", "merge-subjects",
+    "find-similar-subjects", "consolidate", "begin-consolidation", "end-consolidation", "get-pending-consolidation",
+    "list-passes", "get-consolidation-report", "recall", "search", "list-observations", "search-observations", "get",
+    "show", "tags", "related", "open-map", "open-around", "open-intersection", "read", "op", "snapshot", "new", "edit",
+    "adopt", "people", "commit", "import", "activity", "log", "history", "diff", "decay", "core", "reflection", "reflect",
+    "mcp", "get-stats", "status", "reindex", "embed", "watch", "owner", "completion",
+))  # fmt: skip
+PART_OF_IT = frozenset({"config", "serve", "doctor", "consent"})
+"""Commands that everybody has, and of which a person alone has a part."""
+
+
+def test_each_command_is_a_persons_or_everybodys() -> None:
+    commands = {listed.name for section in SECTIONS.values() for listed in section}
+    persons = {words[0] for words in ACTS.values()} | {"doctor"}  # whose part is tried where what is taken over is
+    assert persons - PART_OF_IT == {"undo", "review", "forget", "export", "web"}
+    assert not EVERYBODY & persons and EVERYBODY | persons == commands
+
+
+def test_no_help_hint_or_description_names_a_way_around() -> None:
+    told = [path for path in (ROOT / "vault_tool").rglob("*") if path.suffix in (".py", ".json", ".md", ".html", ".txt")]
+    for path in told:
+        text = path.read_text("utf-8")
+        for way in ("or --origin owner", "--origin owner`", "with --origin owner", "say --yes", "VAULT_ORIGIN=owner"):
+            assert way not in text, f"{path}: {way}"
 
 
 def test_what_is_said_to_be_an_agents_is_no_persons_at_a_terminal_either(root: Path) -> None:
@@ -120,13 +209,11 @@ def test_what_is_said_to_be_an_agents_is_no_persons_at_a_terminal_either(root: P
     assert state(root) == before
 
 
-@pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"}))
+@pytest.mark.parametrize("act", sorted(ACTS.keys() - {"review edits"} - SERVES))
 def test_a_machine_may_let_commands_answer_for_its_person(told: tuple[Path, dict[str, str]], root: Path, act: str) -> None:
     let_commands_answer(root)
     done = without_terminal(root, typed(ACTS[act], told[1]))
     assert done.returncode == Exit.DONE, done.stderr
-    if git(root, "log", "-1", "--format=%s").startswith(("undo", "review", "forget", "consent")):
-        assert "Vault-Origin: agent" not in git(root, "log", "-1", "--format=%B")
 
 
 def test_what_is_forwarded_to_an_owner_at_a_terminal_is_no_persons(root: Path) -> None:

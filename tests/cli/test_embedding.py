@@ -17,6 +17,7 @@ from tests.fakes.loopback import Mode
 from tests.fakes.ollama_server import FakeOllama
 from tests.fakes.openai_server import FakeOpenAI
 from tests.founding import found_at
+from tests.terminal import let_commands_answer
 from vault_tool.cli.main import main
 from vault_tool.errors import Exit
 from vault_tool.verbs.embedding import Embedding
@@ -47,6 +48,7 @@ class Typed:
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
     root = found_at(tmp_path / "v", git=True)
+    let_commands_answer(root)
     monkeypatch.chdir(root)
     return Typed(root, capsys)
 
@@ -112,6 +114,6 @@ def test_settings_of_this_machine_are_checked_together(typed: Typed) -> None:
     shown = typed("config", "--openai-url", "ftp://x", "--vectors", "fast", code=Exit.USAGE)
     assert "--openai-url" in shown
     assert "--vectors" in shown
-    assert not (typed.root / "_config.json").exists()
+    assert json.loads((typed.root / "_config.json").read_text()) == {"unattended": True}
     typed("config", "--provider", "bert", code=Exit.USAGE)
     typed("config", "--model", "")

@@ -146,6 +146,7 @@ sys.exit(main(sys.argv[1:]))
 
 class TestConfig:
     def test_a_key_goes_in_and_never_comes_out(self, vault: Vault) -> None:
+        vault = vault.as_person()
         found = vault.config(machine={"provider": "openai", "openai_key": SECRET})
         assert SECRET not in repr(found)
         assert {one.name: one.value for one in found.machine}["openai_key"] == "***"
@@ -157,6 +158,7 @@ class TestConfig:
     def test_a_provider_takes_its_own_usual_model(self, vault: Vault) -> None:
         vault.config(machine={"provider": "ollama", "model": "bge-m3"})
         assert vault.machine.model == "bge-m3"
+        vault = vault.as_person()
         vault.config(machine={"provider": "openai"})
         assert vault.machine.model == ""
 

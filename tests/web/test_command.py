@@ -16,13 +16,14 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.terminal import let_commands_answer
 from vault_tool import Vault
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     Vault.init(tmp_path / "lab", name="Lab", no_git=True)
-    return tmp_path / "lab"
+    return let_commands_answer(tmp_path / "lab")
 
 
 def _vt(root: Path, *arguments: str) -> list[str]:

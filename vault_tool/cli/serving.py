@@ -16,6 +16,7 @@ from vault_tool.errors import Exit, UsageError
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
 from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
 from vault_tool.util.deferred import deferred
+from vault_tool.vault.person import require_person
 
 if TYPE_CHECKING:
     from socket import socket
@@ -92,6 +93,8 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     cert, key = _safe(given)
     caller = caller_of(call, project, model)
     with call.open_vault() as vault:
+        if given["new_token"]:
+            require_person(vault, "make another token")
         local = vault.local
         root = str(vault.root.resolve())
         token = "" if given["no_token"] else local.http_token(anew=given["new_token"])

@@ -59,12 +59,21 @@ def init(
 @click.option("--vectors", metavar="WHICH", help="exact, chroma, or the URL of a Chroma server.")
 @click.option("--owners", metavar="ADDRESSES", help="The owner's addresses in commits, else git's user.email.")
 @click.option("--owners-sign", type=click.Choice(("on", "off")), metavar="on|off", help="Only signed commits are the owner's.")
+@click.option(
+    "--unattended",
+    is_flag=False,
+    flag_value="on",
+    type=click.Choice(("on", "off")),
+    metavar="on|off",
+    help="Whether commands answer for a person where none stands at them.",
+)
 @click.option("--owner", type=click.Choice(("on", "off")), metavar="on|off", help="Whether a background process may run.")
 def config(call: Call, name: str, value: str | None, **machine: str | None) -> Exit:
     """Show the settings, or set one.
 
     The vault's are in vault.toml, which keeps every other byte. This machine's (the options) are in _config.json,
-    which git ignores and only you can read; a key is never shown.
+    which git ignores and only you can read; a key is never shown. Owners, keys, addresses and what follows of them are
+    for a person to set.
     """
     given = {option: text.strip() for option, text in machine.items() if text is not None}
     with call.open_vault() as vault:

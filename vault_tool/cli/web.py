@@ -19,6 +19,7 @@ from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Busy, Exit, UsageError
 from vault_tool.util.deferred import deferred
+from vault_tool.vault.person import require_person
 
 if TYPE_CHECKING:
     from socket import socket
@@ -59,10 +60,12 @@ def web(call: Call, port: int | None, no_open: bool) -> Exit:
     """Open the page for people in a browser.
 
     It shows the memory, answers questions of it, and does what the commands do, as its owner. It listens on this
-    machine alone; the link opens it once. Where it runs already, this shows a new link.
+    machine alone; the link opens it once, and is told to a person alone. Where it runs already, this shows a new link.
     """
     _require_owner(call)
     with call.open_vault() as vault:
+        # The link is a person's key: it is told to nobody else, on no stream and to no browser.
+        require_person(vault, "open the page")
         local, root = vault.local, vault.root
     if code := _code_of_running(local, port):
         at = WebPage(_link(*code), running=True)

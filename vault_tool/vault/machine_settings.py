@@ -10,6 +10,9 @@ from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.machine import Machine
 from vault_tool.vault.context import Context
+from vault_tool.vault.person import require_person
+
+_OF_A_PERSON = frozenset({"owners", "owners_sign", "unattended", "openai_key", "openai_url", "ollama_host"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +47,19 @@ def _shown(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
+def of_a_person(changes: Mapping[str, str]) -> tuple[str, ...]:
+    """Which settings among some only a person may set: who is believed, and where texts and keys go."""
+    remote = {"provider": changes.get("provider") == "openai", "vectors": "://" in changes.get("vectors", "")}
+    return tuple(name for name in changes if name in _OF_A_PERSON or remote.get(name))
+
+
 def change(vault: Context, changes: Mapping[str, str]) -> tuple[str, ...]:
-    """Write settings of this machine into `_config.json`; returns what a person should know of it."""
+    """Write settings of this machine into `_config.json`; returns what a person should know of it.
+
+    Raises Refused for what only a person may set, where no person asks.
+    """
+    if named := of_a_person(changes):
+        require_person(vault, f"set {', '.join(named)}")
     before = vault.machine_settings()
     wanted = dict(changes)
     if wanted.get("provider", before.provider) != before.provider:

@@ -22,7 +22,7 @@ from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
-from vault_tool.vault import machine_settings
+from vault_tool.vault import machine_settings, person
 from vault_tool.vault.context import Context, Who, home_in
 from vault_tool.vault.generated_pages import first_pages
 from vault_tool.vault.machine_settings import MachineOption
@@ -41,6 +41,7 @@ ATTRIBUTES = "vault/** -text"
 
 NOTES = ("here", "own")
 _MANY = 20
+_POLICIES = ("write_policy", "understanding_policy")
 # Files after which no more are counted: somebody's whole home is no folder of notes.
 _ENOUGH = 20_000
 
@@ -210,10 +211,13 @@ def config(
 ) -> ShownSettings:
     """All settings of the vault and of this machine, or one; with `value`, set it in `vault.toml`, every other byte kept.
 
-    `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it.
+    `machine` gives settings of this machine, which go to `_config.json`; an empty text takes one out of it. Raises Refused for
+    what only a person may set, where no person asks: who is believed, where texts go, and that agents' memories wait no more.
     """
     saved = Saved()
     if value is not None:
+        if name in _POLICIES and value != "review":
+            person.require_person(vault, f"set {name} to {one_line(value, 20)}")
         if machine_settings.known(name):
             raise machine_settings.not_here(name)
         if vault.settings_fault:
