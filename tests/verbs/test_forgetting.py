@@ -388,7 +388,7 @@ class TestWhatCites:
         owned.forget(made.id)
         (root / link.path).write_bytes(kept)
         assert owned.search("Ottoline").results == () and owned.show(other.id).relations == ()
-        assert [one.code for one in owned.doctor().problems] == ["forgotten"]
+        assert [one.code for one in owned.doctor().problems] == ["forgotten-words"]
         assert b"Ottoline" not in (root / "_index.json").read_bytes()
         assert_as_built_anew(root, ["Ottoline", "garden"])
         assert owned.forget(made.id).removed == (link.path,)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from vault_tool.files.layout import VAULT
 from vault_tool.model.fields import SCHEMA, FieldKind
-from vault_tool.model.ids import canonical
+from vault_tool.model.ids import SHOWN_PREFIX, canonical
+from vault_tool.model.problems import Problem, warning
 
 if TYPE_CHECKING:
     from vault_tool.model.records import Record
@@ -48,6 +49,12 @@ def files(root: Path) -> dict[str, str]:
 def confirmed(before: bytes, now: str) -> bytes:
     """What an owner's tombstone says that was another's: other bytes than that had, which their commit alone brought."""
     return CONFIRMED if before.strip() != CONFIRMED.strip() else before.rstrip() + f" {now}\n".encode()
+
+
+def words_left(path: str, identity: str) -> Problem:
+    """That a file holds words of a forgotten memory, and what takes them out."""
+    message = f"it holds words of {identity[:SHOWN_PREFIX]}, which was forgotten; they are told to nobody"
+    return warning(path, 0, "forgotten-words", message, f"`vt forget {identity} --yes` takes them out")
 
 
 def cited(record: Record, forgotten: Collection[str]) -> str:

@@ -222,6 +222,13 @@ def _drafts(vault: Context) -> set[str]:
     return {record.id for record in waiting if record is not None} | {one.id for one in DraftBin(vault.root).drafts(vault.now())}
 
 
+def redacted_files(vault: Context, identity: str, versions: Versions = ()) -> list[str]:
+    """The journals and ledgers that repeat a memory, known also by earlier `versions`, and that forgetting it would redact."""
+    found = {identity: list(vault.index.catalog.get(identity))}
+    traces = traces_of(vault, found, _links(vault, found), {identity: versions})
+    return [path for path, _ in _redactions(vault, traces, list(_repeating(vault, traces, ())))]
+
+
 def _links(vault: Context, ids: Collection[str]) -> list[Entry]:
     """The edges that begin or end at the memories: their names and titles repeat those."""
     pointing = (one for some in vault.index.catalog.pointing_at_each(ids, ("from_id", "to_id")).values() for _, one in some)

@@ -37,11 +37,12 @@ from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
 if TYPE_CHECKING:
-    from vault_tool.vault import another_address, waiting_tombstones
+    from vault_tool.vault import another_address, forgotten_words, waiting_tombstones
     from vault_tool.vault.waiting_tombstones import WaitingTombstone
     from vault_tool.verbs import editing
 else:
     another_address = deferred("vault_tool.vault.another_address")  # where the soul is by somebody else
+    forgotten_words = deferred("vault_tool.vault.forgotten_words")  # what erases, for `doctor`
     waiting_tombstones = deferred("vault_tool.vault.waiting_tombstones")  # where somebody else forgot something
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
@@ -198,7 +199,9 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
     vault = vault.with_withheld()
     saved, fixed, unmended = _fixed(vault) if fix else (Saved(), (), ())
     freshness = vault.fresh()
-    found = tuple(sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault)}))
+    found = tuple(
+        sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault), *forgotten_words.left(vault)})
+    )
     counts = Counter(problem.severity.value for problem in found)
     return Diagnosis(**saved.fields(*unmended), problems=found, counts=counts, fixed=fixed, freshness=freshness)
 

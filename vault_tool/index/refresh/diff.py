@@ -273,7 +273,9 @@ def resurrected(catalog: Catalog, forgotten: Collection[str]) -> tuple[str, ...]
     """The notes that must be read again because what is forgotten changed: those that are indexed, and those that are not."""
     known = [entry.path for identity in forgotten for entry in catalog.get(identity)]
     known += [entry.path for identity in forgotten for _, entry in catalog.pointing_at(identity, ("from_id", "to_id"))]
-    return *known, *catalog.of_kind(FORGOTTEN)
+    judged = [row[0] for row in catalog.rows_in("SELECT DISTINCT path FROM signals WHERE target IN ({})", forgotten)]
+    told = [row[0] for row in catalog.rows("SELECT DISTINCT path FROM problems WHERE code = 'forgotten-words'")]
+    return *known, *judged, *told, *catalog.of_kind(FORGOTTEN)
 
 
 def compared(before: Mapping[str, Known], now: Mapping[str, Known]) -> Tally:

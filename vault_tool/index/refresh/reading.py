@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_aroun
 from vault_tool.files.parse import PREVIEW_LENGTH, entry, parse
 from vault_tool.files.reader import Reader, Stat
 from vault_tool.files.signal_lines import read_signals
+from vault_tool.files.tombstones import words_left
 from vault_tool.importing import forms
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, PAGE, RECORD, UNREADABLE, Known, Page
 from vault_tool.index.fulltext.documents import SearchDocument, document, page
@@ -168,10 +169,27 @@ def without(seen: Iterable[Seen], forgotten: Graves | None) -> Iterator[Seen]:
         yield from seen
         return
     for one in seen:
-        yield _refused(one) if one.entry is not None and forgotten.refuses(one.entry) else one
+        if one.signals:
+            yield _without_words(one, forgotten.counting)
+        else:
+            yield _refused(one, forgotten) if one.entry is not None and forgotten.refuses(one.entry) else one
 
 
-def _refused(one: Seen) -> Seen:
+def _without_words(one: Seen, forgotten: Collection[str]) -> Seen:
+    """A journal without what was said of forgotten memories: that they were judged, and how, stays."""
+    told = {signal.target for signal in one.signals if signal.target in forgotten and (signal.rationale or signal.evidence)}
+    if not told:
+        return one
+    signals = (replace(signal, rationale="", evidence=()) if signal.target in told else signal for signal in one.signals)
+    problems = (words_left(one.path, identity) for identity in sorted(told))
+    return replace(one, signals=tuple(signals), problems=tuple(dict.fromkeys((*one.problems, *problems))))
+
+
+def _refused(one: Seen, forgotten: Graves) -> Seen:
+    assert one.entry is not None
+    ends = [one.entry.text(name) for name in ("from_id", "to_id")] if one.entry.record_class is RecordClass.EDGE else []
+    if (end := next((end for end in ends if end in forgotten.counting), "")) and one.entry.id not in forgotten.counting:
+        return Seen(one.path, FORGOTTEN, one.stat, one.size, one.hash, problems=(words_left(one.path, end),))
     message = "it has the id of a memory that was forgotten, or is a link to one, so it is not read"
     hint = "delete the file; or give it an `id` of its own, if it is something else"
     return Seen(one.path, FORGOTTEN, one.stat, one.size, one.hash, problems=(error(one.path, 1, "forgotten", message, hint),))
