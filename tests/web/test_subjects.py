@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.git_repos import git
 from tests.web.conftest import Served, browsing, serving_pages
 
 if TYPE_CHECKING:
@@ -47,6 +48,40 @@ def test_two_subjects_are_made_one_and_that_is_taken_back(told: Told) -> None:
     undo = re.search(r'id="flash".*?name="target" value="([0-9a-f]+)"', done, re.DOTALL)
     assert undo
     assert ">Heat pumps<" in unescape(served.post("/undo", {"target": undo.group(1), "back": "/subjects"}))
+
+
+def test_a_merge_says_what_it_will_do_and_which_way(told: Told) -> None:
+    served, ids = told
+    with served.vault() as vault:
+        vault.create_subjects([{"name": "Heat pumps", "summary": "The loud ones."}])
+        vault.remember("Heat pumps hum.", ["Heat pumps"])
+    tips = git(served.root, "rev-parse", "HEAD")
+    # Both ways stand beside each proposal, in whole sentences; and any two can be named.
+    listed = unescape(served.get("/subjects"))
+    assert "Merge Heat pumps into Heat pump …" in listed and "Merge Heat pump into Heat pumps …" in listed
+    assert 'name="gone"' in served.get("/subject/Lab")
+    look = unescape(served.get("/merge", keep="Heat pump", gone="heat pumps"))
+    assert "<b>Heat pump</b> stays. <b>Heat pumps</b> becomes another name of it" in look
+    assert "<dt>New other names</dt><dd>Heat pumps</dd>" in look and "1 observation, 0 understandings" in look
+    with served.vault() as vault:
+        pump, pumps = (vault.get_subjects([name]).results[0].id for name in ("Heat pump", "Heat pumps"))
+    assert f"/merge?keep={pumps}&gone={pump}" in look
+    unlike = unescape(served.get("/merge", keep="Lab", gone="Ann"))
+    assert "Merge Ann into Lab?" in unlike
+    assert 'role="alert"' in served.get("/merge", 404, keep="Lab", gone="Nobody")
+    assert git(served.root, "rev-parse", "HEAD") == tips
+
+    with served.vault() as vault:
+        path = served.root / vault.show(ids["hum"]).path
+    whole = path.read_text("utf-8")
+    path.write_text(whole.replace("---\n", "---\nx: [\n", 1), "utf-8")
+    stopped = unescape(served.get("/merge", keep="Heat pumps", gone="Heat pump"))
+    assert "It cannot be done yet" in stopped and f'href="/memory/{ids["hum"]}/edit"' in stopped
+    assert '<form method="post" action="/merge"' not in stopped
+    mended = served.get(f"/memory/{ids['hum']}/edit")
+    assert "x: [" in mended
+    path.write_text(whole, "utf-8")
+    assert '<form method="post" action="/merge"' in served.get("/merge", keep="Heat pumps", gone="Heat pump")
 
 
 def test_a_subject_is_shown_with_what_hangs_on_it(told: Told) -> None:

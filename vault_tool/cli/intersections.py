@@ -81,15 +81,16 @@ def find_similar_subjects(call: Call, subject_name: str, limit: int) -> Exit:
 @click.argument("primary", type=SUBJECT, help="The subject that stays.")
 @click.argument("duplicate", type=SUBJECT, help="The one that goes; its name becomes an alias.")
 @click.option("--reason", default="", help="Why they are one.")
+@click.option("--dry-run", is_flag=True, help="Only say what it would do, and which notes keep it from being done.")
 @writes
 @authored
-def merge_subjects(call: Call, primary: str, duplicate: str, reason: str) -> Exit:
+def merge_subjects(call: Call, primary: str, duplicate: str, reason: str, dry_run: bool) -> Exit:
     """Make two subjects one, in one commit.
 
     Every memory of the duplicate is tagged with the primary; the structural understanding says what was merged.
     """
     with call.open_vault() as vault:
-        return call.emit(merging.merge_subjects(vault, primary, duplicate, reason=reason), _merged, vault)
+        return call.emit(merging.merge_subjects(vault, primary, duplicate, reason=reason, dry_run=dry_run), _merged, vault)
 
 
 def _around(found: Neighborhood, short: Short) -> Iterator[Block]:
@@ -155,17 +156,19 @@ def _similar(found: SimilarSubjects, short: Short) -> Iterator[Block]:
 
 
 def _merged(made: Merged, short: Short) -> Iterator[Block]:
-    yield f"{made.duplicate} is {made.primary.name} now"
+    yield f"{made.duplicate} would become {made.primary.name}" if made.dry_run else f"{made.duplicate} is {made.primary.name} now"
     yield fields(
         ("retagged", f"{made.observations_retagged} observations, {made.understandings_retagged} understandings"),
         ("links moved", made.relinked or None),
         ("new aliases", made.aliases_added),
-        ("structure", short(made.structural_understanding_id)),
+        ("structure", short(made.structural_understanding_id) if made.structural_understanding_id else None),
         ("removed", made.removed),
         ("commit", commit_of(made)),
     )
     for group in made.contested:
-        yield f"contested now: {', '.join(map(short, group))}"
+        yield f"contested {'then' if made.dry_run else 'now'}: {', '.join(map(short, group))}"
+    if made.unfit:
+        yield table(("keeps it from being done", "what mends it"), [(one.reason, one.hint) for one in made.unfit])
 
 
 def _who(one: Relationship | RelationshipRevision) -> str:

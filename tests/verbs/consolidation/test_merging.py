@@ -264,3 +264,44 @@ def test_two_names_of_one_subject_make_no_relationship(twins: Vault, root: Path)
         twins.create_understanding(["Redis", "Valkey"], "Itself.", "Itself.")
     write(root, "vault/by hand.md", note(1, "Of one.", type="relationship", summary="Of one.", subjects="[Redis, Valkey]"))
     assert codes(twins) == ["relationship-of-one"]
+
+
+@pytest.mark.in_git
+@pytest.mark.parametrize("way", [("Redis", "Redis cache"), ("Redis cache", "Redis")])
+def test_a_look_beforehand_says_what_a_merge_then_does(twins: Vault, root: Path, way: tuple[str, str]) -> None:
+    twins.create_understanding(["Redis"], "Redis is fast.", "Fast.")
+    twins.create_understanding(["rc"], "The cache is slow.", "Slow.")
+    twins.create_understanding(["Redis", "rc"], "They are near.", "Near.")
+    twins.set_structural_understanding("Redis", "Part of Homelab.", summary="Part of Homelab.")
+    for name in ("Redis", "rc"):
+        twins.create_understanding([name, "Homelab"], f"{name} is there.", "There.")
+    with untouched(root):
+        look = twins.merge_subjects(*way, dry_run=True)
+    done = twins.merge_subjects(*way)
+    assert look.dry_run and not done.dry_run and look.unfit == done.unfit == ()
+    for name in ("duplicate", "aliases_added", "observations_retagged", "understandings_retagged", "relinked", "removed"):
+        assert getattr(look, name) == getattr(done, name), name
+    assert look.primary.id == done.primary.id
+    assert sorted(map(sorted, look.contested)) == sorted(map(sorted, done.contested)) != []
+
+
+@pytest.mark.in_git
+@pytest.mark.parametrize("spoil", ["subjects: [", "a: &x b\nc: *x\n<<: *x"])
+def test_notes_that_keep_it_from_being_done_are_all_named(twins: Vault, root: Path, spoil: str) -> None:
+    broken = [twins.remember(f"Of the twin too, {number}.", ["Redis cache"]) for number in range(3)]
+    for made in broken[:2]:
+        path = root / made.path
+        path.write_text(path.read_text().replace("subjects: [Redis cache]", f"{spoil}\nsubjects: [Redis cache]"))
+    with untouched(root):
+        look = twins.merge_subjects("Redis", "Redis cache", dry_run=True)
+    assert {one.path for one in look.unfit} == {made.path for made in broken[:2]}
+    assert all(one.reason.startswith(one.path) and "\n" not in one.reason for one in look.unfit)
+    with untouched(root), fails(Refused, look.unfit[0].path, "and 1 more note"):
+        twins.merge_subjects("Redis", "Redis cache")
+
+
+def test_a_look_on_the_command_line(twins: Vault, root: Path) -> None:
+    twins.close()
+    said = vt("merge-subjects", "Redis", "Redis cache", "--dry-run", cwd=root)
+    assert said.returncode == 0 and "Redis cache would become Redis" in said.stdout
+    assert (root / "vault/subjects/redis-cache.md").exists()

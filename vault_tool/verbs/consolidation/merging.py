@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 from vault_tool.consolidation.similar_names import near_pairs
@@ -20,7 +21,7 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.text import normal_name, one_line
+from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, review_policy
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness
@@ -41,11 +42,22 @@ SMALL = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnfitNote:
+    """A note that has to change in a merge and cannot: where it is broken, and what mends it."""
+
+    id: str
+    title: str
+    path: str
+    reason: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Merged(Saved):
-    """Two subjects that are one: what was retagged and relinked, and the note that says so.
+    """Two subjects that are one: what was retagged and relinked, and the note that says so; with `dry_run` what would be.
 
     `contested` are understandings that now say the same thing twice, each kind's ids together: one that supersedes them
-    settles it.
+    settles it. `unfit` are told beforehand alone: notes that keep it from being done.
     """
 
     primary: SubjectLine
@@ -57,6 +69,8 @@ class Merged(Saved):
     removed: str
     structural_understanding_id: str
     contested: tuple[tuple[str, ...], ...] = ()
+    unfit: tuple[UnfitNote, ...] = ()
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,23 +118,36 @@ def find_similar_subjects(vault: Context, subject_name: str = "", *, limit: int 
     )
 
 
-def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str = "") -> Merged:
+def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str = "", dry_run: bool = False) -> Merged:
     """Make two subjects one, in one commit: every memory of `duplicate` is tagged with `primary`, whose alias it becomes.
 
     The duplicate's file goes, its summary and notes into the structural understanding of `primary`, which also takes the place
     of what was said of the two as a pair. Refused, with nothing
     changed, where a note cannot be edited, where another subject claims one of the names, or where hand edits of the
-    duplicate would be lost.
+    duplicate would be lost. With `dry_run` nothing changes, and the notes that cannot be edited are named.
     """
     vault = vault.with_withheld()
     with writing(vault, "merge-subjects") as op:
         kept, gone = resolve.existing_subject(vault, primary), resolve.existing_subject(vault, duplicate)
         _require_mergeable(vault, kept, gone)
         tagged = vault.index.catalog.tagged([names_of(gone)])
-        for entry in tagged:
-            _retag(op, entry, kept, gone)
-        relinked = [_relink(op, entry, field, kept, gone) for field, entry in vault.index.catalog.pointing_at(gone.id)]
-        added = _take_over(op, kept, gone)
+        pointing = vault.index.catalog.pointing_at(gone.id)
+        unfit = {entry.path: _unreadable(entry) for entry in (kept, gone) if entry.stale}
+        plans = [(entry, partial(_retag, op, entry, kept, gone)) for entry in tagged]
+        plans += [(entry, partial(_relink, op, entry, field, kept, gone)) for field, entry in pointing]
+        plans += [(kept, partial(_take_over, op, kept, gone))]
+        for entry, plan in plans:
+            try:
+                plan()
+            except EditRefused as fault:
+                unfit.setdefault(entry.path, _unfit(entry, fault))
+        added = _names_added(kept, gone)
+        if dry_run:
+            return _preview(vault, kept, gone, tagged, len(pointing), added, tuple(unfit.values()))
+        if unfit:
+            first = next(iter(unfit.values()))
+            more = f" (and {counted(len(unfit) - 1, 'more note')})" if len(unfit) > 1 else ""
+            raise EditRefused(f"{first.reason}{more}", first.hint or "mend it, then merge again")
         note = _structural(op, kept, gone, reason)
         op.remove(gone.path)
         summary = f"{len(tagged)} memories retagged; {gone.path} removed"
@@ -137,7 +164,7 @@ def merge_subjects(vault: Context, primary: str, duplicate: str, *, reason: str 
         aliases_added=added,
         observations_retagged=_count(tagged, RecordClass.OBSERVATION),
         understandings_retagged=_count(tagged, RecordClass.UNDERSTANDING),
-        relinked=len(relinked),
+        relinked=len(pointing),
         removed=gone.path,
         structural_understanding_id=note.id,
         contested=disputes,
@@ -199,8 +226,6 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
         others = [e for e in vault.index.catalog.subject_named(name) if e.path not in (kept.path, gone.path)]
         if others:
             raise Refused(f"`{name}` is a name of {others[0].path} too", "rename one of them, or merge those first")
-    if any(entry.stale for entry in (kept, gone)):
-        raise Refused("a subject's file cannot be read now, and what it says would be lost", "see `vt doctor`")
     # Undo brings back what was committed, and hand edits were not.
     if vault.repo and any(pending.path == gone.path for pending in git.uncommitted(vault.repo, [gone.path])):
         raise Refused(
@@ -232,25 +257,64 @@ def _replaced(names: Iterable[str], old: set[str], new: str) -> list[str]:
     return list({normal_name(name): name for name in renamed}.values())
 
 
-def _relink(op: Operation, entry: Entry, field: str, kept: Entry, gone: Entry) -> str:
+def _unfit(entry: Entry, fault: EditRefused) -> UnfitNote:
+    return UnfitNote(id=entry.id, title=entry.title, path=entry.path, reason=fault.message, hint=fault.hint)
+
+
+def _unreadable(entry: Entry) -> UnfitNote:
+    reason = f"{entry.path} cannot be read now, and what it says would be lost"
+    return UnfitNote(id=entry.id, title=entry.title, path=entry.path, reason=reason, hint="see `vt doctor`")
+
+
+def _preview(
+    vault: Context, kept: Entry, gone: Entry, tagged: Sequence[Entry], relinked: int, added: tuple[str, ...],
+    unfit: tuple[UnfitNote, ...],
+) -> Merged:  # fmt: skip
+    """What a merge would come to."""
+    regions = regions_of(vault.index.catalog)
+    one, other = regions.called(kept.title), regions.called(gone.title)
+    touching = {entry.path: entry for region in (one, other) for entry in regions.touching(region)}.values()
+    # What is structural of either, or of the two as a pair, goes into one.
+    held = [(entry, frozenset(one.key if key.key == other.key else key.key for key in regions.of(entry))) for entry in touching]
+    ours = frozenset({one.key})
+    settled = {
+        entry.path
+        for entry, keys in held
+        if keys == ours and (entry.type == "structural" or (entry.type == "relationship" and len(regions.of(entry)) > 1))
+    }
+    disputes = contested([(entry, keys) for entry, keys in held if entry.path not in settled])
+    return Merged(
+        primary=line_of(one), duplicate=gone.title, aliases_added=added,
+        observations_retagged=_count(tagged, RecordClass.OBSERVATION),
+        understandings_retagged=_count(tagged, RecordClass.UNDERSTANDING),
+        relinked=relinked, removed=gone.path, structural_understanding_id="",
+        contested=tuple(tuple(entry.id for entry in group) for group in disputes), unfit=unfit, dry_run=True,
+    )  # fmt: skip
+
+
+def _names_added(kept: Entry, gone: Entry) -> tuple[str, ...]:
+    """The names that the primary answers to afterwards, and did not before."""
+    mine = {normal_name(name) for name in (kept.text("name"), *kept.texts("aliases"))}
+    theirs = {normal_name(name): name for name in (gone.text("name"), *gone.texts("aliases")) if name}
+    return tuple(name for normal, name in theirs.items() if normal not in mine)
+
+
+def _relink(op: Operation, entry: Entry, field: str, kept: Entry, gone: Entry) -> None:
     """Plan a head that points at the duplicate to point at the primary."""
     many = dict(REFERENCES[entry.record_class])[field]
     if many:
         op.edit(entry.path, RemoveItems(field, [gone.id]), AddItems(field, [kept.id]))
-        return entry.id
+        return
     changes: list[Change] = [Set(field, kept.id)]
     title = field.removesuffix("_id") + "_title"
     if entry.text(title):
         changes.append(Set(title, kept.title))
     op.edit(entry.path, *changes)
-    return entry.id
 
 
-def _take_over(op: Operation, kept: Entry, gone: Entry) -> tuple[str, ...]:
+def _take_over(op: Operation, kept: Entry, gone: Entry) -> None:
     """Plan what the primary gets of the duplicate's head: names as aliases, tags, and what it lacks itself."""
-    mine = {normal_name(name) for name in (kept.text("name"), *kept.texts("aliases"))}
-    theirs = {normal_name(name): name for name in (gone.text("name"), *gone.texts("aliases")) if name}
-    added = tuple(name for normal, name in theirs.items() if normal not in mine)
+    added = _names_added(kept, gone)
     changes: list[Change] = [AddItems("aliases", added)] if added else []
     tags = [tag for tag in gone.texts("tags") if tag not in kept.texts("tags")]
     if tags:
@@ -261,7 +325,6 @@ def _take_over(op: Operation, kept: Entry, gone: Entry) -> tuple[str, ...]:
         changes.append(Set("pinned", True))
     if changes:
         op.edit(kept.path, *changes)
-    return added
 
 
 def _structural(op: Operation, kept: Entry, gone: Entry, reason: str) -> Understanding:

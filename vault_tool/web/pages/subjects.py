@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from vault_tool.util.text import normal_name
 from vault_tool.web.asking import act, ask, cached, done_with, form_of
+from vault_tool.web.pages.today import editor_link
 from vault_tool.web.plots import bars
 from vault_tool.web.rendering import render, subject_path, url
 
@@ -156,6 +157,19 @@ async def understand(request: Request) -> Response:
     return done_with(request, "What is understood of it is written", back=subject_path(named), result=done)
 
 
+async def merging(request: Request) -> Response:
+    """What making two subjects one would do, and which of the two stays."""
+    keep, gone = request.query_params.get("keep", ""), request.query_params.get("gone", "")
+
+    def use(vault: Vault) -> dict[str, Any]:
+        kept, other = vault.get_subjects([keep]).results[0], vault.get_subjects([gone]).results[0]
+        return {"kept": kept, "gone": other, "shown": vault.merge_subjects(kept.id, other.id, dry_run=True), "root": vault.root}
+
+    found = await ask(request, use)
+    title = f"Merge {found['gone'].name} into {found['kept'].name}?"
+    return await render(request, "merge.html", title=title, editor=editor_link, **found)
+
+
 async def merge(request: Request) -> Response:
     """Make two subjects one."""
     form = await form_of(request)
@@ -219,5 +233,6 @@ ROUTES = [
     Route("/subject/{name}/alias", alias, methods=["POST"]),
     Route("/subject/{name}/summary", summary, methods=["POST"]),
     Route("/subject/{name}/understand", understand, methods=["POST"]),
+    Route("/merge", merging),
     Route("/merge", merge, methods=["POST"]),
 ]
