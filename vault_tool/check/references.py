@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from vault_tool.check.scope import Scope, named, short
+from vault_tool.model.ids import is_derived
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
@@ -41,6 +42,8 @@ def _references(scope: Scope) -> Iterator[tuple[Entry, str, str, frozenset[Recor
 def dangling_reference(scope: Scope) -> Iterable[Problem]:
     """Ids that no record of this vault has; nothing is deleted for that."""
     known = scope.snapshot.by_id
+    # Paths of the folder around the vault lead out of it.
+    serves = any(entry.path.startswith("../") for entry in scope.snapshot.entries)
     for entry, name, target, _ in _references(scope):
         if target in known:
             continue
@@ -48,8 +51,11 @@ def dangling_reference(scope: Scope) -> Iterable[Problem]:
             message = f"`{name}` cites {short(target)}, which was forgotten"
             yield note(entry.path, 0, "forgotten-reference", message, "revise it without what was forgotten, or leave it")
         else:
-            hint = f"bring the note back (`git log --all -S {target[:13]} -- vault`), or take the id out of `{name}`"
-            yield warning(entry.path, 0, "dangling-reference", f"`{name}` names {short(target)}, and no note has that id", hint)
+            # Git never had the id of a note of the folder around, which is made of its path.
+            meant = f"say which note it is now: `vt doctor --moved {target} PATH`, or take the id out of `{name}`"
+            back = f"bring the note back (`git log --all -S {target[:13]} -- vault`), or take the id out of `{name}`"
+            message = f"`{name}` names {short(target)}, and no note has that id"
+            yield warning(entry.path, 0, "dangling-reference", message, meant if serves and is_derived(target) else back)
 
 
 def wrong_class_reference(scope: Scope) -> Iterable[Problem]:

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from vault_tool.index.vectors.status import VectorStatus  # for its fields alone
     from vault_tool.install import clients, delivery
     from vault_tool.install.delivery import Delivery
+    from vault_tool.verbs import moved_notes
 else:
+    moved_notes = deferred("vault_tool.verbs.moved_notes")  # 10 ms, where a served note is gone
     clients = deferred("vault_tool.install.clients")  # 20 ms, and only `doctor --client` needs these
     delivery = deferred("vault_tool.install.delivery")  # as above
 
@@ -43,7 +45,8 @@ def status(call: Call) -> Exit:
 @click.option("--fix", is_flag=True, help="Adopt pages, and make edges of `relations:` lists.")
 @click.option("--adopt-local", is_flag=True, help="Show what lies in _local/ and is not believed, and take it over.")
 @click.option("--client", metavar="CLIENT", default="", help="Try an agent's client instead: does the memory reach its model?")
-def doctor(call: Call, fix: bool, adopt_local: bool, client: str) -> Exit:
+@click.option("--moved", nargs=2, metavar="OLD NEW", help="A served note that is gone (path or id) is the one at NEW now.")
+def doctor(call: Call, fix: bool, adopt_local: bool, client: str, moved: tuple[str, str] | None) -> Exit:
     """Show every problem by file and line.
 
     The exit code is 1 where one is a warning or an error. What git, a copy or an archive brought into _local/, _cache/ or
@@ -59,9 +62,15 @@ def doctor(call: Call, fix: bool, adopt_local: bool, client: str) -> Exit:
     with call.open_vault() as vault:
         if adopt_local:
             return _adopt(call, vault)
+        if moved:
+            return call.emit(moved_notes.moved(vault, *moved), _moved, vault)
         found = verb.doctor(vault, fix=fix)
         outcome = call.emit(found, _diagnosis, vault)
         return Exit.FINDINGS if found.findings and outcome is Exit.DONE else outcome
+
+
+def _moved(made: moved_notes.MovedNote, short: Short) -> Iterator[Block]:
+    yield f"{short(made.id)}  {made.title}: {made.was or 'what was gone'} is {made.path} now"
 
 
 @command("reindex", "vt reindex", "vt reindex --full")

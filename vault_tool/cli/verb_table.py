@@ -13,7 +13,7 @@ from vault_tool.verbs.vault import Vault
 # What is an option of another's command.
 PARTS = {
     "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
-    "export_user": "export", "adopt_local": "doctor",
+    "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
 }  # fmt: skip
 
 _HEAD = """\

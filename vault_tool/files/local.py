@@ -38,6 +38,7 @@ TOKEN_LENGTH = 8
 
 _TOKEN_FILE = "writer"
 _AROUND_FILE = "around"
+_SERVED_FILE = "served.json"
 _PLACE_FILE = "writer.place"
 _JOURNALS_FILE = "journals.json"
 _USE = "use"
@@ -262,6 +263,15 @@ class LocalFolder:
     def serve_around(self, folder: str) -> None:
         """Remember that a person named the folder around the vault."""
         self._write(_AROUND_FILE, f"{folder}\n".encode("utf-8", "surrogateescape"))
+
+    def served_notes(self) -> dict[str, Any]:
+        """Where the notes of the folder around the vault are that something refers to, by their ids."""
+        found = _json(self._read(_SERVED_FILE))
+        return found if isinstance(found, dict) else {}
+
+    def keep_served_notes(self, notes: Mapping[str, Any]) -> None:
+        """Remember that."""
+        self._write(_SERVED_FILE, json.dumps(notes).encode())
 
     def http_token(self, *, anew: bool = False) -> str:
         """What a client must show to be served over HTTP; made at random the first time, and `anew`.

@@ -50,8 +50,8 @@ OF_THE_WHOLE = frozenset({
     "activity", "add_alias", "adopt", "begin_consolidation", "commit", "config", "consolidate", "core", "decay", "diff", "doctor",
     "drain", "edit", "embed", "end_consolidation", "export_user", "forget", "forget_user", "get_consolidation_report",
     "get_pending_consolidation", "import_cognitive_memory", "import_markdown", "link_beats",
-    "adopt_local", "list_passes", "log", "merge_subjects", "new", "people", "purge", "reflect", "reflection", "reindex", "review",
-    "schedule", "status", "undo", "update_subject_summary",
+    "adopt_local", "list_passes", "log", "merge_subjects", "moved", "new", "people", "purge", "reflect", "reflection", "reindex",
+    "review", "schedule", "status", "undo", "update_subject_summary",
 })  # fmt: skip
 
 

@@ -236,6 +236,10 @@ def _problems(vault: Context) -> Iterator[Problem]:
     yield from _tombstones(vault)
     yield from _tracked_by_mistake(vault)
     yield from _renamed(vault)
+    if vault.around is not None:
+        from vault_tool.verbs.moved_notes import lost_notes  # 10 ms, and few vaults serve a folder
+
+        yield from lost_notes(vault)
     yield from _no_owner(vault)
     if asked := _another_address(vault):
         message = "all of this vault is by another address than yours, so nothing of it counts as yours"

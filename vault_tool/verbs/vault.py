@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         get,
         judging,
         links,
+        moved_notes,
         observations,
         pages,
         people,
@@ -59,6 +60,7 @@ else:
     get = deferred_verbs("vault_tool.verbs.get")
     judging = deferred_verbs("vault_tool.verbs.judging")
     links = deferred_verbs("vault_tool.verbs.links")
+    moved_notes = deferred_verbs("vault_tool.verbs.moved_notes")
     observations = deferred_verbs("vault_tool.verbs.observations")
     pages = deferred_verbs("vault_tool.verbs.pages")
     people = deferred_verbs("vault_tool.verbs.people")
@@ -179,6 +181,7 @@ class Vault(Context):
     reindex = doctor.reindex
     doctor = doctor.doctor
     adopt_local = adopting.adopt_local
+    moved = moved_notes.moved
     embed = embedding.embed
     decay = pages.decay
     core = pages.core

@@ -16,6 +16,7 @@ from vault_tool.config import Config
 from vault_tool.errors import StorageError
 from vault_tool.files import git, tombstones
 from vault_tool.files.disk_changes import trusted_stat
+from vault_tool.files.layout import AROUND
 from vault_tool.files.reader import Listing, Reader, Scan
 from vault_tool.index.authorship import HistoryDelta
 from vault_tool.index.catalog import UNREADABLE
@@ -32,6 +33,7 @@ from vault_tool.util.gc_paused import no_collection
 
 if TYPE_CHECKING:
     from vault_tool.index import graves
+    from vault_tool.index.refresh.served_notes import ServedNotes
 else:
     graves = deferred("vault_tool.index.graves")  # where something was forgotten
 
@@ -61,6 +63,7 @@ class Build:
     history: HistoryDelta
     now: datetime
     progress: Progress | None = None
+    served: ServedNotes | None = None
 
     def made(self) -> Built:
         """Fill new indexes; what was made is removed again when something fails."""
@@ -93,6 +96,8 @@ class Build:
                         continue
                     folder, _, name = one.path.rpartition("/")
                     listings[folder][name] = trusted_stat(one.stat, scan.started_ns)
+                    if self.served is not None and one.path.startswith(AROUND):
+                        (one,) = self.served.named([one])
                     bulk.add(one)
                     if one.text is not None:
                         builder.add(one.text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from vault_tool.config import Config
 from vault_tool.errors import Busy, GitError
 from vault_tool.files import git, reader, tombstones
 from vault_tool.files.disk_changes import Changes, compare, trusted_stat
-from vault_tool.files.layout import FileKind, file_kind
+from vault_tool.files.layout import FileKind, file_kind, is_around
 from vault_tool.files.reader import Scan
 from vault_tool.index import authorship
 from vault_tool.index.authorship import HistoryDelta, Owners
@@ -30,7 +30,7 @@ from vault_tool.util.deferred import deferred
 if TYPE_CHECKING:
     from vault_tool.index import graves
     from vault_tool.index.graves import ForeignGrave, Graves
-    from vault_tool.index.refresh import attribution, build, ingest, reading
+    from vault_tool.index.refresh import attribution, build, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
 else:
     # 4 ms together, where a file changed
@@ -38,6 +38,7 @@ else:
     attribution = deferred("vault_tool.index.refresh.attribution")
     ingest = deferred("vault_tool.index.refresh.ingest")
     reading = deferred("vault_tool.index.refresh.reading")
+    served_notes = deferred("vault_tool.index.refresh.served_notes")
     build = deferred("vault_tool.index.refresh.build")  # 10 ms, with the full-text library
 
 _ATTEMPTS = 5
@@ -228,6 +229,7 @@ class Refresher:
         before = catalog.files([*(one.path for one in seen), *gone])
         with self._store.writing(catalog):
             seen, gone = self._as_they_are_now(catalog, history, seen, gone, head.now)
+            seen = self._under_their_ids(catalog, seen, gone) if self._around else seen
             stats |= {one.path: trusted_stat(one.stat, scan.started_ns) for one in seen}
             # Counted since the build: by it the export knows how far it is behind.
             said["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
@@ -277,6 +279,15 @@ class Refresher:
         kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
         return (*kept, *instead), tuple(path for path in gone if path not in late.again)
 
+    def _under_their_ids(self, catalog: Catalog, seen: tuple[Seen, ...], gone: Collection[str]) -> tuple[Seen, ...]:
+        """What was read, where a note of the folder around that has another name now keeps its id."""
+        notes = served_notes.ServedNotes(self._root)
+        notes.follow(catalog.files([*(one.path for one in seen), *gone]), seen, gone)
+        seen = notes.named(seen)
+        notes.learn(catalog, seen)
+        notes.save()
+        return seen
+
     def _rebuild(self, scan: Scan, progress: Progress | None, before: Mapping[str, Known] | None = None) -> Refresh:
         """Build everything anew beside what there is, and put it in its place.
 
@@ -294,6 +305,8 @@ class Refresher:
         facts = {"settings": self._store.settings, "head": head, "head_signature": signature}
         facts["forgotten"] = _digest(self._graves(None, history.graves or ()))
         facts |= history.facts
+        if self._around:
+            self._follow_served(scan)
         with self._store.building():
             # Asked again under the lock: of several that found the index missing one builds, and the others use its work.
             ready = self._store.ready() if before is None else None
@@ -302,7 +315,8 @@ class Refresher:
             # Under this lock nobody else is building: what is half built is a killed process's, and may be as large as the index.
             self._store.sweep()
             now, cache = self._clock.now(), self._store.cache
-            built = build.Build(self._root, cache, scan, self._config, self._repo, facts, history, now, progress).made()
+            served = served_notes.ServedNotes(self._root) if self._around else None
+            built = build.Build(self._root, cache, scan, self._config, self._repo, facts, history, now, progress, served).made()
             # Before the catalogue that names it: who sees the new catalogue must find its full-text index sealed.
             self._search.sealed(built.nonce).renew_seal(built.nonce)
             with self._store.locked():
@@ -313,8 +327,24 @@ class Refresher:
         catalog = self._store.ready()
         if catalog is None:
             raise Replaced
+        if served is not None:
+            served.learn_all(catalog)
+            served.save()
         notes = Tally(catalog.counts().notes) if before is None else diff.compared(before, catalog.all_files())
         return replace(report(catalog, notes), behind=built.vanished, rebuilt=True)
+
+    def _follow_served(self, scan: Scan) -> None:
+        """Look where notes of the folder around went, before an index is built that knows nothing of what was."""
+        notes = served_notes.ServedNotes(self._root)
+        catalog = self._store.ready()
+        if catalog is not None and not scan.partial:
+            changes = compare(catalog.known(), scan)
+            paths = [*changes.suspects, *changes.gone]
+            known = catalog.files(paths)
+            suspects = {path: stat for path, stat in changes.suspects.items() if is_around(path)}
+            notes.follow(known, diff.read(self._root, self._config, suspects, known, ()).seen, changes.gone)
+        notes.settle(scan.files)
+        notes.save()
 
     def _catch_up(self, made: Path, head: str) -> None:
         """Take into a catalogue that nobody uses yet what changed while it was built. Raises Replaced where it is gone by now."""
@@ -328,6 +358,7 @@ class Refresher:
             known = catalog.files([*changes.suspects, *changes.gone])
             found = diff.read(self._root, self._config, changes.suspects, known, ())
             seen = self._served(catalog, HistoryDelta(), found.seen, head, self._graves(catalog))
+            seen = self._under_their_ids(catalog, seen, changes.gone) if self._around else seen
             lost = scan.partial or diff.withheld(catalog, changes.gone, seen, self._repo, HeadMove(head, head))
             gone = () if lost else changes.gone
             stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)

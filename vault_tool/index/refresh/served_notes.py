@@ -1,0 +1,274 @@
+"""The ids of notes in the folder around the vault: each has one by its path, and keeps it where the note is moved.
+
+A note with marks or links on it is written down (`_local/served.json`), with where it is and what it holds: once it has
+another name nothing else says which note they are on. A note without any needs no more than its path.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from vault_tool.errors import VaultError
+from vault_tool.files import reader
+from vault_tool.files.layout import AROUND, is_around
+from vault_tool.files.local import LocalFolder
+from vault_tool.files.reader import Stat
+from vault_tool.importing.notes import own_id
+from vault_tool.index.catalog import Catalog, Known
+from vault_tool.index.refresh.reading import Seen
+from vault_tool.index.schema import relations_of
+from vault_tool.model.ids import canonical, derived_id
+from vault_tool.util.text import content_hash
+
+# A note that was moved and edited has more than this share of the lines that it had; and they are no small part of it.
+SHARE = 0.8
+_PART = 0.5
+_FEWEST_LINES = 2
+_MOST_LINES = 2000
+_MOST_CANDIDATES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ServedNote:
+    """A note that something refers to: where it is, the hash and size of its bytes, its head's own id, its lines' checksums."""
+
+    path: str
+    hash: str = ""
+    size: int = 0
+    own: str = ""
+    lines: tuple[int, ...] = ()
+
+
+class ServedNotes:
+    """Those of one vault, by their ids; `save` keeps what changed."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._local = LocalFolder(root)
+        self._kept = self._local.served_notes()
+        self.notes = {identity: note for identity, said in self._kept.items() if (note := _note(identity, said)) is not None}
+        self._at = {note.path: identity for identity, note in self.notes.items()}
+
+    def identity(self, path: str) -> str:
+        """The id of the note at a path of the folder around."""
+        if path in self._at:
+            return self._at[path]
+        identity, number = derived_id("around", path), 1
+        # Its name was another's, which has kept the id.
+        while identity in self.notes:
+            number += 1
+            identity = derived_id("around", f"{path}\n{number}")
+        return identity
+
+    def named(self, seen: Iterable[Seen]) -> tuple[Seen, ...]:
+        """What was read, each note of the folder around under its id."""
+        return tuple(self._named(one) if is_around(one.path) and one.entry is not None else one for one in seen)
+
+    def _named(self, one: Seen) -> Seen:
+        entry, identity = one.entry, self.identity(one.path)
+        if entry is None or entry.id == identity:
+            return one
+        return replace(one, entry=replace(entry, id=identity, head={**entry.head, "id": identity}))
+
+    def follow(self, before: Mapping[str, Known], seen: Sequence[Seen], gone: Collection[str]) -> None:
+        """Find where notes went: `before` is what was known of the files that were seen, or are gone."""
+        here = {one.path: one for one in seen if is_around(one.path) and one.hash}
+        if not self.notes or not (here or any(map(is_around, gone))):
+            return
+        there = reader.present(self._root, [note.path for note in self.notes.values()])
+        was = {path: known.hash for path, known in before.items() if is_around(path) and known.hash}
+        departed = {identity: note for identity, note in self.notes.items() if note.path in gone or note.path not in there}
+        # Of two that swapped their names neither is gone: each has now what the other had.
+        departed |= {
+            identity: note
+            for identity, note in self.notes.items()
+            if note.path in here
+            and (now := here[note.path].hash) != note.hash
+            and any(held == now for path, held in was.items() if path != note.path)
+        }
+        # Nor where another text has taken its name, and its bytes have another.
+        stands = {one.hash for one in here.values()}
+        departed |= {
+            identity: note
+            for identity, note in self.notes.items()
+            if note.path in here and note.hash in stands and here[note.path].hash != note.hash and not self._goes_on(note)
+        }
+        self._by_bytes(departed, here, {path: was[path] for path in gone if path in was})
+        arrived = {path: one for path, one in here.items() if path not in was and path not in self._places()}
+        self._by_text(departed, arrived)
+
+    def settle(self, files: Mapping[str, Stat]) -> None:
+        """The same where nothing is known of the files but that they are there: by their bytes alone."""
+        lost = {identity: note for identity, note in self.notes.items() if note.path not in files and note.hash}
+        sizes = {note.size for note in lost.values()}
+        alike = [path for path, stat in files.items() if is_around(path) and stat[0] in sizes and path not in self._places()]
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in alike:
+            found[content_hash(self._bytes(path))].append(path)
+        wanted = Counter(note.hash for note in lost.values())
+        for identity, note in lost.items():
+            if wanted[note.hash] == len(found[note.hash]) == 1:
+                self._move(identity, found[note.hash][0])
+
+    def learn(self, catalog: Catalog, seen: Sequence[Seen]) -> None:
+        """Write down the notes that what was read refers to, and what those now hold that were written down."""
+        targets = {signal.target for one in seen for signal in one.signals}
+        targets |= {target for one in seen if one.entry is not None for target, _ in relations_of(one.entry)}
+        now = {one.entry.id: one.path for one in seen if one.entry is not None and is_around(one.path)}
+        for identity in targets - self.notes.keys():
+            path = now.get(identity) or next((entry.path for entry in catalog.get(identity) if is_around(entry.path)), "")
+            if path:
+                self._move(identity, path)
+        for identity in now.keys() & self.notes.keys():
+            self._move(identity, now[identity])
+
+    def learn_all(self, catalog: Catalog) -> None:
+        """Write down every note that anything of a catalogue refers to."""
+        query = "SELECT target FROM signals UNION SELECT target FROM relations"
+        targets = {row[0] for row in catalog.rows(query)} - self.notes.keys()
+        for row in catalog.rows_in("SELECT id, path FROM entries WHERE id IN ({})", targets) if targets else ():
+            if is_around(row[1]):
+                self._move(row[0], row[1])
+
+    def lost(self) -> dict[str, ServedNote]:
+        """The notes that are not where they were, and were found nowhere."""
+        there = reader.present(self._root, [note.path for note in self.notes.values()])
+        return {identity: note for identity, note in self.notes.items() if note.path not in there}
+
+    def candidates(self, note: ServedNote, paths: Iterable[str]) -> list[str]:
+        """Which of these paths a lost note may be, the likeliest first."""
+        shares: list[tuple[float, str]] = []
+        for path in paths:
+            data = self._bytes(path) if path not in self._places() else b""
+            if not data:
+                continue
+            own = bool(note.own) and own_id(data) == note.own
+            share = 1.0 if own or content_hash(data) == note.hash else _share(note.lines, _lines(data))
+            if share >= _PART or PurePosixPath(path).name.casefold() == PurePosixPath(note.path).name.casefold():
+                shares.append((-share, path))
+        return [path for _, path in sorted(shares)]
+
+    def assign(self, identity: str, path: str) -> None:
+        """Say which note an id is of; what was called by another id there has none of ours any more."""
+        if (other := self._at.get(path, identity)) != identity:
+            del self.notes[other]
+        self._move(identity, path)
+
+    def save(self, *, strict: bool = False) -> None:
+        """Keep what changed; where nothing can be kept it is found out again, and with `strict` that is raised."""
+        said = {identity: _plain(note) for identity, note in sorted(self.notes.items())}
+        if said == self._kept:
+            return
+        try:
+            self._local.keep_served_notes(said)
+            self._kept = said
+        except (VaultError, OSError):
+            if strict:
+                raise
+
+    def _places(self) -> set[str]:
+        return {note.path for note in self.notes.values()}
+
+    def _move(self, identity: str, path: str) -> None:
+        data, was = self._bytes(path), self.notes.get(identity)
+        if was is not None and self._at.get(was.path) == identity:
+            del self._at[was.path]
+        self._at[path] = identity
+        self.notes[identity] = ServedNote(path, content_hash(data), len(data), own_id(data), _lines(data))
+
+    def _bytes(self, path: str) -> bytes:
+        with suppress(OSError):
+            return Path(self._root.parent, path.removeprefix(AROUND)).read_bytes()
+        return b""
+
+    def _goes_on(self, note: ServedNote) -> bool:
+        """Whether what stands at a note's path is still that note, edited."""
+        data = self._bytes(note.path)
+        return (bool(note.own) and own_id(data) == note.own) or _share(note.lines, _lines(data)) >= _PART
+
+    def _by_bytes(self, departed: dict[str, ServedNote], here: Mapping[str, Seen], gone: Mapping[str, str]) -> None:
+        """Those whose bytes stand at one other path; of several with the same bytes those that kept their file's name."""
+        arrived: dict[str, list[str]] = defaultdict(list)
+        for path, one in here.items():
+            arrived[one.hash].append(path)
+        left: dict[str, set[str]] = defaultdict(set)
+        for note in departed.values():
+            left[note.hash].add(note.path)
+        for path, held in gone.items():
+            left[held].add(path)
+        found: dict[str, str] = {}
+        for identity, note in departed.items():
+            places = [path for path in arrived[note.hash] if path != note.path]
+            if len(places) == 1 and len(left[note.hash]) == 1:
+                found[identity] = places[0]
+            elif same := [path for path in places if _name(path) == _name(note.path)]:
+                rivals = [path for path in left[note.hash] if _name(path) == _name(note.path)]
+                if len(same) == len(rivals) == 1:
+                    found[identity] = same[0]
+        self._moved(departed, found)
+
+    def _by_text(self, departed: dict[str, ServedNote], arrived: Mapping[str, Seen]) -> None:
+        """Those whose head's own id, or nearly all of whose lines, stand in one note that came, and in no other."""
+        if not departed or not 0 < len(arrived) <= _MOST_CANDIDATES:
+            return
+        texts = {path: self._bytes(path) for path in arrived}
+        owns = {path: own_id(data) for path, data in texts.items()}
+        lines = {path: _lines(data) for path, data in texts.items()}
+        self._moved(departed, _only(departed, owns, lambda note, own: bool(note.own) and note.own == own))
+        taken = self._places()
+        free = {path: found for path, found in lines.items() if path not in taken}
+        self._moved(departed, _only(departed, free, lambda note, found: _share(note.lines, found) > SHARE))
+
+    def _moved(self, departed: dict[str, ServedNote], found: Mapping[str, str]) -> None:
+        for identity, path in found.items():
+            self._move(identity, path)
+            del departed[identity]
+
+
+def _only(
+    departed: Mapping[str, ServedNote], arrived: Mapping[str, Any], fits: Callable[[ServedNote, Any], bool]
+) -> dict[str, str]:  # fmt: skip
+    """Who fits one alone, which nobody else fits."""
+    pairs = [(identity, path) for identity, note in departed.items() for path, said in arrived.items() if fits(note, said)]
+    ids, paths = Counter(identity for identity, _ in pairs), Counter(path for _, path in pairs)
+    return {identity: path for identity, path in pairs if ids[identity] == paths[path] == 1}
+
+
+def _lines(data: bytes) -> tuple[int, ...]:
+    """The checksums of a text's lines, each once, without those that say nothing."""
+    found = {zlib.crc32(line) for line in map(bytes.strip, data.splitlines()) if len(line) > 1 and line != b"---"}
+    return tuple(sorted(found))[:_MOST_LINES]
+
+
+def _share(lines: Sequence[int], others: Sequence[int]) -> float:
+    """How many of a note's lines another has; nothing where they are few, or a small part of the other."""
+    common = len(set(lines).intersection(others))
+    if len(lines) < _FEWEST_LINES or common < _PART * len(others):
+        return 0.0
+    return common / len(lines)
+
+
+def _name(path: str) -> str:
+    return PurePosixPath(path).name.casefold()
+
+
+def _plain(note: ServedNote) -> dict[str, Any]:
+    return {**asdict(note), "lines": list(note.lines)}
+
+
+def _note(identity: str, said: object) -> ServedNote | None:
+    """A note as the file has it, which anybody may have changed."""
+    if canonical(identity) != identity or not isinstance(said, dict) or not isinstance(said.get("path"), str):
+        return None
+    lines, size = said.get("lines"), said.get("size")
+    texts = {name: one for name in ("path", "hash", "own") if isinstance(one := said.get(name), str)}
+    if not is_around(texts["path"]):
+        return None
+    numbers = tuple(one for one in lines if isinstance(one, int)) if isinstance(lines, list) else ()
+    return ServedNote(**texts, size=size if isinstance(size, int) else 0, lines=numbers)

@@ -1,0 +1,97 @@
+"""`moved`: which note of the folder around the vault one that is gone has become, where that could not be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os.path import normpath, relpath
+from pathlib import Path
+from shlex import quote
+
+from vault_tool.errors import NotFound, Refused, UsageError
+from vault_tool.files import writer
+from vault_tool.files.layout import AROUND, is_around
+from vault_tool.index.refresh.served_notes import ServedNotes
+from vault_tool.model.ids import canonical
+from vault_tool.model.problems import Problem, warning
+from vault_tool.util.text import one_line
+from vault_tool.vault.context import Context
+
+# So many notes are named that a lost one may be.
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovedNote:
+    """A note of the folder around that keeps the id which another path had, with its marks and links."""
+
+    id: str
+    was: str
+    path: str
+    title: str
+
+
+def moved(vault: Context, was: str, path: str) -> MovedNote:
+    """Say that the note `was` (its path or its id), which is gone, is now the one at `path`: what is on it is found there.
+
+    Both are of the folder around the vault, which is not written. Refused where the old one is still there, or the new one
+    has marks or links of its own.
+    """
+    if vault.around is None:
+        raise UsageError("this vault serves no folder around it", "of its own notes each keeps its id under any name")
+    with writer.lock(vault.root, vault.settings.lock_wait, "moved"):
+        vault.fresh()
+        notes = ServedNotes(vault.root)
+        identity, old = _lost(vault, notes, was)
+        new = next((one for one in _readings(vault, path) if (entry := vault.index.catalog.by_path(one)) is not None), "")
+        entry = vault.index.catalog.by_path(new) if new else None
+        if entry is None:
+            raise NotFound(f"no note of the folder is at {one_line(path, 80)}", "give its path, as `vt search` prints it")
+        if entry.id in notes.notes and entry.id != identity:
+            raise Refused(f"{new} has marks or links of its own", "name another note, or take these away first")
+        notes.assign(identity, new)
+        notes.save(strict=True)
+        vault.index.refresh(full=True)
+    return MovedNote(id=identity, was=old, path=new, title=entry.title)
+
+
+def lost_notes(vault: Context) -> Iterator[Problem]:
+    """Notes of the folder around that have marks or links and are gone, each with those that it may be now."""
+    if vault.around is None:
+        return
+    notes = ServedNotes(vault.root)
+    gone = notes.lost()
+    if not gone:
+        return
+    paths = [row[0] for row in vault.index.catalog.rows("SELECT path FROM entries ORDER BY path") if is_around(row[0])]
+    for _, note in sorted(gone.items(), key=lambda one: one[1].path):
+        named = notes.candidates(note, paths)[:_NAMED]
+        command = f"`vt doctor --moved {quote(note.path)} {quote(named[0]) if named else 'PATH'}`"
+        hint = f"it may be {' or '.join(named)}: {command} says so" if named else f"{command} says which note it is now"
+        yield warning(note.path, 0, "served-note-gone", "a note with marks or links on it is not there any more", hint)
+
+
+def _lost(vault: Context, notes: ServedNotes, was: str) -> tuple[str, str]:
+    """The id and the old path of the note that is meant."""
+    gone = notes.lost()
+    named = canonical(was) or ""
+    paths = {*_readings(vault, was)}
+    for identity, note in notes.notes.items():
+        if named == identity or note.path in paths:
+            if identity not in gone:
+                raise Refused(f"{note.path} is there, with its marks and links", "name one that is gone: `vt doctor` lists them")
+            return identity, note.path
+    catalog = vault.index.catalog
+    # Nothing was written down of it, as in a new clone; but something refers to it.
+    if named and not catalog.get(named) and (list(catalog.pointing_at(named)) or catalog.signals(named)):
+        return named, ""
+    raise NotFound(f"no note that is gone is called {one_line(was, 80)}", "`vt doctor` lists them")
+
+
+def _readings(vault: Context, path: str) -> Iterator[str]:
+    """What a path may mean, as the index has it: from the vault's root, from here, or from the folder around."""
+    folder = vault.root.parent
+    for base in (vault.root, Path.cwd(), folder):
+        found = relpath(normpath(base / path), folder)
+        if not found.startswith(".."):
+            yield f"{AROUND}{Path(found).as_posix()}"
