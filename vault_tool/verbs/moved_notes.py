@@ -63,7 +63,7 @@ def lost_notes(vault: Context) -> Iterator[Problem]:
     gone = notes.lost()
     if not gone:
         return
-    paths = [row[0] for row in vault.index.catalog.rows("SELECT path FROM entries ORDER BY path") if is_around(row[0])]
+    paths = [entry.path for entry in vault.index.catalog.snapshot().entries if is_around(entry.path)]
     for _, note in sorted(gone.items(), key=lambda one: one[1].path):
         named = notes.candidates(note, paths)[:_NAMED]
         command = f"`vt doctor --moved {quote(note.path)} {quote(named[0]) if named else 'PATH'}`"
