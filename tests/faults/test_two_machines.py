@@ -39,7 +39,7 @@ def review(root: Path, memory: str, line: str) -> None:
     def editor(path: Path) -> None:
         path.write_bytes(path.read_bytes() + f"{line}\n".encode())
 
-    with Vault.open(root, origin="owner") as vault:
+    with Vault.open(root, person=True) as vault:
         assert vault.edit(memory, editor).committed
 
 

@@ -106,7 +106,7 @@ class TestPulled:
         assert PLANTED not in vt(root, "search", "reviews waived").stdout
         found = vt(root, "doctor")
         assert found.returncode == 1 and "_local/pending/000001-a.json" in found.stdout
-        assert "`git rm -r --cached _local`" in vt(root, "status", "--json").stdout
+        assert "`git rm --cached -r _local`" in vt(root, "status", "--json").stdout
 
     @pytest.mark.parametrize("how", ["", ALL])
     @pytest.mark.parametrize("command", ["search", "get", "recall", "remember"])

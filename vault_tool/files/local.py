@@ -331,7 +331,7 @@ class LocalFolder:
             found = (self.place / LOCAL / name).lstat()
         except OSError:
             return False
-        return os.name == "nt" or (stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077)
+        return os.name == "nt" or (stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid())
 
     def _journals(self) -> dict[str, Any]:
         found = _json(self._read(_JOURNALS_FILE))

@@ -145,7 +145,7 @@ def adopt(root: Path) -> None:
     found = trust(root)
     if found.tracked:
         names = dict.fromkeys(path.split("/")[0] for path in found.tracked)
-        raise Refused(f"git tracks {', '.join(names)}", f"git rm -r --cached {' '.join(names)}")
+        raise Refused(f"git tracks {', '.join(names)}", f"type: git rm --cached -r {' '.join(names)}")
     repos = tuple(_repos_of(root))
     folder, _, *index = _stamps(_looked_at(root, repos))
     if found.doubt is Doubt.BROUGHT:
@@ -319,11 +319,15 @@ def _data_folder() -> str:
 
         return str(platformdirs.user_data_path(_FOLDER, appauthor=False))
     named = os.environ.get("XDG_DATA_HOME", "").strip()
-    return f"{named or _home() + '/.local/share'}/{_FOLDER}"
+    # A relative one would be another folder in each folder that a command is typed in.
+    return f"{named if named.startswith('/') else _home() + '/.local/share'}/{_FOLDER}"
 
 
 def _home() -> str:
-    return os.environ.get("HOME") or str(Path.home())
+    try:
+        return os.environ.get("HOME") or str(Path.home())
+    except RuntimeError:
+        return "/nowhere"
 
 
 @cache

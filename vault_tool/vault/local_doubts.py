@@ -65,7 +65,7 @@ def _hint(found: Trust) -> str:
     if found.doubt is not Doubt.TRACKED:
         return ADOPT
     names = " ".join(dict.fromkeys(path.split("/")[0] for path in found.tracked))
-    return f"`git rm -r --cached {names}`, then delete it, or {ADOPT}"
+    return f"`git rm --cached -r {names}`, then delete it, or {ADOPT}"
 
 
 def _names(root: Path, found: Trust) -> list[str]:
