@@ -350,3 +350,14 @@ def test_a_session_starts_again_after_a_moment(root: Path) -> None:
         assert not answers._first(vault, "start compact", timedelta(minutes=1))
         clock.advance(timedelta(minutes=2))
         assert answers._first(vault, "start compact", timedelta(minutes=1))
+
+
+def test_what_is_contested_says_by_what(root: Path) -> None:
+    with Vault.open(root, origin="owner") as vault:
+        rule = vault.remember("The harvester of the fjord is serviced in April.", ["Harvester"], kind="decision").id
+    with Vault.open(root, origin="agent") as vault:
+        text = "The harvester of the fjord is serviced in May."
+        change = vault.remember(text, ["Harvester"], kind="change", change_targets=[rule]).id
+    said = hook(root, PROMPT, prompt="When is the harvester of the fjord serviced, in April?")
+    assert f"contested by {change[:6]} (agent): {text}" in said
+    assert f"contested by {change[:6]}, agent: {text}" in hook(root, START, source="startup")

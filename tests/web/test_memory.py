@@ -215,3 +215,15 @@ def test_a_change_on_disk_is_on_the_open_page_without_losing_what_is_typed(chrom
         page.wait_for_selector("#changed:not([hidden])")
         assert "typed" in page.locator("#text").input_value()
         found.require_quiet()
+
+
+def test_what_is_contested_says_by_what(told: Told) -> None:
+    served, _ = told
+    with served.vault() as vault:
+        rule = vault.as_(origin="owner").remember("The keys hang by the door.", ["Keys"], kind="decision").id
+        other = vault.as_(origin="agent").remember("The keys hang in the hall.", ["Keys"], kind="change", change_targets=[rule]).id
+    text = unescape(served.get(f"/memory/{rule}"))
+    assert f'Contested by <a href="/memory/{other}">The keys hang in the hall.</a> (agent)' in text
+    assert "Contested by" in served.get("/ask", q="where do the keys hang?")
+    served.post(f"/memory/{other}/pin")
+    assert "Contested by" not in served.get(f"/memory/{rule}"), "who pins it vouches for it"

@@ -220,7 +220,11 @@ class Catalog(Database):
         """How many records link to each of these names by `[[...]]`; those that nothing links to are left out."""
         if not self.has_links():
             return {}
-        return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
+        if not self.until_changed("others", lambda: bool(self.rows("SELECT 1 FROM foreign_texts LIMIT 1"))):
+            return dict(self.rows_in("SELECT normal, COUNT(*) FROM links WHERE normal IN ({}) GROUP BY normal", names))
+        # A link of somebody else's counts for nothing.
+        ours = f"JOIN entries USING (n) WHERE {schema.ORIGIN} NOT LIKE 'pulled (%' AND normal IN ({{}})"
+        return dict(self.rows_in(f"SELECT normal, COUNT(*) FROM links {ours} GROUP BY normal", names))
 
     def subject_names(self) -> dict[str, tuple[str, ...]]:
         """Every normalised name and alias with the ids of the subjects that answer to it."""

@@ -57,7 +57,8 @@ def before(some: Sequence[Candidate], changed: Iterable[tuple[Candidate, Candida
     by_id = {one.entry.id: one for one in some if one.entry.record_class is RecordClass.OBSERVATION}
     for one in some:
         if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS:
-            pairs += [(one, by_id[source]) for source in one.entry.texts("sources") if source in by_id]
+            covered = [by_id[source] for source in one.entry.texts("sources") if source in by_id]
+            pairs += [(one, other) for other in covered if other.entry.pulled or not one.entry.pulled]
     return pairs
 
 

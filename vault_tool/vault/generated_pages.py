@@ -184,11 +184,20 @@ def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> Cor
 
 
 def _solved(seen: _Seen) -> frozenset[str]:
-    """The ids of the problems that an active solution, or an edge from an active memory, says are solved."""
-    active = {one.entry.id for one in seen.weighed}
-    by_field = {one.entry.text("problem") for one in seen.weighed if one.entry.type == "solution"}
+    """The ids of the problems that an active solution, or an edge from an active memory, says are solved.
+
+    What others brought says so of what they brought alone.
+    """
+    active = {one.entry.id: one for one in seen.weighed}
+    said = [(one.entry, one.entry.text("problem")) for one in seen.weighed if one.entry.type == "solution"]
     edges = (edge for edge in seen.snapshot.of_class(RecordClass.EDGE) if edge.type == "SOLVES")
-    return frozenset(by_field | {edge.text("to_id") for edge in edges if edge.text("from_id") in active}) - {""}
+    said += [(edge, edge.text("to_id")) for edge in edges if edge.text("from_id") in active]
+
+    def holds(by: Entry, problem: str) -> bool:
+        theirs = by.pulled and not (by.id in active and active[by.id].belief.reviewed)
+        return not theirs or (problem in active and active[problem].entry.pulled)
+
+    return frozenset(problem for by, problem in said if problem and holds(by, problem))
 
 
 def _import_maps(vault: Context, listed: Sequence[Weighed]) -> tuple[list[ImportMap], set[str]]:

@@ -10,6 +10,7 @@ from vault_tool.index import claims
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.claims import Claim
 from vault_tool.index.relations import references
+from vault_tool.model.authority import Act, Effect, authority, by_origin
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate, Key
@@ -181,8 +182,12 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
     for field, target in references(entry):
         if field == "related_to":
             for other in catalog.cached_by_id(target):
+                if not _lends(entry, other, entry):
+                    continue
                 yield _link("related", entry, f"{entry.title} is evidence for it"), other
     for other in sorted(_by(pointed, _EVIDENCE), key=lambda other: other.by_observed, reverse=True):
+        if not _lends(other, entry, other):
+            continue
         yield _link("related", entry, f"evidence for {entry.title}"), other
 
 
@@ -213,6 +218,8 @@ def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]],
         ):
             continue
         for other in catalog.cached_by_id(edge.text("from_id" if incoming else "to_id")):
+            if not (_lends(edge, entry, other) and _lends(edge, other, entry)):
+                continue
             if role == "update" and claims.let_through(catalog, [Claim(other, entry, edge)])[1]:
                 yield _link("related", entry, f"says that it changes {entry.title}"), other
                 continue
@@ -220,6 +227,14 @@ def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]],
                 f"{edge.type} {'it' if incoming else 'of'} {entry.title}" if role == "related" else f"{edge.type} {entry.title}"
             )
             yield _link(role, entry, f"{says}: {edge.preview}" if edge.preview else says, _strength(edge)), other
+
+
+def _lends(link: Entry, end: Entry, other: Entry) -> bool:
+    """Whether a link counts for what it leads to: one that others brought leads from nothing of ours to anything, nor back."""
+    if not link.pulled:
+        return True
+    party = by_origin(link.origin)
+    return authority(Act.TAG, party) is Effect.ALLOWED or by_origin(end.origin) == by_origin(other.origin) == party
 
 
 def _strength(edge: Entry) -> float:

@@ -74,7 +74,10 @@ def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights)
     believed = beliefs(vault, (one.entry for one in some))
     generation = pool.catalog.generation()
     speaking = SourceCoverage(
-        one.entry for one in some if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS
+        one.entry
+        for one in some
+        # What somebody else brought puts nothing of ours behind it by naming it as its source.
+        if one.entry.record_class is RecordClass.UNDERSTANDING and one.match >= SPEAKS and not one.entry.pulled
     )
     likeness = _likeness(vault, pool, believed.values(), asked)
     now, types, strong_models = vault.clock.now(), vault.settings.types, vault.settings.recall.strong_models
