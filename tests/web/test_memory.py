@@ -221,7 +221,8 @@ def test_what_is_contested_says_by_what(told: Told) -> None:
     served, _ = told
     with served.vault() as vault:
         rule = vault.as_(origin="owner").remember("The keys hang by the door.", ["Keys"], kind="decision").id
-        other = vault.as_(origin="agent").remember("The keys hang in the hall.", ["Keys"], kind="change", change_targets=[rule]).id
+        agent = vault.as_(origin="agent")
+        other = agent.remember("The keys hang in the hall.", ["Keys"], kind="change", change_targets=[rule]).id
     text = unescape(served.get(f"/memory/{rule}"))
     assert f'Contested by <a href="/memory/{other}">The keys hang in the hall.</a> (agent)' in text
     assert "Contested by" in served.get("/ask", q="where do the keys hang?")
