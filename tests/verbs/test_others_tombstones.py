@@ -171,6 +171,44 @@ def test_it_counts_for_what_its_author_brought(root: Path, other: Path, clock: F
     assert_as_built_anew(root, clock=clock)
 
 
+@pytest.mark.parametrize("how", ["before", "at once", "moved", "moved before", "twice"])
+def test_who_changes_a_word_first_hides_it_no_more(root: Path, other: Path, clock: FixedClock, how: str) -> None:
+    """The words are the forger's then; the memory is the owner's for all that."""
+    path = OWN
+    if how == "moved before":
+        git(other, "mv", OWN, path := "vault/moved.md")
+        commits(other, "Bob", "moved")
+    elif how == "moved":
+        git(other, "mv", OWN, path := "vault/moved.md")
+    write(other, path, note(1, "The kettle is descaled in June, and never else than then or later.", title="Kettle"))
+    if how != "at once":
+        commits(other, "Bob", "changed")
+    if how == "twice":
+        write(other, path, note(1, "The kettle is descaled in July.", title="Kettle"))
+        commits(other, "Bob", "changed again")
+        pull(root, other)
+        with Vault.open(root, clock=clock) as vault:
+            vault.fresh()
+    bury(other, 1)
+    commits(other, "Bob")
+    pull(root, other)
+    assert told(root, clock) == EVERYWHERE
+    (said,) = findings(root, clock, "tombstone-waits")
+    assert "which is yours" in said
+    assert waits(root, clock) == [("tombstone", identity(1))]
+    assert_as_built_anew(root, clock=clock)
+
+
+def test_who_changed_a_word_and_forgets_by_the_tool_is_asked_about_too(root: Path, other: Path, clock: FixedClock) -> None:
+    write(other, OWN, note(1, "The kettle is descaled in June.", title="Kettle"))
+    commits(other, "Bob", "changed")
+    (other / OWN).unlink()
+    bury(other, 1)
+    commits(other, "Bob", "forgotten")
+    pull(root, other)
+    assert waits(root, clock) == [("tombstone", identity(1))]
+
+
 def as_link(root: Path) -> None:
     (root / tombstone(identity(1))).symlink_to("../../README.md")
 

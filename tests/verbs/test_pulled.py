@@ -865,11 +865,11 @@ def test_a_label_of_an_older_version_is_read_as_absent(root: Path, clock: FixedC
 
 def test_a_tag_goes_there_and_back_between_two_people(root: Path, clock: FixedClock) -> None:
     """Ann remembers and pins, Bob tags and pushes by the tool, Ann pulls: it is hers on her machine and hers on his."""
-    with Vault.open(root, clock=clock, origin="owner") as vault:
+    with Vault.open(root, clock=clock, origin="owner", person=True) as vault:
         made = vault.remember("Ann prefers tabs.", kind="preference", pinned=True)
     bob = root.parent / "bob"
     git(root.parent, "clone", "--quiet", str(root), str(bob))
-    with Vault.open(bob, clock=clock, origin="owner") as vault:
+    with Vault.open(bob, clock=clock, origin="owner", person=True) as vault:
         vault.config(machine={"owners": "bob@example.org"})
         vault.fresh()
         hers = vault.index.catalog.get(made.id)[0].origin

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from vault_tool.files.git.authors import Brought, Introduced  # read only where HEAD moved
     from vault_tool.index import evidence_text, grave_history, graves
     from vault_tool.index.evidence_text import Evidence
-    from vault_tool.index.graves import ForeignGrave
+    from vault_tool.index.graves import ForeignGrave, GraveNews
 else:
     evidence_text = deferred("vault_tool.index.evidence_text")  # where others changed notes
     graves = deferred("vault_tool.index.graves")  # where the history is read
@@ -47,7 +47,8 @@ _NOBODY = pulled("git could not say by whom")
 
 _NAME_LENGTH = 80
 
-_PIN = "pin:"
+# Beside texts it is known of a path by whom a text of the owner's was pinned, and that words of the owner's stood there.
+_MARK = "mark:"
 
 # So many texts are read from the history at once.
 _READ_AT_ONCE = 500
@@ -108,6 +109,11 @@ class HistoryDelta:
             catalog.connection.execute("DELETE FROM foreign_graves")
             catalog.connection.executemany(graves.ADD, map(graves.row_of, self.graves or ()))
 
+    def grave_news(self) -> GraveNews:
+        """What it says of tombstones."""
+        owned = frozenset(one.path for one in self.came if one.text == graves.OWNED)
+        return graves.GraveNews(self.graves, owned, self.lost, self.whole)
+
     def touched(self, catalog: Catalog) -> set[str]:
         """The paths of which something else may be believed than before."""
         paths = {one.path for one in self.came}
@@ -134,7 +140,7 @@ def row_of(one: Foreign) -> tuple[Any, ...]:
 
 def pin_of(blob: str) -> str:
     """Under which name it is known who pinned a text of the owner's that is a blob now."""
-    return f"{_PIN}{blob}"
+    return f"{_MARK}pin:{blob}"
 
 
 def tips(repo: git.Repo, head: str) -> list[str]:
@@ -241,7 +247,7 @@ def others_text(texts: Mapping[str, Foreign], blob: str) -> Foreign | None:
         return None
     if blob:
         return texts.get(blob) or texts.get("")
-    return max((one for one in texts.values() if not one.text.startswith(_PIN)), key=lambda one: one.at, default=None)
+    return max((one for one in texts.values() if not one.text.startswith(_MARK)), key=lambda one: one.at, default=None)
 
 
 def brought_to(catalog: Catalog, files: str) -> list[tuple[str, str]]:
@@ -314,7 +320,7 @@ class _Fold:
 
         def whose(path: str, blob: str) -> str:
             theirs = self._at(path, blob)
-            return theirs.author if theirs is not None else ""
+            return theirs.author if theirs is not None and self._at(path, graves.OWNED) is None else ""
 
         return grave_history.foreign_graves(repo, ends, self._owners.signed, self._owners.wrote, _author, whose)
 
@@ -344,6 +350,8 @@ class _Fold:
                 self._move_journal(one, new)
             elif before := self._at(one.was, one.blob):
                 self._add(replace(new, author=before.author, at=before.at))
+                if self._at(one.was, graves.OWNED):
+                    self._add(replace(new, text=graves.OWNED))
         elif own or one.blob in one.before:
             before = None if self._at(one.path, one.blob) else self._kept(one, op) or self._anywhere(one.blob)
             if before is not None:
@@ -353,10 +361,22 @@ class _Fold:
             self._journals.append((new, one.before))
         elif (said := self._says_the_same(one, new.commit)) is None:
             self._add(new)
+            if self._is_over_the_owners(one, new.commit):
+                self._add(replace(new, text=graves.OWNED))
         elif (theirs := self._at(*said)) is not None:
             self._add(replace(new, author=theirs.author, at=theirs.at))
         elif self._evidence[one.blob].pinned and not self._evidence[said[1]].pinned:
             self._add(replace(new, text=pin_of(one.blob)))
+
+    def _is_over_the_owners(self, one: Introduced, commit: str) -> bool:
+        """Whether somebody else's words of a note stand where the owner's stood before, or where the owner's words had stood."""
+        now = self._evidence.get(one.blob)
+        before = [(one.path, blob) for blob in one.before if blob.strip("0")]
+        if not before and now is not None:
+            # Moved and changed at once: by its id it is the same note.
+            gone = ((path, blob) for path, blob in self._removed.get(commit, ()) if blob in self._evidence)
+            before = [(path, blob) for path, blob in gone if now.id and self._evidence[blob].id == now.id]
+        return any(self._at(path, blob) is None or self._at(path, graves.OWNED) is not None for path, blob in before)
 
     def _kept(self, one: Introduced, op: str) -> Foreign | None:
         """Whose the words are that the owner's commit changed, or put something to; None where they are the owner's now."""

@@ -28,6 +28,7 @@ class Evidence:
     origin: str = ""
     label: bool = False
     pinned: bool = False
+    id: str = ""
 
     def same_as(self, before: Evidence, *, own: bool) -> bool:
         """Whether these are the words that stood there before; in a commit of the owner's a label changes nothing either."""
@@ -44,6 +45,6 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     body = parsed.body.replace("\r\n", "\n").strip("\n")
     told = orjson.dumps([said, body], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     plain = "" if origin == "owner" or is_pulled(origin) else origin
-    return Evidence(
-        hashlib.blake2b(told, digest_size=16).hexdigest(), plain, is_pulled(origin), parsed.head.get("pinned") is True
-    )
+    digest = hashlib.blake2b(told, digest_size=16).hexdigest()
+    identity = str(parsed.head.get("id") or "")
+    return Evidence(digest, plain, is_pulled(origin), parsed.head.get("pinned") is True, identity)

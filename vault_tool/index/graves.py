@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 
 from vault_tool.files import tombstones
 from vault_tool.index.catalog import Catalog
+from vault_tool.model.authority import OWNER, Act, Effect, Party, authority, by_origin
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
@@ -47,6 +48,8 @@ class Graves:
 
     ours: frozenset[str] = frozenset()
     theirs: Mapping[str, tuple[ForeignGrave, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    owned: frozenset[str] = frozenset()
+    """The paths at which another's words stand over the owner's: the memory is the owner's for all that."""
 
     def __bool__(self) -> bool:
         return bool(self.ours or self.theirs)
@@ -60,13 +63,19 @@ class Graves:
     def counting(self) -> frozenset[str]:
         """The ids that are forgotten whoever may write of them now: by the owner, or by who had brought the memory."""
         return self.ours.union(
-            one for one, said in self.theirs.items() if any(_is_own(grave.author, grave.whose) for grave in said)
+            one
+            for one, said in self.theirs.items()
+            if any(grave.whose is not None and _counts(grave, by_origin(grave.whose)) for grave in said)
         )
 
     def refuses(self, entry: Entry) -> bool:
         """Whether a note is not read: its own id is forgotten, or, of a link, one of its ends, whose title it repeats."""
-        if entry.id in self.ours or any(grave.author == entry.origin for grave in self.theirs.get(entry.id, ())):
+        if entry.id in self.ours:
             return True
+        if said := self.theirs.get(entry.id, ()):
+            writer = OWNER if entry.path in self.owned else by_origin(entry.origin)
+            if any(_counts(grave, writer) for grave in said):
+                return True
         if entry.record_class is not RecordClass.EDGE:
             return False
         return not self.counting.isdisjoint((entry.text("from_id"), entry.text("to_id")))
@@ -81,25 +90,44 @@ class Graves:
         """What tells one set of forgotten ids from another; empty where nothing was forgotten."""
         if not self:
             return ""
-        theirs = sorted(f"{one} {grave.author} {grave.whose}" for one, said in self.theirs.items() for grave in said)
+        theirs = [*sorted(self.owned)] if self.theirs else []
+        theirs += sorted(f"{one} {grave.author} {grave.whose}" for one, said in self.theirs.items() for grave in said)
         return hashlib.blake2b("\n".join((*sorted(self.ours), *theirs)).encode(), digest_size=8).hexdigest()
 
 
-def _is_own(author: str, whose: str | None) -> bool:
-    """Whether who forgot a memory had brought it."""
-    return whose is not None and whose == author
+def _counts(grave: ForeignGrave, writer: Party) -> bool:
+    """Whether another's tombstone counts for what is by this writer."""
+    return authority(Act.TOMBSTONE, by_origin(grave.author), writer) is Effect.ALLOWED
 
 
 NONE = Graves()
 
 
-def graves(root: Path, catalog: Catalog | None, rows: Iterable[ForeignGrave] | None = None) -> Graves:
-    """The tombstones that lie in the vault now, by what the catalogue knows of others'; `rows` stand in for that."""
+# Under which text it is known of a path that another's words stand there over the owner's.
+OWNED = "mark:owned"
+
+
+@dataclass(frozen=True, slots=True)
+class GraveNews:
+    """What the history says of tombstones that the catalogue does not know yet: see `HistoryDelta`."""
+
+    rows: tuple[ForeignGrave, ...] | None = None
+    owned: frozenset[str] = frozenset()
+    lost: frozenset[str] = frozenset()
+    whole: bool = False
+
+
+_NO_NEWS = GraveNews()
+
+
+def graves(root: Path, catalog: Catalog | None, news: GraveNews = _NO_NEWS) -> Graves:
+    """The tombstones that lie in the vault now, by what the catalogue and the history that it lacks yet know of others'."""
     named = tombstones.files(root)
     if not named:
         return NONE
+    rows = news.rows
     if rows is None:
-        rows = known(catalog) if catalog is not None else ()
+        rows = known(catalog) if catalog is not None and not news.whole else ()
     told: dict[str, list[ForeignGrave]] = defaultdict(list)
     for row in rows:
         told[row.path].append(row)
@@ -112,7 +140,15 @@ def graves(root: Path, catalog: Catalog | None, rows: Iterable[ForeignGrave] | N
             theirs[identity] = (*theirs.get(identity, ()), *found)
         else:
             ours.add(identity)
-    return Graves(frozenset(ours), {one: said for one, said in theirs.items() if one not in ours})
+    left = {one: said for one, said in theirs.items() if one not in ours}
+    return Graves(frozenset(ours), left, _owned(catalog, news) if left else frozenset())
+
+
+def _owned(catalog: Catalog | None, news: GraveNews) -> frozenset[str]:
+    if catalog is None or news.whole:
+        return news.owned
+    rows = catalog.rows("SELECT path, by_commit FROM foreign_texts WHERE text = ?", (OWNED,))
+    return news.owned.union(path for path, commit in rows if commit not in news.lost)
 
 
 def _blob(root: Path, name: str, length: int) -> str:

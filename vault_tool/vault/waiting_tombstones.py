@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vault_tool.errors import GitError
 from vault_tool.files import git, reader, tombstones
 from vault_tool.files.parse import parse
-from vault_tool.index.graves import ForeignGrave
+from vault_tool.index.graves import ForeignGrave, Graves
 from vault_tool.model.snapshot import Entry, is_pulled
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
@@ -55,7 +55,9 @@ def waiting(vault: Context) -> list[WaitingTombstone]:
     for identity in graves.theirs:
         kept = [entry for entry in catalog.get(identity) if not graves.refuses(entry)]
         said = graves.waiting(identity, kept)
-        found += [_of_entry(vault, identity, one, kept[0]) if kept else _of_taken(vault, identity, one) for one in said[:1]]
+        found += [
+            _of_entry(vault, identity, one, kept[0], graves) if kept else _of_taken(vault, identity, one) for one in said[:1]
+        ]
     return sorted(found, key=lambda one: (one.at, one.id))
 
 
@@ -77,10 +79,11 @@ def refuse(vault: Context, one: WaitingTombstone) -> Saved:
         return op.carry_out(f"{one.id} is kept", [one.id])
 
 
-def _of_entry(vault: Context, identity: str, grave: ForeignGrave, entry: Entry) -> WaitingTombstone:
+def _of_entry(vault: Context, identity: str, grave: ForeignGrave, entry: Entry, graves: Graves) -> WaitingTombstone:
     text = reader.read(vault.root, entry.path).decode("utf-8", "replace")
+    whose = "" if entry.path in graves.owned else entry.origin
     return WaitingTombstone(
-        identity, _name(grave.author), grave.commit, grave.at, entry.path, entry.title, entry.type, text, entry.origin, False
+        identity, _name(grave.author), grave.commit, grave.at, entry.path, entry.title, entry.type, text, whose, False
     )
 
 

@@ -115,7 +115,7 @@ class Build:
         broken: list[Seen] = []
         commit, types, total = self.facts.get("head", ""), self.config.types, self.scan.count
         attribution = Attribution(self.repo, commit, self.now, self.history.came)
-        forgotten = graves.graves(self.root, None, self.history.graves or ()) if tombstones.files(self.root) else None
+        forgotten = graves.graves(self.root, None, self.history.grave_news()) if tombstones.files(self.root) else None
         left_out = ignored_around(self.root, self.scan.files)
         with Reader(self.root) as reader:
             for number, (path, stat) in enumerate(self.scan.files.items()):

@@ -29,7 +29,7 @@ from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from vault_tool.index import graves
-    from vault_tool.index.graves import ForeignGrave, Graves
+    from vault_tool.index.graves import Graves
     from vault_tool.index.refresh import attribution, build, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
 else:
@@ -194,7 +194,7 @@ class Refresher:
             back = reader.present(self._root, gone) if not scan.partial else {}
             suspects |= back
             gone = tuple(path for path in gone if path not in back)
-        forgotten = self._graves(catalog, history.graves)
+        forgotten = self._graves(catalog, history)
         if walked and (digest := _digest(forgotten)) != catalog.meta("forgotten"):
             facts = {**(facts or {}), "forgotten": digest}
         elif facts:
@@ -242,9 +242,11 @@ class Refresher:
         found = set(diff.unreadable(catalog)) if head.moved else set()
         return found.union(diff.resurrected(catalog, forgotten.named if forgotten else ())) if "forgotten" in facts else found
 
-    def _graves(self, catalog: Catalog | None, rows: Sequence[ForeignGrave] | None = None) -> Graves | None:
-        """The tombstones that there are, with what the catalogue, or `rows` in its place, says of whose they are."""
-        return graves.graves(self._root, catalog, rows) if tombstones.files(self._root) else None
+    def _graves(self, catalog: Catalog | None, history: HistoryDelta | None = None) -> Graves | None:
+        """The tombstones that there are, by whose they are."""
+        if not tombstones.files(self._root):
+            return None
+        return graves.graves(self._root, catalog, (history or HistoryDelta()).grave_news())
 
     def _history(self, catalog: Catalog, head: HeadMove) -> tuple[HistoryDelta, HeadMove, bool]:
         """What the history brought since it was looked at last; True where git cannot say, and HEAD counts as not looked at."""
@@ -275,7 +277,7 @@ class Refresher:
         if not (late.again or late.left):
             return seen, gone
         found = diff.read(self._root, self._config, late.again, {}, ())
-        instead = self._served(catalog, history, found.seen, head, self._graves(catalog, history.graves))
+        instead = self._served(catalog, history, found.seen, head, self._graves(catalog, history))
         kept = [one for one in seen if one.path not in late.again and one.path not in late.left]
         return (*kept, *instead), tuple(path for path in gone if path not in late.again)
 
@@ -303,7 +305,7 @@ class Refresher:
             except GitError:
                 history, signature = authorship.doubted(self._repo, None, head, scan.files, self._clock.now()), ""
         facts = {"settings": self._store.settings, "head": head, "head_signature": signature}
-        facts["forgotten"] = _digest(self._graves(None, history.graves or ()))
+        facts["forgotten"] = _digest(self._graves(None, history))
         facts |= history.facts
         if self._around:
             self._follow_served(scan)
