@@ -36,6 +36,8 @@ FORMS = [
     ("tags: [a, a, b]", ["a", "b"]),
     ("tags: [~, a, b]", ["a", "b"]),
     ("tags: 2024", ["2024"]),
+    ("tags: |\n  a\n  b", ["a", "b"]),
+    ("tags: a,\n  b", ["a", "b"]),
     ("tags: home lab, a", ["home lab", "a"]),
     ('tags: "home lab"', ["home lab"]),
     ("tags: null", []),

@@ -141,6 +141,23 @@ class TestFollowed:
         with Vault.open(vault.root, clock=vault.clock, origin="owner") as again:
             assert marked(again) == "../Bird.md"
 
+    def test_in_a_new_clone_by_the_history_of_the_folder(self, tmp_path: Path, clock: FixedClock) -> None:
+        folder = make_repo(tmp_path / "Ours")
+        for path, said in NOTES.items():
+            write(folder, path, said)
+        commit_all(folder, "notes")
+        made = Vault.init(folder, notes="here", commit=True, clock=clock)
+        with Vault.open(made.root, clock=clock, origin="owner") as vault:
+            fact = vault.remember("Fish are eaten by birds.")
+            vault.link(fact.id, "RELATED_TO", served("Pelican.md"), "both on fish")
+            vault.mark_useful(served("Pelican.md"), "It helped.")
+        for old, new in (("Pelican.md", "Bird.md"), ("Bird.md", "Third.md")):
+            git(folder, "mv", old, new)
+            commit_all(folder, f"{new} it is")
+        git(tmp_path, "clone", "--quiet", str(folder), "clone")
+        with Vault.open(tmp_path / "clone" / Path(made.root).relative_to(folder), clock=clock, origin="owner") as again:
+            assert marked(again) == "../Third.md"
+
 
 class TestNotGuessed:
     def test_several_candidates(self, vault: Vault, folder: Path) -> None:

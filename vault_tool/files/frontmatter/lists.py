@@ -155,9 +155,11 @@ def _in_text(text: str, form: Form | None) -> list[str]:
 
 
 def _quoted(text: str, form: Form | None) -> list[str]:
-    """A text in quotes is one item, but for a list in JSON, and for words that each have their `#`."""
+    """A text in quotes is one item, but for a list in JSON, words that each have their `#`, and lines under `|`."""
     if form is Form.WORDS and text.startswith("#") and all(part.startswith("#") for part in text.replace(",", " ").split()):
         return _in_text(text.replace(",", " "), form)
+    if "\n" in text and form in (Form.WORDS, Form.NAMES):
+        return [line.strip().removeprefix("- ") for line in text.splitlines()]
     return _of_json(text) or [text]
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, show, show_at, show_many
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
-    from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations
+    from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations, renames
     from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
 
 # What writes, and what reads the history or the work tree, which most commands that only read do without: 7 ms of each.
@@ -51,7 +51,7 @@ _LATER = {
         "authors",
     ),
     **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
-    **dict.fromkeys(("NoteLog", "note_log", "own_operations"), "note_commits"),
+    **dict.fromkeys(("NoteLog", "note_log", "own_operations", "renames"), "note_commits"),
     **dict.fromkeys(("CommitChanges", "changes_of", "off_branch"), "commit_changes"),
     **dict.fromkeys(("UncommittedFile", "ignored", "in_conflict", "tracked", "uncommitted"), "worktree"),
     "message": "commit_message",
@@ -94,6 +94,7 @@ __all__ = [
     "recent_heads",
     "remotes",
     "removed_by",
+    "renames",
     "resolve",
     "resolve_conflicts",
     "show",

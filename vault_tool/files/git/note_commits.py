@@ -244,6 +244,17 @@ def _blob(name: str) -> str:
     return name if name.strip(_NONE) else ""
 
 
+def renames(repo: Repo) -> list[tuple[str, str]]:
+    """Which files got which other path without a change of their bytes, by all commits of this branch, the oldest first."""
+    if head(repo).commit is None:
+        return []
+    args = ("--reverse", "-z", "--name-status", "--find-renames=100%", "-l0", "--diff-filter=R", "--format=", *QUIET, "HEAD")
+    parts = output(repo.work_tree, "read the log", "log", *args, "--", *repo.places(())).decode(errors="surrogateescape")
+    names = [part.lstrip("\n") for part in parts.split("\0")]
+    pairs = ((repo.relative(names[at + 1]), repo.relative(names[at + 2])) for at, one in enumerate(names[:-2]) if one == "R100")
+    return [(old, new) for old, new in pairs if old and new]
+
+
 def own_operations(repo: Repo) -> dict[str, str]:
     """The commits that this tool made in this clone, each with its operation, by HEAD's own log, which no hook rewrites."""
     found: dict[str, str] = {}

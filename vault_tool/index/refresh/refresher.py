@@ -331,7 +331,11 @@ class Refresher:
             raise Replaced
         if served is not None:
             served.learn_all(catalog)
+            found = served.recall(catalog)
             served.save()
+            if found:
+                # Of an index that was built before it was known whose the ids are.
+                return self._rebuild(scan, progress, before or {})
         notes = Tally(catalog.counts().notes) if before is None else diff.compared(before, catalog.all_files())
         return replace(report(catalog, notes), behind=built.vanished, rebuilt=True)
 

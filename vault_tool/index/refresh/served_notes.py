@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from vault_tool.errors import VaultError
-from vault_tool.files import reader
+from vault_tool.files import git, reader
 from vault_tool.files.layout import AROUND, is_around
 from vault_tool.files.local import LocalFolder
 from vault_tool.files.reader import Stat
@@ -23,7 +23,7 @@ from vault_tool.importing.notes import own_id
 from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh.reading import Seen
 from vault_tool.index.schema import relations_of
-from vault_tool.model.ids import canonical, derived_id
+from vault_tool.model.ids import canonical, derived_id, is_derived
 from vault_tool.util.text import content_hash
 
 # A note that was moved and edited has more than this share of the lines that it had; and they are no small part of it.
@@ -135,6 +135,29 @@ class ServedNotes:
         for row in catalog.rows_in("SELECT id, path FROM entries WHERE id IN ({})", targets) if targets else ():
             if is_around(row[1]):
                 self._move(row[0], row[1])
+
+    def recall(self, catalog: Catalog) -> bool:
+        """Find by the history of the folder around what nothing was written down of, as in a new clone; whether any was found."""
+        query = "SELECT target FROM signals UNION SELECT target FROM relations EXCEPT SELECT id FROM entries"
+        targets = {row[0] for row in catalog.rows(query)} - self.notes.keys()
+        targets = {identity for identity in targets if is_derived(identity)}
+        repo = git.find(self._root.parent) if targets else None
+        if repo is None:
+            return False
+        places: dict[str, str] = {}
+        for old, new in git.renames(repo):
+            for identity, path in places.items():
+                if path == old:
+                    places[identity] = new
+            if (identity := derived_id("around", f"{AROUND}{old}")) in targets:
+                places[identity] = new
+        there = {f"{AROUND}{path}": identity for identity, path in places.items()}
+        # Two that came to stand at one path are not told apart.
+        alone = Counter(places.values())
+        found = [path for path in catalog.by_paths(there) if alone[path.removeprefix(AROUND)] == 1 and path not in self._at]
+        for path in found:
+            self._move(there[path], path)
+        return bool(found)
 
     def lost(self) -> dict[str, ServedNote]:
         """The notes that are not where they were, and were found nowhere."""
