@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, counting, fold, in_order, preview, withdrawals
+from vault_tool.belief.fold import BOUND, FLOOR, Belief, Meter, counting, fold, in_order, preview
 from vault_tool.model.authority import AGENT, OWNER, by_origin
-from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.model.signals import Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import pulled
 
 _numbers = count(1)

@@ -299,6 +299,9 @@ class TestMarks:
         assert owner.show(made.id).reviewed
         back = owner.undo(done.commit or "")
         assert back.restored == (made.path,) and not owner.show(made.id).reviewed
+        assert owner.index.catalog.reviewed_at(owner.index.catalog.get(made.id)) == {}
+        owner.undo()
+        assert owner.show(made.id).reviewed and made.path in owner.index.catalog.reviewed_at(owner.index.catalog.get(made.id))
 
     def test_a_truth_that_a_contract_set(self, owner: Vault) -> None:
         made = owner.remember("It drops.")
@@ -371,7 +374,7 @@ def test_a_mark_that_somebody_else_brought_is_taken_back_and_takes_back_nothing(
     git(root.parent, "clone", "--quiet", str(root), str(other))
     line = {"at": "2026-11-20T10:00:00+00:00", "target": made.id, "origin": "owner"}
     lines = [
-        line | {"id": identity(71), "kind": "questionable"},
+        line | {"id": "ffffffff-ffff-4fff-bfff-ffffffffff71", "kind": "questionable"},  # the last of its second
         line | {"id": identity(72), "kind": "withdrawn", "withdraws": mine},
     ]
     write(other, "vault/signals/2026-11.other.jsonl", "".join(json.dumps(one) + "\n" for one in lines))
@@ -382,7 +385,7 @@ def test_a_mark_that_somebody_else_brought_is_taken_back_and_takes_back_nothing(
     git(root, "pull", "--quiet", "--ff-only", str(other), "HEAD")
     with Vault.open(root, clock=clock, person=True) as vault:
         shown = vault.show(made.id, belief=True)
-        assert shown.belief is not None and (shown.belief.useful, shown.belief.against) == (1, 1)
+        assert shown.belief is not None and (shown.belief.useful, len(shown.belief.told)) == (1, 1)
         assert vault.undo(head(root)).unmarked == (made.id,)
         assert belief(vault, made.id) == before
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
 
 from vault_tool.model.authority import AGENT, OWNER, Party, bringer, counts, is_review
-from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use
+from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import is_pulled
 from vault_tool.util.clock import parse_time
 
@@ -85,41 +85,11 @@ def in_order(signals: Iterable[Signal]) -> list[Signal]:
     return sorted(kept.values(), key=attrgetter("at", "id"))
 
 
-def withdrawals(ordered: Sequence[Signal]) -> Mapping[str, Signal]:
-    """The signals that were taken back, by id, each with one that takes it back.
-
-    The owner takes back anybody's, others their own. A taking back can itself be taken back; what goes round in a circle
-    takes back nothing. What was said of consent is never taken back: another answer follows it.
-    """
-    known = {signal.id: signal for signal in ordered}
-    taking: dict[str, str] = {}
-    for signal in ordered:
-        target = known.get(signal.withdraws) if signal.kind is SignalKind.WITHDRAWN else None
-        if target is None or target.kind is SignalKind.CONSENT:
-            continue
-        if signal.origin == _OWNER or signal.author == target.author:
-            taking[signal.id] = target.id
-    undecided = Counter(taking.values())
-    decided = [identity for identity in taking if identity not in undecided]
-    found: dict[str, Signal] = {}
-    while decided:
-        identity = decided.pop()
-        target_id = taking[identity]
-        if identity not in found:
-            found.setdefault(target_id, known[identity])
-        undecided[target_id] -= 1
-        if not undecided[target_id] and target_id in taking:
-            decided.append(target_id)
-    return found
-
-
 def counting(signals: Iterable[Signal]) -> list[Signal]:
     """`signals` in their order, without those that were taken back and without what takes them back."""
     ordered = in_order(signals)
-    if not any(signal.kind is SignalKind.WITHDRAWN for signal in ordered):
-        return ordered
     gone = withdrawals(ordered)
-    return [signal for signal in ordered if signal.id not in gone and signal.kind is not SignalKind.WITHDRAWN]
+    return [one for one in ordered if one.id not in gone and one.kind is not SignalKind.WITHDRAWN]
 
 
 def _precedence(signal: Signal) -> tuple[bool, str, str]:

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from math import isfinite, log
 
 from vault_tool.belief.decay import PINNED, RATE, THRESHOLDS, Standing, entry_decay, standing, usage
-from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, counting, in_order, moving, withdrawals
+from vault_tool.belief.fold import UTILITY_START, Belief, Meter, accesses, counting, in_order, moving
 from vault_tool.model.authority import AGENT, OWNER, Party, by_origin, counts, weights
-from vault_tool.model.signals import Signal, SignalKind, Use
+from vault_tool.model.signals import Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import parse_time, stamp

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry, is_pulled
 from vault_tool.model.types import KEPT_TYPES
 
@@ -193,8 +193,5 @@ def reviewed_at(signals: Sequence[Signal], entry: Entry) -> str:
 
     The owner takes a review back by a later line, and that by a later one again.
     """
-    gone: set[str] = set()
-    for signal in reversed(signals):
-        if signal.kind is SignalKind.WITHDRAWN and signal.origin == _OWNER and signal.id not in gone:
-            gone.add(signal.withdraws)
+    gone = withdrawals(signals)
     return max((signal.at for signal in signals if signal.id not in gone and vouches(signal, entry)), default="")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -68,6 +70,36 @@ class Signal:
     def author(self) -> str:
         """Who speaks: a person is one author, also one whose lines were pulled; an agent is one author a model."""
         return self.origin if self.origin == "owner" or is_pulled(self.origin) else f"{self.origin or 'agent'}:{self.model}"
+
+
+def withdrawals(ordered: Sequence[Signal]) -> Mapping[str, Signal]:
+    """The signals that were taken back, by id, each with one that takes it back.
+
+    The owner takes back anybody's, others their own. A taking back can itself be taken back; what goes round in a circle
+    takes back nothing. What was said of consent is never taken back: another answer follows it.
+    """
+    if not any(signal.kind is SignalKind.WITHDRAWN for signal in ordered):
+        return {}
+    known = {signal.id: signal for signal in ordered}
+    taking: dict[str, str] = {}
+    for signal in ordered:
+        target = known.get(signal.withdraws) if signal.kind is SignalKind.WITHDRAWN else None
+        if target is None or target.kind is SignalKind.CONSENT:
+            continue
+        if signal.origin == "owner" or signal.author == target.author:
+            taking[signal.id] = target.id
+    undecided = Counter(taking.values())
+    decided = [identity for identity in taking if identity not in undecided]
+    found: dict[str, Signal] = {}
+    while decided:
+        identity = decided.pop()
+        target_id = taking[identity]
+        if identity not in found:
+            found.setdefault(target_id, known[identity])
+        undecided[target_id] -= 1
+        if not undecided[target_id] and target_id in taking:
+            decided.append(target_id)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

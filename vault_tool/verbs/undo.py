@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from vault_tool.belief.fold import withdrawals
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused, VaultError
 from vault_tool.files import git, layout, reader, tombstones
 from vault_tool.files.parse import parse, record
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.model.records import Remembered
-from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
+from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, withdrawals
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import person, resolve

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from vault_tool.belief.fold import withdrawals
 from vault_tool.files.sessions import AgentSession
 from vault_tool.files.signal_lines import merge
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.timeline import signals_in, written_in
-from vault_tool.model.signals import Signal, SignalKind
+from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.vault import seen
