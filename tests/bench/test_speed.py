@@ -67,7 +67,7 @@ def test_one_figure_at_two_sizes_has_its_growth_and_one_that_cannot_be_measured_
     assert [(one["fewer"], one["more"]) for one in found["growth"]] == [(20, 40)]
     assert len(list(beds.glob("vault-*"))) == 2
     out.unlink()
-    (beds / "vault-20-1" / "vault.toml").write_text("half_life = [", encoding="utf-8")
+    (beds / "vault-20-1" / "vault.toml").unlink()
     done = _bench("speed", *sizes[:2], "--only", "check", "--runs", "1", "--keep", "--json", str(out), "--folder", str(beds))
     assert done.returncode == 2
     assert done.stderr.strip().splitlines()
