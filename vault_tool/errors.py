@@ -63,6 +63,10 @@ class StorageError(VaultError):
     exit_code = Exit.IO
 
 
+class VaultGone(StorageError):
+    """The vault that a process opened is not at its place any more; nothing was read or written in what is there now."""
+
+
 class Refused(VaultError):
     """Doing it could lose or leak something: the request was understood and declined."""
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from vault_tool.cli import forwarded, output
 from vault_tool.cli.main import main
 from vault_tool.cli.options import LENT, Call
-from vault_tool.errors import UsageError
+from vault_tool.errors import StorageError, UsageError, VaultGone
 from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.local_trust import place
@@ -36,10 +36,14 @@ _WARMING = ("search", "warm", "--limit", "1", "--json")
 
 
 class Answers:
-    """One vault kept open for whoever asks, one after the other; `fresh` spares the comparison before an answer."""
+    """One vault kept open for whoever asks, one after the other.
 
-    def __init__(self, vault: Vault, fresh: Callable[[], bool]) -> None:
+    `fresh` spares the comparison before an answer; `gone` is called when the vault turns out not to be at its place.
+    """
+
+    def __init__(self, vault: Vault, fresh: Callable[[], bool], gone: Callable[[], None]) -> None:
         self._vault = vault
+        self._gone = gone
         self._vault.is_current = fresh
         self._seen = self._outside()
         self._turn = threading.RLock()
@@ -49,13 +53,20 @@ class Answers:
         with self._turn:
             self._vault.close()
 
-    def used(self, use: Callable[[Vault], T]) -> T:
-        """What a use of the vault comes to, one after the other."""
+    def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
+        """What a use of the vault comes to, one after the other; VaultGone where another than `identity` is meant."""
         with self._turn:
-            return use(self._current())
+            vault = self._current()
+            vault.location.require_identity(identity)
+            return use(vault)
 
     def _current(self) -> Vault:
-        """The vault with its settings as they are now."""
+        """The vault with its settings as they are now; raises VaultGone where it is not at its place."""
+        try:
+            self._vault.require_present()
+        except VaultGone:
+            self._gone()
+            raise
         now = self._outside()
         if now != self._seen:
             self._seen, old = now, self._vault
@@ -126,7 +137,13 @@ class Answers:
 def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[OwnerServer]:
     """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
     share_one_heap()
-    answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh)
+
+    def gone() -> None:
+        # Nobody started it by hand, and whoever needs one starts the next, in the folder that is there then.
+        if me.background:
+            leave("the vault is gone")
+
+    answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh, gone)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
     def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
@@ -140,8 +157,10 @@ def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callabl
 
     def warm() -> None:
         told = replace(me, protocol=PROTOCOL)
-        watcher_presence.say(vault.root, told)
-        watcher_presence.say(vault.root, replace(told, warm=answers.warm()))
+        # What cannot be said, or is gone meanwhile, is noticed by whoever asks next.
+        with suppress(StorageError):
+            watcher_presence.say(vault.root, told)
+            watcher_presence.say(vault.root, replace(told, warm=answers.warm()))
 
     server.start()
     warming = threading.Thread(target=warm, name="warming", daemon=True)
@@ -177,7 +196,7 @@ async def _serve_client(answers: Answers, line: socket.socket, request: Mapping[
         nonlocal busy
         busy += 1
         try:
-            return await asyncio.to_thread(answers.used, use)
+            return await asyncio.to_thread(answers.used, use, str(request.get("identity") or ""))
         finally:
             busy -= 1
 

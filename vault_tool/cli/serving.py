@@ -14,8 +14,10 @@ from vault_tool.cli.blocks import Block, fields, table
 from vault_tool.cli.options import Call, Decorated, Short, command
 from vault_tool.errors import Exit, UsageError
 from vault_tool.mcp.tools import PRESETS, Caller, Offered, offered
+from vault_tool.owner import front
 from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
 from vault_tool.util.deferred import deferred
+from vault_tool.util.location import Location
 from vault_tool.vault.person import require_person
 
 if TYPE_CHECKING:
@@ -57,7 +59,8 @@ def served(function: Decorated) -> Decorated:
 @command("mcp", "vt mcp", "vt mcp --preset full", "vt mcp --tools")
 @served
 @click.option("--tools", "only_tools", is_flag=True, help="Show the tools of both presets, with what they cost, and end.")
-def mcp(call: Call, preset: str, only_tools: bool, project: str, model: str) -> Exit:
+@click.option("--identity", hidden=True, default="")  # of the vault that a relay's client began with
+def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, model: str) -> Exit:
     """Serve an agent's client over stdio (MCP).
 
     It speaks the Model Context Protocol, in the revisions of today and of old. A client starts it; what is written
@@ -68,7 +71,9 @@ def mcp(call: Call, preset: str, only_tools: bool, project: str, model: str) -> 
     _require_agent(call)
 
     caller = caller_of(call, project, model)
-    anyio.run(lambda: server_of_mcp.serve_stdio(opening(call, caller), preset=preset, caller=caller))
+    root = front.find(call.vault)
+    location = None if root is None else Location(root, identity)
+    anyio.run(lambda: server_of_mcp.serve_stdio(opening(call, caller, location), preset=preset, caller=caller))
     return Exit.DONE
 
 
@@ -95,14 +100,13 @@ def serve(call: Call, preset: str, project: str, model: str, **given: Any) -> Ex
     with call.open_vault() as vault:
         if given["new_token"]:
             require_person(vault, "make another token")
-        local = vault.local
-        root = str(vault.root.resolve())
+        local, location = vault.local, vault.location
         token = "" if given["no_token"] else local.http_token(anew=given["new_token"])
     found = http_listening.listening(given["host"], given["port"])
     door = http_listening.Door(given["host"], found.getsockname()[1], token, given["names"], given["origins"], bool(cert))
     at = Serving(door.url + mcp_http.PATH, str(local.http_token_path) if token else None)
     call.emit(at, _serving)
-    anyio.run(lambda: _serve(call, caller, root, preset, door, found, cert, key))
+    anyio.run(lambda: _serve(call, caller, location, preset, door, found, cert, key))
     return Exit.DONE
 
 
@@ -125,9 +129,11 @@ class Serving:
     token_file: str | None
 
 
-async def _serve(call: Call, caller: Caller, root: str, preset: str, door: Door, found: socket, cert: str, key: str) -> None:
-    run = one_thread.OneThread(opening(call, caller))
-    backend = upstream.RelayBackend(root, caller, backends.VaultBackend(run, caller))
+async def _serve(
+    call: Call, caller: Caller, location: Location, preset: str, door: Door, found: socket, cert: str, key: str
+) -> None:
+    run = one_thread.OneThread(opening(call, caller, location))
+    backend = upstream.RelayBackend(location, caller, backends.VaultBackend(run, caller))
     try:
         async with server_of_mcp.noticing(backend) as notices:
             server = server_of_mcp.connection(backend, preset=preset, caller=caller, notices=notices, standing=False)
@@ -160,13 +166,18 @@ def _require_agent(call: Call) -> None:
         context = context.parent
 
 
-def opening(call: Call, caller: Caller) -> Callable[[], Vault]:
-    """What opens the vault that is meant, as an agent."""
+def opening(call: Call, caller: Caller, location: Location | None) -> Callable[[], Vault]:
+    """What opens the vault that is meant, as an agent; it raises VaultGone where that is not the one of `location`."""
 
     def opened() -> Vault:
         from vault_tool.verbs.vault import Vault  # every verb: loaded by the first call
 
-        return Vault.open(call.vault or None, origin="agent", session=caller.session, user=caller.user)
+        if location is None:
+            return Vault.open(call.vault or None, origin="agent", session=caller.session, user=caller.user)
+        location.require()
+        vault = Vault.open(location.root, origin="agent", session=caller.session, user=caller.user)
+        vault.location = location
+        return vault
 
     return opened
 

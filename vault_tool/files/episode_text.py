@@ -161,7 +161,8 @@ def _tag(tag: str) -> str:
 
 def _link(target: str, path: str) -> str:
     label = _NOT_IN_LABEL.sub("", posixpath.basename(target).removesuffix(".md"))
-    relative = posixpath.relpath(target, posixpath.dirname(path) or ".")
+    # Below a folder that nobody has: a relative path would ask for this process's own, which may be gone.
+    relative = posixpath.relpath(f"/_/_/{target}", f"/_/_/{posixpath.dirname(path)}")
     return f"[{one_line(label)}]({_NOT_IN_LINK.sub(lambda found: quote(found[0], safe=''), relative)})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from vault_tool.errors import Busy, StorageError
+from vault_tool.files.layout import CACHE
 from vault_tool.files.reader import fingerprint
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
@@ -179,7 +181,7 @@ def _locked(path: Path, wait: float, what: str) -> sqlite3.Connection:
 
 
 def _begin(path: Path, wait: float) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     if not path.exists():
         # `touch` says why a file cannot be made; SQLite only says that it cannot.
         path.touch()
@@ -190,6 +192,14 @@ def _begin(path: Path, wait: float) -> sqlite3.Connection:
         connection.execute("BEGIN EXCLUSIVE")
         failed.pop_all()
     return connection
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for derived files and what is missing above it, but never the vault's own folder. Raises OSError."""
+    for above in (folder, *folder.parents):
+        if above.name == CACHE and not above.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(above.parent))
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 def make_way(path: Path, *, folder: bool = False) -> None:

@@ -21,6 +21,7 @@ from vault_tool.index.database import identity
 from vault_tool.index.schema import TABLES
 from vault_tool.index.seals import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.util.deferred import deferred
+from vault_tool.util.location import Location
 
 if TYPE_CHECKING:
     import tempfile
@@ -40,8 +41,9 @@ def _sealed(cache: Path, name: str) -> SealedFile:
 class Store:
     """The cache folder of one vault and the catalogue in it; a temporary folder where the vault's cannot be written."""
 
-    def __init__(self, root: Path, config: Config, *, around: bool = False) -> None:
+    def __init__(self, root: Path, config: Config, *, around: bool = False, location: Location | None = None) -> None:
         self._own = place(root) / CACHE
+        self._location = location or Location(root)
         self._wait = config.lock_wait
         self._settings = settings_digest(config, root if around else None)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
@@ -172,6 +174,7 @@ class Store:
 
     def borrow_if_unwritable(self) -> None:
         """Keep derived files in a temporary folder when the vault's own folder cannot be written (a read-only disk)."""
+        self._location.require()
         if self._borrowed is not None:
             return
         try:
@@ -192,6 +195,7 @@ class Store:
         self.drop()
         if found is None:
             return None
+        self._location.require()  # another vault's catalogue is none of ours, however long the call has loaded meanwhile
         try:
             catalog = Catalog.open(sealed.path)
         except sqlite3.DatabaseError:

@@ -23,6 +23,7 @@ from vault_tool.index.seals import SealedFile
 from vault_tool.index.store import Store
 from vault_tool.index.text_search import Spoilt, TextSearch, Wording
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.location import Location
 
 __all__ = ["Index", "Progress", "Refresh"]
 
@@ -43,8 +44,9 @@ class Index:
         owners: Callable[[], Owners] | None = None,
         *,
         around: bool = False,
+        location: Location | None = None,
     ) -> None:
-        """Nothing is read or written before something is asked.
+        """Nothing is read or written before something is asked; VaultGone once the vault of `location` is not at its place.
 
         `owners` says, when it matters, whose commits are the owner's; else theirs whom git would name as the author here.
         With `around` they hold the notes of the folder that the vault lies in as well.
@@ -52,7 +54,7 @@ class Index:
         self._root = root
         self._config = config
         self._clock = clock
-        self._store = Store(root, config, around=around)
+        self._store = Store(root, config, around=around, location=location)
         self._search = TextSearch(self._store, config)
         self._refresher = Refresher(root, config, repo, clock, owners, self._store, self._search, around)
 

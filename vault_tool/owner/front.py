@@ -49,7 +49,10 @@ def answered(arguments: Sequence[str]) -> int | None:
 def find(vault: str) -> str | None:
     """The resolved root of the vault that is meant where `--vault` says so much; None where that needs a closer look."""
     named = vault or os.environ.get("VAULT_ROOT", "")
-    here = os.path.expanduser(named) if named else os.getcwd()
+    try:
+        here = os.path.expanduser(named) if named else os.getcwd()
+    except OSError:  # this folder was removed
+        return None
     while not os.path.isfile(os.path.join(here, _SETTINGS)):
         for name in _HOMES:
             if os.path.isfile(os.path.join(here, name, _SETTINGS)):

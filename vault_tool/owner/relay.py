@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from vault_tool.owner import front
 from vault_tool.owner.protocol import ProtocolError, allowed
+from vault_tool.util.location import identity_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def relayed(arguments: Sequence[str]) -> int | None:
     project = said["project"] or project_of(os.environ, root)
     model = said["model"] or os.environ.get("VAULT_MODEL", "")
     caller = {"session": session, "project": project, "user": said["user"], "model": model}
-    relay = Relay(root, {"do": "mcp", "preset": said["preset"] or PRESETS[0], **caller})
+    # Whoever serves this client later serves it this vault, and no other that lies there by then.
+    relay = Relay(root, {"do": "mcp", "preset": said["preset"] or PRESETS[0], "identity": identity_at(root), **caller})
     return relay.run() if relay.open() else None
 
 
@@ -259,7 +261,7 @@ def _by_itself(root: str, request: Mapping[str, Any]) -> socket.socket:
     import subprocess
 
     ours, its = socket.socketpair()
-    named = [f"--{name}={request[name]}" for name in _OPTIONS if request.get(name)]
+    named = [f"--{name}={request[name]}" for name in (*_OPTIONS, "identity") if request.get(name)]
     command = [sys.executable, "-P", "-m", "vault_tool", "mcp", "--vault", root, *named]
     environ = {**os.environ, "VAULT_OWNER": "off"}
     with its:

@@ -13,13 +13,14 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Any
 
-from vault_tool.errors import VaultError
-from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress
+from vault_tool.errors import VaultError, VaultGone
+from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress, failed
 from vault_tool.mcp.tools import Caller, named
 from vault_tool.owner.client import fits, reach
 from vault_tool.owner.protocol import Lines, ProtocolError, allowed
 from vault_tool.owner.relay import LOST, is_forbidden
 from vault_tool.owner.spawning import reached
+from vault_tool.util.location import Location
 
 # Seconds without a sign of life after which an owner at work counts as hanging; it gives twenty a second.
 SILENCE = 3.0
@@ -37,10 +38,14 @@ class LostCall(Exception):
 
 
 class RelayBackend:
-    """Answers by the owner of the vault at `root` (resolved), started where there is none; by `alone` where none may be."""
+    """Answers by the owner of a vault, started where there is none; by `alone` where none may be.
 
-    def __init__(self, root: str, caller: Caller, alone: Backend) -> None:
-        self._owners = Owners(root)
+    A call raises VaultGone, or is answered so, while the vault is not at its place.
+    """
+
+    def __init__(self, location: Location, caller: Caller, alone: Backend) -> None:
+        self._location = location
+        self._owners = Owners(location.root)
         self._caller = asdict(caller)
         self._alone = alone
         self._threads = ThreadPoolExecutor(_AT_ONCE, "owner's answers")
@@ -56,6 +61,8 @@ class RelayBackend:
             found = await self._asked(request, may_repeat=may_be_called_again(tool), progress=progress)
         except LostCall:
             return Answer(LOST, None)
+        except VaultGone as fault:
+            return failed(fault)
         if found is None:
             return await self._alone.call(tool, arguments, progress)
         text = found["text"]
@@ -80,6 +87,7 @@ class RelayBackend:
         self, request: Mapping[str, Any], *, may_repeat: bool = True, progress: Progress | None = None
     ) -> Mapping[str, Any] | None:
         """What the owner answers; None where this process has to. Raises VaultError and LostCall."""
+        self._location.require()
         exchange = Exchange(self._owners, {**request, **self._caller}, may_repeat, progress)
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._threads, exchange.run)

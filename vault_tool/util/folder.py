@@ -272,7 +272,7 @@ def _opened_by_path(root: Path, parts: Sequence[str], create: bool) -> Folder:
     if parts[:1] == [".."]:
         root, parts = root.parent, parts[1:]
     path = root.joinpath(*parts)
-    if create:
+    if create and root.is_dir():
         path.mkdir(parents=True, exist_ok=True)
     if not path.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))

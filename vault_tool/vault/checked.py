@@ -128,6 +128,8 @@ def _checked(verb: FunctionType) -> Callable[..., Any]:
         if given and given[0].process != os.getpid():
             message = "this vault was opened before a fork, and its files belong to the process that opened it"
             raise UsageError(message, "open it again here: Vault.open(path)")
+        if given:
+            given[0].require_present()
         signature, kinds, unchecked, leaves_out = _signature(verb)
         try:
             bound = signature.bind(*given, **named)

@@ -25,6 +25,7 @@ from vault_tool.machine import Machine
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
+from vault_tool.util.location import Location
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings
 
@@ -113,6 +114,7 @@ class Context:
 
     def __init__(self, root: Path, who: Who | None = None, clock: Clock | None = None) -> None:
         self.root = _checked_root(root)
+        self.location = Location(self.root)
         self.who = who or Who()
         self.sight: str | None = self.who.user or None
         """Whose memories are seen beside those that are about nobody in particular: the empty text is nobody's, None is
@@ -246,10 +248,21 @@ class Context:
     def reopened(self) -> Self:
         """The same vault opened again, with its settings and indexes as they are now."""
         other = type(self)(self.root, self.who, self.clock)
+        other.location = self.location
         other.sight, other.everything = self.sight, self.everything
         other.environ, other.presence = self.environ, self.presence
         other.is_current = self.is_current
         return other
+
+    def require_present(self) -> None:
+        """Raise VaultGone where the vault that was opened is not at its place any more: asked before each call of a process that
+        stays, for an empty folder would be answered for as an empty vault, and written to. A global vault beside it is looked
+        for anew.
+        """
+        self.location.require()
+        beside = self.__dict__.get("global_vault")
+        if beside is not None and not beside.location.is_there():
+            del self.__dict__["global_vault"]
 
     @cached_property
     def settings(self) -> Config:
@@ -311,7 +324,7 @@ class Context:
     def whole_index(self) -> Index:
         """The derived indexes of everything, opened once; not yet compared with the files."""
         around = self.around is not None
-        return Index(self.root, self.settings, self.repo, self.clock, self.owners, around=around)
+        return Index(self.root, self.settings, self.repo, self.clock, self.owners, around=around, location=self.location)
 
     @cached_property
     def around(self) -> Path | None:
@@ -568,7 +581,10 @@ def find(path: str | Path | None, env: Mapping[str, str], here: Path | None = No
     named = str(path or env.get("VAULT_ROOT") or "")
     if named:
         return _named(Path(named).expanduser())
-    here = here or Path.cwd()
+    try:
+        here = here or Path.cwd()
+    except OSError as fault:
+        raise NotFound("the folder that you are in is gone", "go to one that is there, or name the vault with --vault") from fault
     for folder in (here, *here.parents):
         if (folder / layout.SETTINGS_FILE).is_file():
             return folder

@@ -199,7 +199,7 @@ def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
 
     Nothing for what leads out of the vault, or can be no path at all: too long, with a NUL, with links in a circle.
     """
-    for base in (Path.cwd(), vault.root):
+    for base in (Path(), vault.root):  # the first is this process's folder, which may be gone
         try:
             full = (base / path).resolve()
             there = full.exists()

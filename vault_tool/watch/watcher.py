@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from vault_tool.errors import Refused, StorageError, VaultError
+from vault_tool.errors import Refused, StorageError, VaultError, VaultGone
 from vault_tool.files import reader, watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import VAULT, FileKind, file_kind
@@ -82,6 +82,7 @@ class Watcher:
         self._again_after = _AGAIN
         self._head = ""
         self._remarks: set[str] = set()
+        self._gone = ""
         self._settings = self._settings_stat()
 
     @property
@@ -146,6 +147,8 @@ class Watcher:
         if gap > _GAP:
             self._inbox.doubt("this process stood still")
             self._again_at = time.monotonic() + _AGAIN
+        if not self._is_there():
+            return
         self._see_to_settings()
         self._see_to_head()
         if self._record.mode == _EVENTS and not (self._hearing.alive and self._hearing.same_tree):
@@ -161,6 +164,23 @@ class Watcher:
             self._look()
         elif self._chores is not None:
             self._guarded(self._idle_tasks)
+
+    def _is_there(self) -> bool:
+        """Whether the vault is at its place: nothing is looked at or written in what lies there instead, until it is back."""
+        try:
+            self._vault.require_present()
+        except VaultGone as fault:
+            if not self._gone:
+                self._tell(WatchReport(remark=str(fault)))
+            self._gone = str(fault)
+            self._inbox.take()
+            self._inbox.wait(TICK)
+            return False
+        if self._gone:
+            self._gone = ""
+            self._tell(WatchReport(remark="the vault is back"))
+            self._inbox.doubt("the vault is back")
+        return True
 
     def _wait(self) -> float:
         longest = max(LONGEST, _BUSY_SHARE * self._looked_seconds)

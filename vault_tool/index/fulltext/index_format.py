@@ -18,6 +18,7 @@ from tantivy import Filter, Tokenizer
 
 from vault_tool.errors import StorageError
 from vault_tool.index.fulltext.documents import SearchDocument, first_passage, searchable
+from vault_tool.index.seals import make_folder
 from vault_tool.util.text import one_line
 
 # How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
@@ -83,7 +84,7 @@ class Builder:
 
     def __init__(self, folder: Path, language: str) -> None:
         with WRITING:
-            folder.mkdir(parents=True)
+            make_folder(folder)
             self._writer = open_index(folder, language).writer(_REBUILD_WRITER, _REBUILD_THREADS)
         self._analyze = Analyzer(language)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import VECTORS
 from vault_tool.index.embedding.embedder import Embedder, Role
-from vault_tool.index.seals import make_way
+from vault_tool.index.seals import make_folder, make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.vector_set import VectorSet, size_of
 from vault_tool.util.text import slug
@@ -173,7 +173,7 @@ def make(folder: Path, model: str, dimensions: int, wait: float) -> VectorSet:
     try:
         for level in (folder.parent.parent, folder.parent, folder):
             make_way(level, folder=True)
-            level.mkdir(parents=True, exist_ok=True)
+            make_folder(level)
     except OSError as fault:
         reason = os.strerror(fault.errno or 0).lower()
         raise StorageError(f"cannot make {folder.name}: {reason}", "look at the permissions of `_cache`") from fault
