@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 import threading
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import anyio
 import mcp_types as types
@@ -28,6 +29,7 @@ from vault_tool.mcp.backends import Answer, Backend, Cancelled, Run, VaultBacken
 from vault_tool.mcp.notices import EVERY, Notices
 from vault_tool.mcp.texts import INSTRUCTIONS, offered
 from vault_tool.mcp.tools import Caller, listed, named
+from vault_tool.mcp.unreadable import refusal
 from vault_tool.util.text import one_line
 from vault_tool.vault.one_thread import OneThread
 
@@ -166,7 +168,7 @@ async def serve(
 
 async def serve_stdio(opening: Callable[[], Vault], *, preset: str = "lean", caller: Caller | None = None) -> None:
     """Serve the client at this process's standard input and output, until it closes them; nothing else is ever written there."""
-    async with stdio_server() as (received, sent):
+    async with stdio_server(_own_input()) as (received, sent):
         run = OneThread(opening)
         with suppress(NotImplementedError):  # Windows has no such handlers
             for one in (signal.SIGINT, signal.SIGTERM):
@@ -175,6 +177,26 @@ async def serve_stdio(opening: Callable[[], Vault], *, preset: str = "lean", cal
             await _serve(received, sent, run, preset, caller or Caller())
         finally:
             await run.close()
+
+
+def _own_input() -> anyio.AsyncFile[str] | None:
+    """Standard input, out of reach of all else that this process does; the library would replace bytes that are no UTF-8, and
+    what was meant by them would be kept as if it had been said. None where the library is to take it.
+    """
+    if os.name == "nt" or sys.stdin is None or not _is_file(sys.stdin, 0):
+        return None
+    taken = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    # Never closed: the thread that waits for a line outlives the loop.
+    return anyio.wrap_file(open(taken, encoding="utf-8", errors="surrogateescape", closefd=False))
+
+
+def _is_file(stream: TextIO, descriptor: int) -> bool:
+    with suppress(OSError, ValueError):
+        return stream.fileno() == descriptor
+    return False
 
 
 async def _leave(run: OneThread[Vault]) -> None:
@@ -186,9 +208,24 @@ async def _leave(run: OneThread[Vault]) -> None:
 
 async def _serve(received: Any, sent: Any, run: Run, preset: str, caller: Caller) -> None:
     backend = VaultBackend(run, caller)
-    async with noticing(backend) as notices:
+    messages, readable = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+
+    async def sort() -> None:
+        """Answer what is no message, which the protocol's library would leave without an answer, and pass on the rest."""
+        async with messages:
+            with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client is gone
+                async for item in received:
+                    refused = refusal(item if isinstance(item, Exception) else item.message)
+                    if refused is not None:
+                        await sent.send(SessionMessage(refused))
+                    else:
+                        await messages.send(item)
+
+    async with noticing(backend) as notices, anyio.create_task_group() as tasks:
+        tasks.start_soon(sort)
         server = connection(backend, preset=preset, caller=caller, notices=notices)
-        await server.run(received, sent, server.create_initialization_options())
+        await server.run(readable, sent, server.create_initialization_options())
+        tasks.cancel_scope.cancel()
 
 
 @asynccontextmanager

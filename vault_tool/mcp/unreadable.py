@@ -1,0 +1,78 @@
+"""A line that is no message of the protocol is answered: by an error under the id that it was sent with, or under none.
+
+Whoever waits for an answer to it would wait for ever; the stream goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import mcp_types as types
+from pydantic import ValidationError
+
+from vault_tool.util.json_text import flaw_in, shown_place
+
+# What tells at which depth a key stands, and a key with its value: for a line that no parser takes.
+_PART = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_VALUE = re.compile(r'\s*:\s*("(?:[^"\\]|\\.)*"|-?\d{1,18}(?![\d.eE]))', re.DOTALL)
+
+_NO_JSON = ("json_invalid", "string_unicode")
+_OF_NOTIFICATIONS = "notifications/"
+
+
+def refusal(item: Exception | types.JSONRPCMessage) -> types.JSONRPCError | None:
+    """The answer to what was read instead of a message, and to a request whose id is none; None where nobody waits for any."""
+    if isinstance(item, Exception):
+        line, value = _sent(item)
+        code, said = _fault(line, value)
+        identity = value.get("id") if isinstance(value, Mapping) else _id_in(line)
+    elif isinstance(item, types.JSONRPCNotification) and not item.method.startswith(_OF_NOTIFICATIONS):
+        code, said, identity = types.INVALID_REQUEST, "the id is neither a text nor a whole number", None
+    else:
+        return None
+    known = identity if isinstance(identity, (str, int)) and not isinstance(identity, bool) else None
+    return types.JSONRPCError(jsonrpc="2.0", id=known, error=types.ErrorData(code=code, message=said))
+
+
+def _sent(fault: Exception) -> tuple[str, object]:
+    """The line that was sent, where it is no JSON for the protocol's library, and the value, as far as Python reads one."""
+    errors = fault.errors(include_url=False, include_context=False) if isinstance(fault, ValidationError) else []
+    raw = next((one["input"] for one in errors if one["type"] in _NO_JSON), "")
+    # Bytes that are no UTF-8 become half characters, which are told of by their place.
+    line = raw.decode("utf-8", "surrogateescape") if isinstance(raw, bytes) else str(raw)
+    if not line:
+        objects = (one["input"] for one in errors if isinstance(one["input"], Mapping))
+        return "", next((one for one in objects if "jsonrpc" in one or "id" in one or "method" in one), None)
+    try:
+        return line, json.loads(line)
+    except (ValueError, RecursionError):
+        return line, None
+
+
+def _fault(line: str, value: object) -> tuple[int, str]:
+    """The protocol's code for what is wrong, and the words."""
+    if isinstance(value, Mapping):
+        flaw = flaw_in(value)
+        if flaw is not None:
+            return types.INVALID_REQUEST, f"{shown_place(flaw.place).lstrip('.')} {flaw.message}; {flaw.hint}"
+        return types.INVALID_REQUEST, "this is no message of JSON-RPC 2.0"
+    if not line:
+        return types.INVALID_REQUEST, "this is no message of JSON-RPC 2.0: it is no object"
+    return types.PARSE_ERROR, "this is no JSON, or has numbers or nesting without end; send plain objects"
+
+
+def _id_in(line: str) -> Any:
+    """The id of an object that cannot be read whole."""
+    depth = 0
+    for found in _PART.finditer(line):
+        part = found[0]
+        if part in "[{":
+            depth += 1
+        elif part in "]}":
+            depth -= 1
+        elif depth == 1 and part == '"id"' and (value := _VALUE.match(line, found.end())):
+            return json.loads(value[1])
+    return None
