@@ -16,7 +16,11 @@ from vault_tool.owner.spawning import make_way
 
 def _call(identity: bytes, arguments: bytes) -> bytes:
     return (
-        b'{"jsonrpc":"2.0","id":' + identity + b',"method":"tools/call","params":{"name":"remember","arguments":' + arguments + b"}}"
+        b'{"jsonrpc":"2.0","id":'
+        + identity
+        + b',"method":"tools/call","params":{"name":"remember","arguments":'
+        + arguments
+        + b"}}"
     )
 
 

@@ -16,7 +16,7 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, error, note, warning
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
-from vault_tool.util.clock import stamped
+from vault_tool.util.clock import stamped, until
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
 
@@ -252,6 +252,11 @@ def _read_time(raw: Raw) -> Any:
     return str(named) if named else _WRONG
 
 
+def _read_end(raw: Raw) -> Any:
+    named = until(raw) if isinstance(raw, str) else None
+    return str(named) if named else _WRONG
+
+
 def _read_id(raw: Raw) -> Any:
     return _reference(raw) or _WRONG
 
@@ -279,6 +284,7 @@ _READERS: Mapping[FieldKind, Callable[[Raw], Any]] = {
     FieldKind.COUNT: _read_count,
     FieldKind.FLAG: _read_flag,
     FieldKind.TIME: _read_time,
+    FieldKind.END: _read_end,
     FieldKind.ID: _read_id,
     FieldKind.IDS: _read_ids,
 }

@@ -15,7 +15,7 @@ from vault_tool.generate.escape import block, inline, quote
 from vault_tool.generate.page_lines import origin, vouched
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, CoreSection, RecordClass, Registry
-from vault_tool.util.clock import parse_time
+from vault_tool.util.clock import end_of, parse_time
 
 LEAST_SCORE = 0.2
 LEAST_TRUTH = 0.3
@@ -161,8 +161,8 @@ def _barred(item: CoreItem, registry: Registry, as_of: date) -> str:
 
 def _expired(entry: Entry, as_of: date) -> bool:
     """Whether its time is over on that day: the page is read all day long, so its last day counts as over."""
-    expires = parse_time(entry.text("expires")) if entry.text("expires") else None
-    return expires is not None and expires.date() <= as_of
+    over = end_of(entry.text("expires")) if entry.text("expires") else None
+    return over is not None and over.date() <= as_of
 
 
 def _order(item: CoreItem) -> tuple[float, float, float, str, str]:

@@ -20,6 +20,7 @@ class FieldKind(Enum):
     COUNT = "a whole number"
     FLAG = "true or false"
     TIME = "a time (ISO 8601)"
+    END = "a time (ISO 8601) or a day, to its end"
     ID = "an id"
     IDS = "a list of ids"
 
@@ -59,12 +60,12 @@ _FIELDS: dict[RecordClass, tuple[Field, ...]] = {
         Field("rationale", _K.TEXT), Field("evidence", _K.TEXTS), Field("related_to", _K.IDS),
         Field("problem", _K.ID), Field("failure_mode", _K.TEXT), Field("commit", _K.TEXT), Field("change_targets", _K.IDS),
         Field("steps", _K.TEXTS), Field("preconditions", _K.TEXTS), Field("postconditions", _K.TEXTS),
-        Field("mood", _K.TEXT), Field("as_of", _K.TIME), Field("expires", _K.TIME), _PINNED,
+        Field("mood", _K.TEXT), Field("as_of", _K.TIME), Field("expires", _K.END), _PINNED,
     ),
     RecordClass.UNDERSTANDING: (
         _ID, _TYPE, _TITLE, Field("summary", _K.TEXT, required=True), _SUBJECTS, _TAGS, *_WEIGHING,
         Field("supersedes", _K.IDS), Field("sources", _K.IDS), Field("reason", _K.TEXT), Field("pass", _K.ID),
-        _CREATED, *_PROVENANCE, Field("expires", _K.TIME), _PINNED,
+        _CREATED, *_PROVENANCE, Field("expires", _K.END), _PINNED,
     ),
     RecordClass.EDGE: (
         _ID, _TYPE, Field("from_id", _K.ID, required=True), Field("from_title", _K.TEXT),

@@ -12,7 +12,7 @@ from typing import Any
 from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import moment, parse_time
+from vault_tool.util.clock import end_of, moment
 from vault_tool.util.text import normal_name
 
 _PULLED = "pulled ("
@@ -110,8 +110,8 @@ class Entry:
     def expired(self, moment: datetime) -> bool:
         """Whether its time is over at `moment`: from then on it is history and no answer."""
         said = self.text("expires")
-        expires = parse_time(said) if said else None
-        return expires is not None and expires <= moment
+        over = end_of(said) if said else None
+        return over is not None and over <= moment
 
 
 def owners_first(entries: Sequence[Entry]) -> tuple[Entry, ...]:

@@ -55,6 +55,22 @@ def parse_time(text: str) -> datetime | None:
         return None
 
 
+def end_of(text: str) -> datetime | None:
+    """The first moment at which what lasts until `text` is over, or None: a day alone is through its last instant."""
+    named = parse_time(text)
+    if named is None:
+        return None
+    if _DATE.fullmatch(text.strip()):
+        return named + timedelta(days=1)
+    # As `until` writes a day.
+    return named + timedelta(seconds=1) if (named.hour, named.minute, named.second) == (23, 59, 59) else named
+
+
+def until(text: str) -> str | None:
+    """`text` as `stamp` writes the moment until which it lasts, or None: of a day alone its last second."""
+    return f"{text.strip()}T23:59:59+00:00" if _DATE.fullmatch(text.strip()) and parse_time(text) else stamped(text)
+
+
 @lru_cache(maxsize=256)  # a note says when it was written, observed and changed, and mostly means one moment
 def stamped(text: str) -> str | None:
     """`text` as `stamp` writes the moment that it names, or None."""

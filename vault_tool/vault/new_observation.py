@@ -15,7 +15,7 @@ from vault_tool.model.ids import derived_id, is_derived, new_id
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
-from vault_tool.util.clock import parse_time, stamp
+from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
 from vault_tool.vault import resolve
@@ -97,7 +97,7 @@ def draft_of(vault: Context, new: NewObservation) -> Observation:
         id=new_id(), type=_observation_type(vault, GENERAL if new.kind is None else new.kind, new.new_type),
         body=body_text(new.content), title=one_line(new.title) or first_sentence(new.content), tags=_clean(new.tags),
         importance=new.importance, confidence=new.confidence, generation=vault.index.catalog.generation(), created=vault.now(),
-        observed=_moment("observed_at", new.observed_at), expires=_moment("expires", new.expires),
+        observed=_moment("observed_at", new.observed_at), expires=_end(vault, new),
         related_to=_ids(vault, new.related_to, (RecordClass.UNDERSTANDING,)), problem=resolve.problem(vault, new.problem),
         failure_mode=new.failure_mode, change_targets=_ids(vault, new.change_targets, None),
         evidence=pinned_to_head(vault, new.evidence), rationale=one_line(new.rationale), steps=tuple(new.steps),
@@ -130,6 +130,20 @@ def _moment(name: str, text: str | None) -> str | None:
     if moment is None:
         raise UsageError(f"{name} `{one_line(text, 40)}` is not a time", "write it like 2026-11-20T10:00:00+00:00")
     return stamp(moment)
+
+
+def _end(vault: Context, new: NewObservation) -> str | None:
+    """Until when it is an answer; UsageError for a time that is over before it begins, when nothing would ever find it."""
+    if new.expires is None:
+        return None
+    _moment("expires", new.expires)
+    own = parse_time(new.observed_at) if new.observed_at else None
+    over = end_of(new.expires)
+    if over is not None and over <= (own or vault.clock.now()):
+        of = f"observed at {new.observed_at}" if own else f"of {vault.now()}"
+        hint = "give a later one, or say with `observed_at` since when it was so"
+        raise UsageError(f"expires `{one_line(new.expires, 40)}` is no later than the memory itself, which is {of}", hint)
+    return until(new.expires)
 
 
 def _clean(texts: Sequence[str]) -> tuple[str, ...]:

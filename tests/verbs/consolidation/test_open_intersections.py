@@ -138,7 +138,7 @@ def test_the_commands_show_both(couple: Vault, root: Path) -> None:
 
 
 def test_what_has_expired_is_no_part_of_an_answer(couple: Vault) -> None:
-    couple.remember("They share a flat until May.", ["James", "Audrey"], expires="2026-05-01")
+    couple.remember("They share a flat until May.", ["James", "Audrey"], expires="2026-05-01", observed_at="2026-01-01")
     couple.create_understanding(["James", "Audrey"], "They share a flat.", "Flatmates.")
     found = couple.open_intersection("James", "Audrey")
     assert found.intersection_size == 4

@@ -78,7 +78,7 @@ def test_circles_end(vault: Vault) -> None:
 
 
 def test_what_is_over_is_counted_and_left_out(vault: Vault) -> None:
-    gone = vault.remember("Yesterday's.", expires="2026-11-19T10:00:00+00:00")
+    gone = vault.remember("Yesterday's.", expires="2026-11-19T10:00:00+00:00", observed_at="2026-11-18")
     found = vault.snapshot()
     assert gone.id not in {one.id for one in found.memories}
     assert found.expired == 1

@@ -143,7 +143,7 @@ def test_what_is_history_is_no_neighbour_of_a_hit(vault: Vault, root: Path, cloc
 
 
 def test_expired_kept_and_withheld_memories_are_no_answers(vault: Vault, root: Path) -> None:
-    vault.remember("The quartz offer is open.", expires="2026-11-19")
+    vault.remember("The quartz offer is open.", expires="2026-11-19", observed_at="2026-11-18")
     write(root, "vault/observations/false.md", note(1, "The quartz was found to be glass.", confidence="0.1"))
     assert _titles(_asked(vault, "quartz")) == []
     assert len(_asked(vault, "quartz", doubtful=True).results) == 1
@@ -360,7 +360,7 @@ def test_a_budget_bounds_the_answer(vault: Vault) -> None:
 
 def test_a_subject_shows_nothing_expired_and_nothing_held_to_be_false(vault: Vault) -> None:
     vault.remember("Mara lives by the sea.", ["Mara"])
-    vault.remember("Mara is away this week.", ["Mara"], expires="2026-11-01")
+    vault.remember("Mara is away this week.", ["Mara"], expires="2026-11-01", observed_at="2026-10-25")
     lie = vault.remember("Mara has wings.", ["Mara"], confidence=0.1)
     found = vault.recall("Mara")
     assert isinstance(found, SubjectView)

@@ -27,7 +27,12 @@ def _told(vault: Vault) -> None:
             {"content": "Redis restarts at three.", "subject_names": ["Redis", "Lab"]},
             {"content": "The queue restarts with Redis.", "subject_names": ["Redis", "Queue"]},
             {"content": "The lamp restarts when it likes.", "subject_names": ["Lab"]},
-            {"content": "Redis restarts were over by May.", "subject_names": ["Redis"], "expires": "2026-06-01T00:00:00+00:00"},
+            {
+                "content": "Redis restarts were over by May.",
+                "subject_names": ["Redis"],
+                "expires": "2026-06-01T00:00:00+00:00",
+                "observed_at": "2026-05-01",
+            },
         ]
     )
     vault.create_understanding(["Redis"], "Redis restarts too often.", "It restarts.")

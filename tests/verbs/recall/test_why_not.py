@@ -107,7 +107,7 @@ def test_a_subject_ranks_nothing(vault: Vault) -> None:
 
 
 def test_a_refusal_is_given_exactly_where_a_filter_refuses(vault: Vault) -> None:
-    vault.remember("Redis drops.", ["Redis"], kind="problem", tags=["lab"], expires="2020-01-01")
+    vault.remember("Redis drops.", ["Redis"], kind="problem", tags=["lab"], expires="2020-01-01", observed_at="2019-01-01")
     vault.remember("Redis stays.", ["Redis"], kind="solution", tags=["ship"], observed_at="2024-05-01T00:00:00+00:00")
     old = vault.create_understanding(["Redis"], "Redis is a cache.", "A cache.")
     vault.update_understanding(old.id, "Redis is a store.", "A store.")

@@ -114,7 +114,7 @@ def test_beats_like_the_turn_come_before_the_latest(vault: Vault, clock: FixedCl
 
 
 def test_what_expired_is_not_told(vault: Vault) -> None:
-    made = vault.as_(user="u1", project="saltmarsh").remember("The shop is shut.", expires="2026-11-19")
+    made = vault.as_(user="u1", project="saltmarsh").remember("The shop is shut.", expires="2026-11-19", observed_at="2026-11-18")
     kept = vault.as_(user="u1", project="saltmarsh").remember("The shop is open.")
     assert made.id != kept.id
     assert [beat.id for beat in said(vault, "The shop?").recalled] == [kept.id]
