@@ -14,6 +14,7 @@ from vault_tool.errors import UsageError
 from vault_tool.mcp.answering import answer
 from vault_tool.mcp.tools import Caller
 from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.recall.recall import Bundle
 
 NOON = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
@@ -31,7 +32,9 @@ def vault(tmp_path: Path, clock: FixedClock) -> Vault:
 
 def _found(vault: Vault, words: str) -> tuple[int, int, bool]:
     listed = words in vault.core().text
-    return len(vault.search(words).results), len(vault.recall(words).results), listed
+    recalled = vault.recall(words)
+    assert isinstance(recalled, Bundle)
+    return len(vault.search(words).results), len(recalled.results), listed
 
 
 @pytest.mark.parametrize("said", ["2026-11-25", " 2026-11-25 "])
