@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from vault_tool.cli import forwarded, output
 from vault_tool.cli.main import main
 from vault_tool.cli.options import LENT, Call
-from vault_tool.errors import StorageError, UsageError, VaultGone
+from vault_tool.errors import Busy, StorageError, UsageError, VaultGone
 from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.local_trust import place
@@ -33,6 +33,9 @@ T = TypeVar("T")
 
 # What loads all that an answer needs, and counts as nobody's use of anything.
 _WARMING = ("search", "warm", "--limit", "1", "--json")
+
+# Seconds that a hook waits for its turn.
+_HOOK_TURN = 0.5
 
 
 class Answers:
@@ -118,12 +121,17 @@ class Answers:
         """What an event of an agent's client brings into its conversation, as `vt hook` gives it."""
         names = ("event", "prompt", "source", "session", "user", "folder", "vault")
         asked = {name: str(request[name]) for name in names}
-        with self._turn:
+        # What is at work for others is not waited for: whoever asks has a few seconds, and answers by itself.
+        if not self._turn.acquire(timeout=_HOOK_TURN):
+            raise Busy("the owner is at work", "ask again in a moment")
+        try:
             vault = self._current()
             if find(asked["vault"] or None, vault.environ, Path(asked["folder"])).resolve() != vault.root:
                 raise UsageError("another vault is meant")
             who = Who("agent", asked["session"], user=asked["user"])
             return {"text": answer(vault.lent(who), asked["event"], asked["prompt"], asked["source"])}
+        finally:
+            self._turn.release()
 
     def _outside(self) -> tuple[tuple[int, ...], ...]:
         """What an open vault took from files that are no notes: where it changes, the vault is opened anew."""

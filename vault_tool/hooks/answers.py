@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from vault_tool.errors import VaultError
+from vault_tool.errors import Busy, VaultError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
@@ -31,6 +32,9 @@ PAGE_TOKENS = 2300
 
 # What a prompt is given at most.
 PROMPT_TOKENS = 800
+
+# Seconds that locks of other processes are waited for in all; the shortest of these events is given 5.
+LOCK_SECONDS = 2.0
 
 LIMIT = 6
 _LONGEST_NOTE = 250
@@ -59,14 +63,27 @@ def answer_here(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
 def answer(vault: Context, event: str, prompt: str, source: str, *, unheard: bool = False) -> str:
     """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise.
 
+    Its client waits for a few seconds in all: what another process holds locked is waited for so long that the words still come.
+    What was shown is then not kept, and the indexes answer as of the last look at the files.
     With `unheard` it is answered also where it is noted as answered: whoever noted that was not heard.
     """
+    vault.hurried_until = time.monotonic() + LOCK_SECONDS
     if event == COMPACTION:
         _compacts(vault)
         return ""
     if event == PROMPT:
-        return _reminders(vault, prompt) if _first(vault, f"prompt {prompt}") or unheard else ""
-    return _start(vault, compacted=source == "compact") if _first(vault, f"start {source}", _SAME_MOMENT) or unheard else ""
+        first, said = _first(vault, f"prompt {prompt}"), partial(_reminders, vault, prompt)
+    else:
+        first = _first(vault, f"start {source}", _SAME_MOMENT)
+        said = partial(_start, vault, compacted=source == "compact")
+    if not (first or unheard):
+        return ""
+    with vault.whole_index.hurried(vault.hurried_until):
+        try:
+            return said()
+        except Busy:
+            vault.is_current = lambda: True
+            return said()
 
 
 def _first(vault: Context, what: str, within: timedelta | None = None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -45,6 +46,7 @@ class Store:
         self._own = place(root) / CACHE
         self._location = location or Location(root)
         self._wait = config.lock_wait
+        self._until: float | None = None
         self._settings = settings_digest(config, root if around else None)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
@@ -141,14 +143,27 @@ class Store:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Hold the catalogue's lock: for short work only."""
-        with lock(self.cache / "catalog.lock", self._wait, "the index"):
+        with lock(self.cache / "catalog.lock", self.patience(), "the index"):
             yield
 
     @contextmanager
     def building(self, wait: float | None = None) -> Iterator[None]:
         """Hold the lock under which indexes are built and the full-text index is written."""
-        with lock(self.cache / "build.lock", self._wait if wait is None else wait, "the full-text index"):
+        with lock(self.cache / "build.lock", self.patience() if wait is None else wait, "the full-text index"):
             yield
+
+    @contextmanager
+    def hurried(self, until: float) -> Iterator[None]:
+        """Wait for no other process after `until` (monotonic), as long as this lasts."""
+        before, self._until = self._until, until
+        try:
+            yield
+        finally:
+            self._until = before
+
+    def patience(self) -> float:
+        """Seconds to wait for another process."""
+        return self._wait if self._until is None else max(0.0, min(self._wait, self._until - time.monotonic()))
 
     def publish(self, made: Path, nonce: str) -> None:
         """Have a new catalogue answer from now on; the caller holds the lock (`locked`)."""

@@ -73,6 +73,10 @@ class Index:
             self.refresh()
         raise StorageError("the index is spoilt as soon as it is built", "look whether another program writes to `_cache`")
 
+    def hurried(self, until: float) -> AbstractContextManager[None]:
+        """Wait for no other process after `until` (monotonic), as long as this lasts: what is asked then may raise Busy."""
+        return self._store.hurried(until)
+
     def consistent_read(self) -> AbstractContextManager[None]:
         """Answer all that is asked until the end as of one look at the indexes: what an answer is made of belongs together."""
         return self._search.consistent_read()
@@ -162,7 +166,7 @@ class Index:
     def _exported(self) -> ExportedFile:
         cache = self._store.cache
         return ExportedFile(
-            SealedFile(self._root / INDEX_FILE, cache / "index.seal"), cache / "export.lock", self._config.lock_wait
+            SealedFile(self._root / INDEX_FILE, cache / "index.seal"), cache / "export.lock", self._store.patience()
         )
 
     def export_if_due(self) -> None:

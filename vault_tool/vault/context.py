@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -132,6 +133,8 @@ class Context:
         """Whether a write may hold what looks like a secret: said for one command, or by a program that knows better."""
         self.is_current: Callable[[], bool] | None = None
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
+        self.hurried_until: float | None = None
+        """Until when (monotonic) a lock that another process holds is waited for; None: as long as the settings say."""
         self.finishing: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
@@ -297,6 +300,11 @@ class Context:
     def settings_path(self) -> Path:
         """Where the vault's own settings are."""
         return self.root / layout.SETTINGS_FILE
+
+    def lock_wait(self) -> float:
+        """Seconds to wait for a lock that another process holds; see `hurried_until`."""
+        most = self.settings.lock_wait
+        return most if self.hurried_until is None else max(0.0, min(most, self.hurried_until - time.monotonic()))
 
     @cached_property
     def _looked_for_git(self) -> tuple[git.Repo | None, str]:
@@ -494,6 +502,8 @@ class Context:
         Other programs read them, and no answer of ours is made from them. They are of everything, whoever asks. Where a
         watcher is there it writes them once it is quiet, whoever made the change.
         """
+        if self.hurried_until is not None:
+            return
         if "whole_index" not in self.__dict__ or not self.whole_index.is_open or self.process != os.getpid():
             return
         with suppress(VaultError):

@@ -77,4 +77,4 @@ def required(vault: Context) -> str:
 
 def store(vault: Context) -> Sessions:
     """Where the sessions of this vault are kept."""
-    return Sessions(vault.root, vault.settings.lock_wait)
+    return Sessions(vault.root, vault.lock_wait())
