@@ -14,6 +14,7 @@ from tests.cli.typed import vt
 from vault_tool.errors import ConfigError, Exit, StorageError, UsageError, VaultError
 from vault_tool.hooks.clients import EVENTS, NATIVE
 from vault_tool.install.clients import CLIENTS, UserMachine
+from vault_tool.install.delivery import prove
 from vault_tool.install.installing import Installation, install, snippet
 from vault_tool.install.settings import SettingsFile
 
@@ -22,6 +23,7 @@ PROGRAM = ["/opt/vt", "--vault", "/home/me/my notes"]
 JSON_BEFORE = (
     '{\n  // mine\n  "theme": "dark",\n  "mcpServers": {"other": {"command": "x"}}, /* kept */\n  "hooks": {"Stop": []}\n}\n'
 )
+PLAIN_BEFORE = JSON_BEFORE.replace("  // mine\n", "").replace(" /* kept */", "")
 TOML_BEFORE = 'model = "o9"  # mine\n\n[mcp_servers.other]\ncommand = "x"\n\n[tui]\ntheme = "dark"\n'
 
 
@@ -36,10 +38,15 @@ def files_of(client: str, place: UserMachine) -> list[Path]:
     return list(dict.fromkeys([known.file(place), *([known.hooks(place)] if known.hooks else [])]))
 
 
-def fill(path: Path) -> bytes:
+def own(client: str, path: Path) -> str:
+    """Settings of a client's own, with comments where it reads them."""
+    return TOML_BEFORE if path.suffix == ".toml" else JSON_BEFORE if CLIENTS[client].comments else PLAIN_BEFORE
+
+
+def fill(client: str, path: Path) -> bytes:
     """Give a client settings of its own."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(TOML_BEFORE if path.suffix == ".toml" else JSON_BEFORE)
+    path.write_text(own(client, path))
     return path.read_bytes()
 
 
@@ -50,7 +57,7 @@ def server_in(client: str, path: Path) -> Any:
 @pytest.mark.parametrize("client", CLIENTS)
 @pytest.mark.parametrize("begun", [True, False], ids=["settings", "no-settings"])
 def test_a_client_is_told_once_and_told_off_to_the_byte(client: str, begun: bool, place: UserMachine) -> None:
-    before = {path: fill(path) if begun else None for path in files_of(client, place)}
+    before = {path: fill(client, path) if begun else None for path in files_of(client, place)}
 
     shown = install(client, PROGRAM, place, dry_run=True)
     assert shown.edits and not shown.done and "/opt/vt" in "".join(edit.diff for edit in shown.edits)
@@ -64,7 +71,7 @@ def test_a_client_is_told_once_and_told_off_to_the_byte(client: str, begun: bool
     assert words == [*PROGRAM, "mcp"]
     for path in before if begun else ():
         text = path.read_text()
-        assert all(line.rstrip(",") in text for line in fill_lines(path)), "every other line is there still"
+        assert all(line.rstrip(",") in text for line in fill_lines(client, path)), "every other line is there still"
     again = install(client, PROGRAM, place)
     assert not again.edits and not again.commands and not again.done
 
@@ -74,15 +81,15 @@ def test_a_client_is_told_once_and_told_off_to_the_byte(client: str, begun: bool
     assert not install(client, PROGRAM, place, uninstall=True).edits
 
 
-def fill_lines(path: Path) -> list[str]:
-    text = TOML_BEFORE if path.suffix == ".toml" else JSON_BEFORE
+def fill_lines(client: str, path: Path) -> list[str]:
+    text = own(client, path)
     return [part for line in text.splitlines() for part in line.split("}") if part.strip() and "hooks" not in part]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_was_changed_since_stays_and_only_ours_goes(client: str, place: UserMachine) -> None:
     for path in files_of(client, place):
-        fill(path)
+        fill(client, path)
     install(client, PROGRAM, place)
     for path in files_of(client, place):
         with path.open("a") as file:
@@ -264,3 +271,22 @@ def test_by_the_command_line_it_names_the_vault_that_is_meant(tmp_path: Path, mo
     assert vt("install", "cursor", "--uninstall", cwd=root).returncode == Exit.DONE and not path.exists()
     assert vt("install", "emacs").returncode == Exit.USAGE
     assert str(path) in vt("install", "cursor", "--print").stdout
+
+
+@pytest.mark.parametrize("client", [name for name, known in CLIENTS.items() if not known.comments])
+@pytest.mark.parametrize("text", [JSON_BEFORE, '{\n  "theme": "dark",\n}\n', '{"hooks": {}} // mine\n'])
+def test_a_file_that_the_client_cannot_read_is_refused_before_anything_is_written(
+    client: str, text: str, place: UserMachine
+) -> None:
+    for path in files_of(client, place):
+        if path.suffix == ".toml":
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        with pytest.raises(ConfigError, match=r"has a comment or a trailing comma; .*take it out"):
+            install(client, PROGRAM, place)
+        found = prove(client, place, place.home)
+        assert not found.delivered
+        assert str(path) in found.checks[-1].said and "comment or a trailing comma" in found.checks[-1].said
+        assert path.read_text() == text
+        path.unlink()

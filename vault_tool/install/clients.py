@@ -67,6 +67,8 @@ class Client:
     remove: tuple[str, ...] = ()
     hooks: Callable[[UserMachine], Path] | None = None
     after: str = ""
+    comments: bool = False
+    """Whether it is known to read JSON with comments and trailing commas; else it would read none of such a file."""
 
 
 def _plain(command: list[str]) -> dict[str, Any]:
@@ -116,12 +118,14 @@ CLIENTS: Mapping[str, Client] = {
         entry=lambda command: {**_plain(command), "timeout": PATIENCE},
         hooks=lambda place: place.folder("GEMINI_CLI_HOME", "") / ".gemini" / "settings.json",
         after="its hooks run in folders that you trust",
+        comments=True,
     ),
     "opencode": Client(
         title="OpenCode",
         file=_opencode,
         under=("mcp",),
         entry=lambda command: {"type": "local", "command": command, "enabled": True},
+        comments=True,
     ),
     "copilot": Client(
         title="Copilot CLI",
@@ -136,6 +140,7 @@ CLIENTS: Mapping[str, Client] = {
         ),
         under=("mcp", "servers"),
         entry=_plain,
+        comments=True,
     ),
     "cursor": Client(
         title="Cursor",
@@ -149,12 +154,14 @@ CLIENTS: Mapping[str, Client] = {
         file=lambda place: place.applications / "Code" / "User" / "mcp.json",
         under=("servers",),
         entry=_typed("stdio"),
+        comments=True,
     ),
     "zed": Client(
         title="Zed",
         file=lambda place: (place.applications if place.platform == "win32" else place.settings) / "zed" / "settings.json",
         under=("context_servers",),
         entry=lambda command: {**_plain(command), "env": {}},
+        comments=True,
     ),
     "claude-desktop": Client(
         title="Claude Desktop",

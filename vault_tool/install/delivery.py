@@ -59,6 +59,11 @@ def prove(client: str, place: UserMachine, folder: Path, *, name: str = "vault")
 
 
 def _checks(client: str, known: Client, place: UserMachine, folder: Path, name: str) -> Iterator[Check]:
+    for file in (known.file, *filter(None, [known.hooks])):
+        why = "" if known.comments else _settings(file(place)).unread()
+        if why:
+            yield Check(what="settings", ok=False, said=f"{why}: {known.title} reads nothing of such a file; take it out")
+            return
     entry = _settings(known.file(place)).value([*known.under, name])
     if not is_ours(entry):
         yield Check(what="settings", ok=False, said=f"{known.file(place)} has no server `{name}` of ours: `vt install {client}`")

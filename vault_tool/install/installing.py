@@ -14,7 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from vault_tool.errors import StorageError, UsageError
+from vault_tool.errors import ConfigError, StorageError, UsageError
 from vault_tool.install.clients import CLIENTS, Client, UserMachine, hook_items
 from vault_tool.install.settings import SettingsFile
 from vault_tool.util import atomic
@@ -112,6 +112,11 @@ def _with(client: str, known: Client, place: UserMachine, program: Sequence[str]
     """What is to be done so that the client knows the server, and calls our hooks."""
     files = _Files()
     settings = files.of(known.file(place))
+    hooked = [files.of(known.hooks(place))] if hooks and known.hooks else []
+    for file in (settings, *hooked):
+        if not known.comments and (why := file.unread()):
+            hint = f"{known.title} reads nothing of such a file: take it out and run this again; nothing was changed"
+            raise ConfigError(why, hint)
     path, command = [*known.under, name], [*program, "mcp"]
     entry = known.entry(command)
     there = settings.value(path)

@@ -54,6 +54,16 @@ class SettingsFile:
         """Let the file be as it was, whatever that is; None for no file."""
         self._back = (data,)
 
+    def unread(self) -> str:
+        """Why a program that knows plain JSON alone reads none of the file, in words; empty where it does."""
+        if self._toml or not self.text.strip():
+            return ""
+        try:
+            json.loads(self.text)
+        except json.JSONDecodeError as fault:
+            return f"{self.path}:{fault.lineno} has a comment or a trailing comma"
+        return ""
+
     @property
     def changed(self) -> bool:
         """Whether the file is to be written."""
