@@ -248,7 +248,7 @@ class TestPlaces:
 
     def test_a_folder_of_a_code_repository_with_staged_work(self, tmp_path: Path, clock: FixedClock) -> None:
         code = make_repo(tmp_path / "code")
-        Vault.init(code / "notes" / "deep", name="Deep", clock=clock)
+        Vault.init(code / "notes" / "deep", name="Deep", clock=clock, commit=True)
         write(code, "src/a.py", "staged = True\n")
         git(code, "add", "src/a.py")
         write(code, "src/b.py", "untracked = True\n")

@@ -245,7 +245,7 @@ class TestPulled:
         code = tmp_path / "code"
         code.mkdir()
         git(tmp_path, "init", "--quiet", str(code))
-        Vault.init(code / "memory")
+        Vault.init(code / "memory", commit=True)
         assert trust(code / "memory").doubt is Doubt.NONE
         (code / "_local").mkdir()
         (code / "_local" / "x").write_text("somebody's own")

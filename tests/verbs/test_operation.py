@@ -237,7 +237,7 @@ class TestInACodeRepository:
         assert status(work) == before
 
     def test_every_write_keeps_to_the_vault(self, work: Path, clock: FixedClock) -> None:
-        Vault.init(work / "notes", clock=clock)
+        Vault.init(work / "notes", clock=clock, commit=True)
         write(work, "staged.py", "print()\n")
         git(work, "add", "staged.py")
         write(work, "README.md", "# Edited\n")
@@ -263,7 +263,7 @@ class TestInACodeRepository:
         assert_as_built_anew(work / "notes", clock=clock)
 
     def test_paths_of_results_are_the_vaults_own(self, work: Path) -> None:
-        Vault.init(work / "notes")
+        Vault.init(work / "notes", commit=True)
         with Vault.open(work / "notes") as vault:
             made = vault.remember("Text.")
             assert (work / "notes" / made.path).is_file()

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.git_repos import commit_all, git, make_repo, write
+from tests.cli.typed import vt
+from tests.git_repos import commit_all, git, make_empty_repo, make_repo, write
 from tests.verbs.looking import assert_committed, fails, head, in_commit, status, subjects, text, trailers, untouched
 from vault_tool import Vault
 from vault_tool.errors import Refused, UsageError
@@ -91,7 +92,7 @@ class TestInit:
         work = make_repo(tmp_path / "work")
         write(work, "staged.py", "x\n")
         git(work, "add", "staged.py")
-        made = Vault.init(work / "notes")
+        made = Vault.init(work / "notes", commit=True)
         assert (made.repository, made.warnings) == (str(work), ())
         assert not (work / "notes/.git").exists()
         assert all(path.startswith("notes/") for path in (*in_commit(work), *in_commit(work, "HEAD~1")))
@@ -100,7 +101,7 @@ class TestInit:
     def test_one_with_a_remote_is_warned_about(self, tmp_path: Path) -> None:
         work = make_repo(tmp_path / "work")
         git(work, "remote", "add", "origin", "https://example.org/x.git")
-        [warning] = Vault.init(work / "notes").warnings
+        [warning] = Vault.init(work / "notes", commit=True).warnings
         assert str(work) in warning
         assert "pushed" in warning
         assert "--separate" in warning
@@ -114,7 +115,7 @@ class TestInit:
     def test_a_vault_that_is_its_own_repository_is_not(self, tmp_path: Path) -> None:
         work = make_repo(tmp_path / "work")
         git(work, "remote", "add", "origin", "https://example.org/x.git")
-        assert Vault.init(work).warnings == ()
+        assert Vault.init(work, commit=True).warnings == ()
 
     def test_separate_makes_a_repository_of_its_own(self, tmp_path: Path) -> None:
         work = make_repo(tmp_path / "work")
@@ -127,10 +128,42 @@ class TestInit:
         assert head(work / "notes") != tip
         assert Vault.init(work / "notes", separate=True).created == ()
 
+    @pytest.mark.parametrize("below", ["", "notes", "a/b/c"])
+    def test_nothing_is_committed_to_somebodys_branch_unasked(self, tmp_path: Path, below: str) -> None:
+        work = make_repo(tmp_path / "work")
+        tip, before = head(work), sorted(work.rglob("*"))
+        for given in ({}, {"no_git": True}):
+            with pytest.raises(UsageError, match=r"somebody has committed to.*--commit"):
+                Vault.init(work / below, **given)  # type: ignore[arg-type]
+        done = vt("init", str(work / below))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--separate" in done.stderr and "--commit" in done.stderr
+        assert (head(work), sorted(work.rglob("*"))) == (tip, before)
+        if not below:
+            with pytest.raises(UsageError, match="name a folder in it"):
+                Vault.init(work, separate=True)
+        assert vt("init", str(work / below), "--commit").returncode == 0
+        assert head(work) != tip
+        assert Vault.init(work / below).created == (), "it is a vault by now"
+
+    def test_a_repository_without_commits_is_nobodys(self, tmp_path: Path) -> None:
+        work = make_empty_repo(tmp_path / "work")
+        assert Vault.init(work).committed
+
+    @pytest.mark.parametrize("below", ["inner", "vault/inner", "x/y/z"])
+    def test_no_vault_is_made_inside_another(self, tmp_path: Path, below: str) -> None:
+        Vault.init(tmp_path / "outer")
+        tip = head(tmp_path / "outer")
+        for given in ({}, {"separate": True}, {"commit": True}, {"notes": "own"}):
+            with pytest.raises(Refused, match="lies in the vault"):
+                Vault.init(tmp_path / "outer" / below, **given)
+        assert head(tmp_path / "outer") == tip
+        assert not (tmp_path / "outer" / below).exists()
+
     def test_in_a_worktree_whose_git_is_a_file(self, tmp_path: Path) -> None:
         work = make_repo(tmp_path / "work")
         git(work, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
-        made = Vault.init(tmp_path / "side/notes")
+        made = Vault.init(tmp_path / "side/notes", commit=True)
         assert made.committed
         assert made.repository == str(tmp_path / "side")
         assert (tmp_path / "side/.git").is_file()

@@ -25,19 +25,22 @@ from vault_tool.verbs import editing, setup
 @click.option("--separate", is_flag=True, help="A repository of its own, also inside another one.")
 @click.option("--no-git", is_flag=True, help="Run no `git init`.")
 @click.option("--notes", type=click.Choice(setup.NOTES), metavar="here|own", help="Serve the notes that are there, or not.")
-@click.option("--commit", is_flag=True, help="With --notes here: keep the vault in their repository.")
+@click.option("--commit", is_flag=True, help="Keep the vault in the repository that the folder is in.")
 def init(
     call: Call, folder: str, name: str, description: str, separate: bool, no_git: bool, notes: str | None, commit: bool
 ) -> Exit:
     """Make a folder a vault.
 
     What is there already stays as it is: a second run adds what is missing. Git is started unless the folder is in a
-    work tree already. In a folder of notes (Obsidian's, say) it asks: with --notes here they are served where they are
-    and never written, and the vault is a folder beside them, with a repository of its own.
+    work tree already; inside a repository with commits it asks, or needs --separate or --commit. In a folder of notes
+    (Obsidian's, say) it asks, too: with --notes here they are served where they are and never written, and the vault is a
+    folder beside them, with a repository of its own.
     """
     who = call.origin or usual_origin()
     path = folder or call.vault or "."
     notes = notes or _asked_about(call, path)
+    if not (notes == "here" or separate or commit):
+        separate, commit = _asked_where(call, path)
     made = setup.init(
         path, name=name, description=description, separate=separate, no_git=no_git, notes=notes, commit=commit, who=who
     )
@@ -141,6 +144,19 @@ def _asked_about(call: Call, path: str) -> str:
         return ""
     question = f"{found}. Serve them where they are, and keep the vault in {setup.free_home(Path(path).expanduser()).name}/?"
     return "here" if click.confirm(question, default=True, err=True) else "own"
+
+
+def _asked_where(call: Call, path: str) -> tuple[bool, bool]:
+    """Whether a new vault inside somebody's repository gets one of its own, or is committed to theirs, by whoever sits at the
+    terminal; neither where there is nothing or nobody to ask.
+    """
+    repo = setup.repository_around(Path(path).expanduser())
+    if repo is None or call.json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False, False
+    inside = f"{path} is in the repository {repo.work_tree}."
+    if repo.prefix and click.confirm(f"{inside} Give the vault a repository of its own?", default=True, err=True):
+        return True, False
+    return False, click.confirm(f"{inside} Commit the vault to its checked-out branch?", default=False, err=True)
 
 
 def _initialised(made: setup.Initialised, short: Short) -> Iterator[Block]:

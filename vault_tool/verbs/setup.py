@@ -94,7 +94,8 @@ def init(
     """Make the folder at `path` (made if need be) a vault, with git around it, and commit what was written.
 
     What is there already is left as it is: a second `init` adds only what is missing. `git init` is run unless the
-    folder is in a work tree already; `separate` makes a repository of its own inside another one all the same.
+    folder is in a work tree already. Where somebody has committed to that repository, nothing is committed there unasked:
+    `separate` makes a repository of its own inside it, `commit` keeps the vault in it. No vault is made inside another one.
 
     A folder that has notes already asks for `notes`, and is left alone without it: `here` serves them where they are and
     makes the vault in a folder of its own beside them, in a repository of its own unless `commit` has it kept in the one
@@ -102,11 +103,13 @@ def init(
     """
     root = Path(path).expanduser()
     _require_choice(root, notes)
-    root.mkdir(parents=True, exist_ok=True)
     home = home_in(root)
     if notes == "own" and home is not None:
         raise Refused(f"the vault in {home.name}/ serves this folder", f"take `notes` out of {home.name}/{layout.SETTINGS_FILE}")
     around = notes == "here" or home is not None
+    if not around:
+        _require_place(root, separate=separate, commit=commit)
+    root.mkdir(parents=True, exist_ok=True)
     if around:
         root, separate = _made_home(root, home, commit=commit), separate or not commit
     repo, absence = (git.find(root), "") if no_git else _repository(root, separate and home is None)
@@ -152,6 +155,35 @@ def _require_choice(root: Path, notes: str) -> None:
     if not notes and (found := notes_in(root)):
         hint = f"`--notes here` serves them where they are, ours in {free_home(root).name}/; `--notes own` leaves them out"
         raise UsageError(f"{found}: say whether they are to be served", hint)
+
+
+def _require_place(root: Path, *, separate: bool, commit: bool) -> None:
+    """Raise Refused inside of another vault, and UsageError where it is not clear which repository keeps a new vault."""
+    outer = next((above for above in root.resolve().parents if (above / layout.SETTINGS_FILE).is_file()), None)
+    if outer is not None and not (root / layout.SETTINGS_FILE).exists():
+        raise Refused(f"{root} lies in the vault {outer}", "name a folder outside of it, or keep what you know in that one")
+    repo = None if commit else repository_around(root)
+    if repo is None:
+        return
+    if separate and repo.prefix:
+        return
+    if not repo.prefix:
+        hint = "--commit keeps the vault in it; or name a folder in it with --separate"
+        raise UsageError(f"{root} is a repository that somebody has committed to", hint)
+    hint = "--separate gives the vault a repository of its own, --commit keeps it in that one"
+    raise UsageError(f"{root} is in the repository {repo.work_tree}, which somebody has committed to", hint)
+
+
+def repository_around(root: Path) -> git.Repo | None:
+    """The repository with commits of somebody's that a new vault at `root` would be committed to; None where there is none."""
+    if (root / layout.SETTINGS_FILE).exists() or home_in(root) is not None:
+        return None
+    there = next(folder for folder in (root.absolute(), *root.absolute().parents) if folder.is_dir())
+    repo = git.find(there)
+    if repo is None or git.head(repo).commit is None:
+        return None
+    # What is still to be made lies below what is there.
+    return repo if there == root.absolute() else replace(repo, prefix=repo.prefix or "new/")
 
 
 def notes_in(root: Path) -> str:
