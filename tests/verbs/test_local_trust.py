@@ -174,6 +174,8 @@ class TestPulled:
             assert vault.machine_settings() == type(vault.machine)() or not vault.machine_settings().owners
             assert "mallory@example.org" not in vault.owners().addresses
             paths = {one.path for one in vault.doctor().problems if one.code == "local-not-believed"}
+            said = {one.path: one.message for one in vault.doctor().problems}
+            assert PLANTED in said["_local/inbox/x.md"] and "owners = mallory@example.org" in said["_config.json"]
             assert {"_config.json", "_local/inbox/x.md", "_local/http-token", "_local/turns", "_local/sessions"} <= paths
             vault.remember("It goes on.", ["Work"])
         assert json.loads(vt(root, "status", "--json").stdout)["problems"]["error"] >= 5

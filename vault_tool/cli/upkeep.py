@@ -101,9 +101,10 @@ def _adopt(call: Call, vault: Context) -> Exit:
 
 
 def _adopted(found: AdoptedLocal, short: Short) -> Iterator[Block]:
-    yield problem_table(found.problems, "nothing to take over")
-    if found.problems and not found.dry_run:
-        yield "taken over"
+    if found.dry_run or not found.problems:
+        yield problem_table(found.problems, "nothing to take over")
+    for one in () if found.dry_run else found.problems:
+        yield f"taken over: {one.path}"
 
 
 def _delivery(found: Delivery, short: Short) -> Iterator[Block]:

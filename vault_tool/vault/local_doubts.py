@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+from vault_tool.errors import VaultError
 from vault_tool.files import layout, local_trust
 from vault_tool.files.local_trust import Doubt, Trust
 from vault_tool.model.problems import Problem, error
+from vault_tool.util.folder import opened
+from vault_tool.util.json_text import read_own
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 
 ADOPT = "`vt doctor --adopt-local` shows it and takes it over"
+# So many characters of a text are shown.
+_LONG = 300
 # So many files are told one by one.
 _MOST = 100
 _ONE_BY_ONE = tuple(f"{layout.LOCAL}/{name}/" for name in ("pending", "forgetting", "inbox"))
@@ -27,7 +33,8 @@ def local_problems(vault: Context) -> Iterator[Problem]:
     if found.doubt is not Doubt.NONE:
         paths = list(_paths(vault.root, found))
         for path in paths[:_MOST]:
-            said = f"{told.pop(path)}: " if path in told else ""
+            words = told.pop(path, "") or _content(vault.root, path)
+            said = f"{words}: " if words else ""
             yield error(path, 0, "local-not-believed", f"{said}{why(found)}", _hint(found))
         if len(paths) > _MOST:
             yield error(layout.LOCAL, 0, "local-not-believed", f"{len(paths) - _MOST} more files: {why(found)}", _hint(found))
@@ -80,6 +87,23 @@ def _paths(root: Path, found: Trust) -> Iterator[str]:
         below = Path(folder).relative_to(root).as_posix()
         paths.update(f"{below}/{name}" for name in names if not name.endswith(_PASSING))
     yield from sorted({one_line(path if path.startswith(_ONE_BY_ONE) else _folder_of(path), 200) for path in paths})
+
+
+def _content(root: Path, path: str) -> str:
+    """What a draft or the settings say, for a person to judge; a key is not told."""
+    try:
+        with opened(root, path.split("/")[:-1]) as folder:
+            data = folder.read(path.rpartition("/")[2]) or b""
+    except (OSError, VaultError):
+        return ""
+    if path == layout.CONFIG_FILE:
+        with suppress(ValueError):
+            found = read_own(data)
+            options = found.items() if isinstance(found, dict) else ()
+            return one_line(
+                "sets " + ", ".join(f"{name} = {'***' if 'key' in name else value}" for name, value in options), _LONG
+            )
+    return one_line(data.decode("utf-8", "replace"), _LONG) if path.endswith(".md") else ""
 
 
 def _folder_of(path: str) -> str:
