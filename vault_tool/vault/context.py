@@ -27,6 +27,7 @@ from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
+from vault_tool.util.text import one_line
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings
 
@@ -82,6 +83,8 @@ class Who:
 
     def __post_init__(self) -> None:
         for name in ("session", "model", "user", "project"):
+            if not isinstance(getattr(self, name), str):
+                raise UsageError(f"{name} must be a text", "give a name or an id")
             if (flaw := flaw_in(getattr(self, name))) is not None:
                 raise UsageError(f"{name} {flaw.message}", flaw.hint)
             if len(getattr(self, name)) > _LONGEST_NAME:
@@ -202,6 +205,18 @@ class Context:
         """The same vault as another asker: `vault.as_(session="s1", model="m")`; indexes are shared."""
         sight = changes["user"] or None if "user" in changes else self.sight
         return self._again(replace(self.who, **changes), sight, self.everything and sight is None)
+
+    def for_user(self, user: str) -> Self:
+        """The same vault for the user that a call names; without one for whoever it was opened for.
+
+        Raises Refused for another user than that: who asks comes from the caller alone, and not from what is asked.
+        """
+        if not user or user == self.who.user:
+            return self
+        if self.who.user:
+            asked = one_line(self.who.user, 40)
+            raise Refused(f"this is asked for {asked}, and a call names another user", "leave the user away")
+        return self.as_(user=user)
 
     def as_person(self) -> Self:
         """The same vault as a person asks it, by the word of this program: see `open`."""

@@ -147,8 +147,7 @@ def _state(text: str) -> ConsentState:
 
 def _for(vault: Context, as_user: str) -> Context:
     """The vault as whoever answers may see it: a person what is theirs, the owner everything."""
-    if as_user and vault.who.user not in ("", as_user):
-        raise UsageError(f"{vault.who.user} does not answer as {as_user}", "leave --user or --as-user out")
+    vault.for_user(as_user)
     # What is theirs is theirs to see also where nobody is told of it; that nothing else is touched is asked of each.
     return vault.with_withheld() if as_user and person.is_person(vault) else resolve.for_its_keeper(vault)
 

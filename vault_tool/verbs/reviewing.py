@@ -134,6 +134,7 @@ def review(
     Refused where no person asks.
     """
     person.require_person(vault, _ACT)
+    vault.for_user(as_user)
     if as_user and (restore or bin):
         raise UsageError("what lies in the bin is the owner's to look at", "leave --as-user out")
     vault = vault if as_user else person.acting(vault, _ACT)

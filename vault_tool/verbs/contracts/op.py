@@ -16,7 +16,7 @@ from vault_tool.verbs.contracts.schemas import require_shape, shaped
 from vault_tool.verbs.contracts.update import updated
 from vault_tool.verbs.contracts.write import written
 
-_WHO = {"session_id": "session", "model": "model", "user": "user", "project": "project"}
+_WHO = {"session_id": "session", "model": "model", "project": "project"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,10 @@ def refusal(fault: VaultError, op: object = None) -> OpAnswer:
 
 
 def _asker(vault: Context, request: Mapping[str, Any]) -> Context:
-    """The vault as the request's own session, model, user and project ask, where it names them."""
+    """The vault as the request's own session, model, user and project ask, where it names them; Refused for another user."""
+    asking = vault.for_user(request.get("user", ""))
     said = {ours: request[theirs] for theirs, ours in _WHO.items() if request.get(theirs)}
-    return vault.as_(**said) if said else vault
+    return asking.as_(**said) if said else asking
 
 
 _DO: Mapping[str, Callable[[Context, Mapping[str, Any]], Any]] = {"read": answered, "write": written, "update": updated}

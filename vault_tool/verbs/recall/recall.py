@@ -208,7 +208,7 @@ def recall(
         not_tags=tuple(not_tags), project=project, since=since, until=until, session=session, limit=limit,
         hops=hops, budget=budget, include_global=include_global, doubtful=doubtful, explain=explain,
     )  # fmt: skip
-    vault = vault.as_(user=user) if user else vault
+    vault = vault.for_user(user or "")
     freshness = vault.fresh()
     subject = None if _narrowed(asked) else resolve.subject(vault, query)
     # A name alone asks who or what that is; any filter makes it a question.

@@ -130,7 +130,7 @@ def search(
     require_limit(limit)
     if mode not in MODES:
         raise UsageError(f"`{one_line(mode, 40)}` is no mode of search", f"the modes are {', '.join(MODES)}")
-    vault = vault.as_(user=user) if user else vault
+    vault = vault.for_user(user or "")
     freshness = vault.fresh()
     require_kinds(vault, kinds)
     for name in subject_names:

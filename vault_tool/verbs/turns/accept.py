@@ -100,6 +100,7 @@ def turn(
     require_limit(limit)
     if not (session.strip() or user.strip()):
         raise UsageError("a turn belongs to a session or a user, and neither is named", "pass --session or --user")
+    vault.for_user(user)
     if not text.strip():
         raise UsageError("the turn has no text", "give what was said as the first argument")
     if not vault.allow_secrets:

@@ -58,6 +58,7 @@ def backstop(
     keeping is given to `turn` once more, with its candidates.
     """
     require_limit(limit)
+    vault.for_user(user)
     kept = Turns(vault.root)
     known = {one.id for one in _theirs(vault, kept)} if settled else set()
     judged = [identity for named in settled for identity in _resolve_turn(known, named.strip())]

@@ -147,6 +147,7 @@ def list_turns(
     there are no others' turns.
     """
     require_limit(limit)
+    vault.for_user(user)
     begin = require_moment(since, vault.clock.now()) if since else None
     wanted = {"user": user, "session": session, "world": world}
     found = [
