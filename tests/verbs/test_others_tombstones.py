@@ -277,11 +277,18 @@ def test_the_owners_own_tombstones_count_as_before(root: Path, other: Path, cloc
     assert_as_built_anew(root, clock=clock)
 
 
-def test_a_tombstone_that_both_put_is_the_owners(root: Path, other: Path, clock: FixedClock) -> None:
+@pytest.mark.parametrize("merger", ["the owner", "another", "another, of a later commit"])
+def test_a_tombstone_that_both_put_is_the_owners(root: Path, other: Path, clock: FixedClock, merger: str) -> None:
     bury(other, 1)
     commits(other, "Bob")
-    with Vault.open(root, clock=clock, person=True) as vault:
+    with Vault.open(root, clock=clock, origin="owner", person=True) as vault:
         vault.forget(identity(1))
+    if merger == "another, of a later commit":
+        for number in (7, 8):
+            write(other, f"vault/more-{number}.md", note(number, "More."))
+            commits(other, "Bob")
+    if merger != "the owner":
+        pull(other, root)
     pull(root, other)
     write(root, OWN, note(1, "The kettle is descaled in May."))
     assert told(root, clock) == set() and waits(root, clock) == []

@@ -240,7 +240,8 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
         yield fields(("new subjects", one.subjects_created), ("in place of", replaced), ("path", one.path))
     for identity in done.refused:
         lies = identity in done.binned
-        yield f"{identity[:6]}: refused" + (f"; `vt review --restore {identity[:6]}` brings it back" if lies else " and deleted")
+        done_with = f"; `vt review --restore {identity[:6]}` brings it back" if lies else " and deleted"
+        yield f"{identity[:6]}: kept, the tombstone is gone" if identity in done.kept else f"{identity[:6]}: refused{done_with}"
     yield from (f"{identity[:6]}: waits again" for identity in done.restored)
     yield fields(("commit", commit_of(done)))
     if rest:

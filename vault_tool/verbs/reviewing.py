@@ -81,11 +81,13 @@ class Reviewed(Saved):
     """What a person decided just now, and what still waits, the longest first (or what lies in the bin, the newest first).
 
     `binned` are those of the `refused` that lie in the bin now, from which they can be `restored`; `in_bin` counts what does.
+    `kept` are those of them that are memories, and stay: somebody else had them forgotten, and that was refused.
     """
 
     accepted: tuple[Accepted, ...] = ()
     refused: tuple[str, ...] = ()
     binned: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
     in_bin: int = 0
     results: tuple[Waiting, ...] = ()
@@ -160,6 +162,7 @@ def review(
             accepted=(*(one for one in graves if isinstance(one, Accepted)), *vouched, *accepted),
             refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped)),
             binned=tuple(note.id for note in dropped if note.id in lying),
+            kept=tuple(one for one in graves if isinstance(one, str)),
             restored=restored,
             in_bin=DraftBin(vault.root).count(vault.now()) if not as_user else 0,
             results=(

@@ -74,6 +74,8 @@ async def edit(request: Request) -> Response:
 
 def _refused(done: Any) -> str:
     """What is said of drafts that were refused: whether they can come back."""
+    if done.kept:
+        return f"{counted(len(done.kept), 'memory', 'memories')} kept"
     gone = len(done.refused) - len(done.binned)
     if not gone:
         return f"{len(done.refused)} refused: kept for 30 days"
