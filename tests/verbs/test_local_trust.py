@@ -243,6 +243,23 @@ class TestPulled:
         pulled(lambda theirs: announced(theirs, {NOTE: note(PLANTED)}))
         assert trust(root).doubt is Doubt.TRACKED
 
+    @pytest.mark.parametrize("form", ["sha1", "sha256"])
+    @pytest.mark.parametrize("name", ["_config.json", "_cache/x", "_local/x", "_LOCAL/x"])
+    def test_whatever_else_a_repository_holds(self, tmp_path: Path, form: str, name: str) -> None:
+        root = tmp_path / "code"
+        git(tmp_path, "init", "--quiet", f"--object-format={form}", str(root))
+        for path in ("A.md", "Makefile", "_other/x", "_l", "Z" * 200, "a/_local/x", "vault/x.md", "\u00e9/_cache"):
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_text("x")
+        commit_all(root, "code")
+        (root / "B.md").write_text("x")
+        git(root, "add", "--intent-to-add", "B.md")  # makes its entry longer
+        assert trust(root).doubt is Doubt.NONE
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("{}")
+        git(root, "add", "--force", name)
+        assert trust(root).tracked == (name,)
+
     def test_in_a_folder_of_another_repository_too(self, tmp_path: Path) -> None:
         code = tmp_path / "code"
         code.mkdir()

@@ -51,6 +51,9 @@ _PRIVATE_FILE = 0o600
 _MOST_MARKS = 20
 _LONGEST = 2**16
 _NONE = "-"
+# How git's index is made: bytes of its header, and of what stands before a name; its flags say how long that is.
+_HEADER, _ENTRY, _EXTENDED, _LENGTH = 12, 62, 0x4000, 0xFFF
+_BYTES = tuple(name.encode() for name in NAMES)
 
 Stamp = tuple[int, ...]
 Repos = tuple[Repo, ...]
@@ -453,20 +456,39 @@ def _head(repo: Repo) -> str:
 def _tracked(repo: Repo) -> tuple[str, ...]:
     """The local paths that git's index has, as paths in the vault."""
     try:
-        data = (repo.git_dir / "index").read_bytes().lower()
+        data = (repo.git_dir / "index").read_bytes()
     except OSError:
         return ()
-    # Names stand in it as they are, but for those that it shortens (version 4) or keeps in another file.
-    if _is_plain(repo, data) and not any(name.lower().encode() in data for name in NAMES):
+    if not _may_have(repo, data):
         return ()
     out = _git(repo, "ls-files", "-z", "--cached", "--", *_places(repo))
     listed = [path for name in fields(out or b"") if (path := name[len(repo.prefix) :])]
     return tuple(listed) if out is not None else NAMES
 
 
-def _is_plain(repo: Repo, index: bytes) -> bool:
+def _may_have(repo: Repo, index: bytes) -> bool:
+    """Whether an index has one of the paths, or only git can tell: its names stand in it as they are, but for those that it
+    shortens (version 4) or keeps in another file.
+    """
     shared = any(name.startswith("sharedindex.") for name in os.listdir(repo.git_dir))
-    return index[:4] == b"dirc" and index[7:8] in (b"\x02", b"\x03") and not shared
+    if shared or index[:4] != b"DIRC" or index[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
+        return True
+    if repo.prefix:
+        return f"{repo.prefix}_".encode("utf-8", "surrogateescape").lower() in index.lower()
+    # In order: little stands before these, and nearly all of a vault behind.
+    at, left = _HEADER, int.from_bytes(index[8:_HEADER], "big")
+    while left:
+        flags = int.from_bytes(index[at + _ENTRY - 2 : at + _ENTRY], "big")
+        begin = at + _ENTRY + (2 if flags & _EXTENDED else 0)
+        end = index.find(b"\0", begin)
+        name = index[begin:end].lower()
+        if end < 0 or end - begin != flags & _LENGTH or name.startswith(_BYTES):
+            return True  # or it is made otherwise, with longer hashes
+        if index[begin : begin + 1] > b"_":
+            return False
+        at += (end - at + 8) & ~7
+        left -= 1
+    return False
 
 
 def _brought_by_any(repos: Repos, before: str, heads: str) -> str:
