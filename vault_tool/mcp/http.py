@@ -11,7 +11,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Backend
-from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, foreign, headers_of
+from vault_tool.mcp.listening import PATIENCE, App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
 
 PATH, ALIVE, READY = "/mcp", "/health", "/health/ready"
 
@@ -41,8 +41,11 @@ def application(server: Server[Any], backend: Backend, door: Door) -> App:
             await inner(scope, receive, send)
         elif scope["type"] == "http":
             # White space around a value is none of it (RFC 9110), but reaches us from some parsers, and the SDK would compare it.
-            scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
+            # A host's name is the same in capitals.
+            scope = {**scope, "headers": [_plain(name, value.strip(b" \t")) for name, value in scope["headers"]]}
             refused = _refused(scope, door)
+            if door.token and refused is None and scope["path"] == PATH:
+                admit(scope)
             if refused is not None:
                 await _say(send, *refused)
             elif scope["path"] == ALIVE:
@@ -53,6 +56,10 @@ def application(server: Server[Any], backend: Backend, door: Door) -> App:
                 await _in_time(inner, scope, receive, send, door.slowest)
 
     return outer
+
+
+def _plain(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    return name, value.lower() if name.lower() == b"host" else value
 
 
 def _refused(scope: Scope, door: Door) -> tuple[int, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import signal
 import socket
@@ -12,12 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from vault_tool.errors import Busy, Refused, UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
+# Connections of those who have shown nothing yet: one more, and the oldest of them ends.
 MOST_CONNECTIONS = 128
+# Seconds in which the headers of a request must have come in whole.
+HEADERS = 10.0
 # Seconds in which a request must have come in whole.
 SLOWEST = 30.0
 
@@ -109,7 +114,7 @@ def http_server(app: App, *, cert: str = "", key: str = "") -> uvicorn.Server:
         log_config=None,
         access_log=False,
         server_header=False,
-        limit_concurrency=MOST_CONNECTIONS,
+        http=_Connection,
         timeout_keep_alive=int(SLOWEST),
         timeout_graceful_shutdown=int(PATIENCE),
         ws="none",
@@ -117,6 +122,60 @@ def http_server(app: App, *, cert: str = "", key: str = "") -> uvicorn.Server:
         ssl_keyfile=key or None,
     )
     return _Server(config)
+
+
+# Who is connected and has shown nothing yet, by the address of the server and then by their own, the oldest first.
+_strangers: dict[Any, dict[Any, _Connection]] = {}
+
+
+def admit(scope: Scope) -> None:
+    """Count the connection of a request no longer among those who have shown nothing: it showed what it must."""
+    _strangers.get(scope.get("server"), {}).pop(scope.get("client"), None)
+
+
+class _Connection(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
+    """One connection, which is ended where a request's headers do not come in whole, and where too many who show nothing come."""
+
+    _limit: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        """Begin to count."""
+        super().connection_made(transport)
+        strangers = _strangers.setdefault(self.server, {})
+        strangers[self.client] = self
+        if len(strangers) > MOST_CONNECTIONS:
+            # Who waits for an answer goes last.
+            ends = next((one for one in strangers.values() if not one._is_answered()), next(iter(strangers.values())))
+            strangers.pop(ends.client, None)
+            ends.transport.abort()
+        self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It is over."""
+        _strangers.get(self.server, {}).pop(self.client, None)
+        self._stop()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """A part of a request came, or several requests."""
+        if not self._is_answered():
+            self._begin()
+        super().data_received(data)
+        if self._is_answered():
+            self._stop()
+
+    def _is_answered(self) -> bool:
+        """Whether a request is there whose answer is under way."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _begin(self) -> None:
+        if self._limit is None:
+            self._limit = self.loop.call_later(HEADERS, self.transport.abort)
+
+    def _stop(self) -> None:
+        if self._limit is not None:
+            self._limit.cancel()
+            self._limit = None
 
 
 class _Server(uvicorn.Server):

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 
-from vault_tool.mcp.listening import App, Door, Message, Receive, Scope, Send, foreign, headers_of
+from vault_tool.mcp.listening import App, Door, Message, Receive, Scope, Send, admit, foreign, headers_of
 from vault_tool.web.asking import form_of, local_path
 
 START, NEW_CODE, STATIC, ALIVE = "/start", "/start/new", "/static/", "/alive"
@@ -147,6 +147,7 @@ async def _answer(scope: Scope, receive: Receive, door: Door, entrance: Entrance
         found.set_cookie(cookie, session, httponly=True, samesite="strict", path="/")
         return found
     if known:
+        admit(scope)
         return None
     if method in _SAFE and "text/html" in "".join(headers_of(scope, b"accept")):
         # A browser takes the link's fragment along, which holds the code.
