@@ -9,7 +9,7 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.bounds import PATIENCE
@@ -18,14 +18,16 @@ VT = (sys.executable, "-m", "vault_tool")
 
 
 def at_terminal(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, keys: str = "", vt: tuple[str, ...] = VT
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, keys: str | Sequence[str] = "", vt: tuple[str, ...] = VT
 ) -> subprocess.CompletedProcess[str]:
-    """Run one command line where all three streams are a terminal; `keys` are pressed at its first question."""
+    """Run one command line where all three streams are a terminal; `keys` are pressed at its first question, or of
+    several each at the next one."""
     outer, inner = pty.openpty()
     environ = {**os.environ, "TERM": "dumb", "COLUMNS": "120", **(env or {})}
     child = subprocess.Popen([*vt, *arguments], cwd=cwd, env=environ, stdin=inner, stdout=inner, stderr=inner)
     os.close(inner)
     shown, until = b"", time.monotonic() + PATIENCE
+    presses, asked = [keys] if isinstance(keys, str) else list(keys), 0
     while time.monotonic() < until:
         if not select.select([outer], [], [], 0.1)[0]:
             continue
@@ -36,9 +38,9 @@ def at_terminal(
         if not piece:
             break
         shown += piece
-        if keys and any(sign in shown for sign in (b"q quit", b"[y/N]")):
-            os.write(outer, keys.encode())
-            keys = ""
+        if asked < len(presses) and presses[asked] and sum(map(shown.count, (b"q quit", b"[y/N]"))) > asked:
+            os.write(outer, presses[asked].encode())
+            asked += 1
     os.close(outer)
     text = shown.decode("utf-8", "replace").replace("\r\n", "\n")
     return subprocess.CompletedProcess(arguments, child.wait(PATIENCE), text, "")

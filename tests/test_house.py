@@ -54,6 +54,7 @@ MADE_OF_VERBS = {
     "verbs/consolidation/consolidating.py": {"core"},  # the end of a pass renews the page, as an operation of its own
     "verbs/consolidation/drafting.py": {"create_understanding", "update_understanding"},  # a draft is written as anybody's is
     "verbs/sessions/ending.py": {"link", "mark_questionable", "mark_useful", "remember"},  # one operation a vote or attempt
+    "verbs/settling.py": {"commit"},  # what goes is committed before it goes
     "verbs/turns/accept.py": {"link_beats"},  # beats are linked after they are written, as an operation of its own
 }
 """The verbs that are operations one after the other. All else that two verbs do they share below them."""

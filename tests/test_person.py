@@ -31,6 +31,7 @@ ACTS: Mapping[str, tuple[str, ...]] = {
     "review accepts": ("review", "--accept", "{held}"),
     "review refuses": ("review", "--refuse", "{held}"),
     "review edits": ("review", "--edit", "{held}"),
+    "review settles": ("review", "--both", "{copied}"),
     "review for another": ("review", "--as-user", "ann", "--accept", "{hers}"),
     "forget": ("forget", "{fact}", "--yes"),
     "forget looks": ("forget", "{fact}", "--dry-run"),
@@ -75,6 +76,10 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
                 "anns": vault.as_(user="ann").remember("Ann paints the gate.", ["Gate"]).id,
                 "hers": vault.as_(user="ann").remember("Ann may like tea.", ask=True).id,
             }
+            note = root / vault.get(ids["fact"]).path
+            ids["copied"] = f"{note.stem}.sync-conflict-20261125-101010-ABCDEFG.md"
+            note.with_name(ids["copied"]).write_text(note.read_text().replace("red", "green"))
+            ids["copied"] = vault.unsettled().results[0].key
         packed(root)
     return root, ids
 

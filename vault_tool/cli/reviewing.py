@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import difflib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,30 +11,33 @@ from typing import Any
 import click
 
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, table
+from vault_tool.cli.blocks import Block, Body, Heading, Table, detail_fields, fields, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of, consent_table, named_elsewhere, problem_table, short_ids
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, Refused, UsageError, VaultError
-from vault_tool.util.text import counted
+from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
-from vault_tool.vault.person import at_terminal
-from vault_tool.verbs import consents, forgetting, purging, reviewing, rights
+from vault_tool.vault.person import at_terminal, is_person
+from vault_tool.vault.two_texts import COPY, TwoTexts
+from vault_tool.verbs import consents, forgetting, purging, reviewing, rights, settling
 from vault_tool.verbs.consents import Consented, Consents
 from vault_tool.verbs.forgetting import Forgotten
 from vault_tool.verbs.purging import Purged
 from vault_tool.verbs.reviewing import Reviewed, Waiting
 from vault_tool.verbs.rights import ForgottenUser
+from vault_tool.verbs.settling import Settled, Unsettled
 
 AS_USER = click.option(
     "--as-user", default="", metavar="ID", help="Answer as this person, for what is about them; a product says who it is."
 )
 
+SETTLING_KEYS = "t this   o the other   b both   e edit   s skip   q quit"
 KEYS = "a accept   r refuse   e edit   s skip   q quit"
 
 
-@command("review", "vt review", "vt review --accept a1b2c3 --refuse 5f0c2d", "vt review --edit a1b2c3")
+@command("review", "vt review", "vt review --accept a1b2c3 --refuse 5f0c2d", "vt review --edit a1b2c3", "vt review --list")
 @click.option("--accept", multiple=True, metavar="ID", help="Put a waiting memory into the vault, as its file is now.")
 @click.option("--refuse", multiple=True, metavar="ID", help="Refuse a waiting memory; it lies in the bin for 30 days.")
 @click.option("--restore", multiple=True, metavar="ID", help="Bring a refused memory back from the bin, to wait again.")
@@ -41,7 +45,10 @@ KEYS = "a accept   r refuse   e edit   s skip   q quit"
 @click.option("--edit", "edited", default="", metavar="ID", help="Open a waiting memory in your editor; it goes on waiting.")
 @click.option("--all", "everything", is_flag=True, help="Accept all that can be accepted.")
 @click.option("--join", is_flag=True, help="Let an understanding supersede what took its place meanwhile, too.")
-@click.option("--list", "listed", is_flag=True, help="Only list what waits, without asking.")
+@click.option("--this", "these", multiple=True, metavar="KEY", help="Of two texts keep the one in the note, or the first.")
+@click.option("--that", "those", multiple=True, metavar="KEY", help="Of two texts keep the other.")
+@click.option("--both", multiple=True, metavar="KEY", help="Keep both; a conflict copy is merged.")
+@click.option("--list", "listed", is_flag=True, help="Only list what waits and what is to be settled; it only reads.")
 @AS_USER
 @writes
 def review(
@@ -53,6 +60,9 @@ def review(
     edited: str,
     everything: bool,
     join: bool,
+    these: tuple[str, ...],
+    those: tuple[str, ...],
+    both: tuple[str, ...],
     listed: bool,
     as_user: str,
 ) -> Exit:
@@ -60,20 +70,34 @@ def review(
 
     In a terminal each is shown with its context and decided by one key. Nothing that waits is in the vault, in git, or
     in any answer; its file is in _local/inbox/, where you may also edit it. What is refused lies in _local/bin/ for 30 days,
-    but for what looks like a secret, was forgotten, or a person refused consent to. Only a person may do this.
+    but for what looks like a secret, was forgotten, or a person refused consent to. Beside it stands what two machines
+    wrote: copies that a sync tool left, and notes that keep two texts of one place. Only a person may decide.
     """
     with call.open_vault() as vault:
+        settled = [(key, keep) for keep, keys in (("this", these), ("that", those), ("both", both)) for key in keys]
+        if settled:
+            if accept or refuse or restore or everything or edited:
+                raise UsageError(
+                    "what waits and what is to be settled are decided one after the other", "give one kind at a time"
+                )
+            return max(call.emit(settling.settle_texts(vault, key, keep), _settled, vault) for key, keep in settled)
+        if listed and not is_person(vault):
+            return call.emit(settling.unsettled(vault), _unsettled, vault)
         if edited:
             if as_user:
                 raise UsageError("a person accepts or refuses what is about them", "the owner edits it: leave --as-user out")
+            if one := settling.found(vault, edited):
+                return call.emit(_rewritten(vault, one), _settled, vault)
             return call.emit(reviewing.edit_waiting(vault, edited, in_editor), _waiting)
         done = reviewing.review(
             vault, accept=accept, refuse=refuse, everything=everything, join=join, as_user=as_user, restore=restore, bin=binned
         )
         told = as_user or call.json or accept or refuse or restore or binned or everything or listed
         asks = not told and at_terminal()
-        if asks and done.results:
-            return _one_by_one(call, vault, done.results, join)
+        if asks and (done.results or done.unsettled):
+            if _one_by_one(call, vault, done.results, join):
+                _each_settled(call, vault, done.unsettled)
+            return Exit.DONE
         return call.emit(done, _in_bin if binned else _reviewed, vault)
 
 
@@ -198,24 +222,65 @@ def export(call: Call, folder: str, all_of: str) -> Exit:
         return call.emit(rights.export_user(vault, all_of or call.user, folder), _exported, vault)
 
 
-def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> Exit:
-    """Show each waiting memory and do what its key says; what cannot be done is said, and the memory goes on waiting."""
+def _one_by_one(call: Call, vault: Context, results: tuple[Waiting, ...], join: bool) -> bool:
+    """Show each waiting memory and do what its key says; what cannot be done is said, and the memory goes on waiting.
+
+    False where a person quits.
+    """
     for number, one in enumerate(results, 1):
         output.say(f"{number} of {len(results)}")
         call.emit(one, _waiting)
-        while True:
-            output.say(KEYS)
-            key = click.getchar().lower()
-            if key == "q":
-                return Exit.DONE
-            if key == "s":
-                break
-            try:
-                if _decided(call, vault, one, key, join):
-                    break
-            except VaultError as fault:
-                output.say(output.error_line(fault.message, fault.hint))
-    return Exit.DONE
+        if not _asked(KEYS, partial(_decided, call, vault, one, join=join)):
+            return False
+    return True
+
+
+def _each_settled(call: Call, vault: Context, results: Sequence[TwoTexts]) -> None:
+    """The same for what two machines wrote; settling one copy may leave single places to be settled after it."""
+    seen: set[str] = set()
+    while left := [one for one in results if one.key not in seen]:
+        one = left[0]
+        seen.add(one.key)
+        output.say(f"{len(left)} to be settled")
+        call.emit(one, _two_texts)
+        if not _asked(SETTLING_KEYS, partial(_settled_by_key, call, vault, one)):
+            return
+        results = settling.unsettled(vault).results
+
+
+def _asked(keys: str, decided: Callable[[str], bool]) -> bool:
+    """Ask for keys until one decided it, or it is skipped; False where a person quits."""
+    while True:
+        output.say(keys)
+        key = click.getchar().lower()
+        if key in ("q", "s"):
+            return key == "s"
+        try:
+            if decided(key):
+                return True
+        except VaultError as fault:
+            output.say(output.error_line(fault.message, fault.hint))
+
+
+def _settled_by_key(call: Call, vault: Context, one: TwoTexts, key: str) -> bool:
+    kept = {"t": "this", "o": "that", "b": "both"}.get(key)
+    if kept is None and key != "e":
+        raise UsageError(f"`{key}` means nothing here", SETTLING_KEYS)
+    call.emit(
+        settling.settle_texts(vault, one.key, kept) if kept else _rewritten(vault, one), partial(_settled, rest=False), vault
+    )
+    return True
+
+
+def _rewritten(vault: Context, one: TwoTexts) -> Settled:
+    """Let a person write another text in an editor, from both."""
+    try:
+        text = click.edit(settling.text_to_edit(one), extension=".md", require_save=True)
+    except click.ClickException as fault:
+        raise UsageError(fault.format_message().rstrip("."), "set EDITOR to a program that waits until you are done") from fault
+    if text is None:
+        raise UsageError("nothing was saved, so nothing was settled", "keep this, that or both")
+    return settling.settle_texts(vault, one.key, text=text if one.kind == COPY else text.rstrip("\n"))
 
 
 def _decided(call: Call, vault: Context, one: Waiting, key: str, join: bool) -> bool:
@@ -247,6 +312,54 @@ def _reviewed(done: Reviewed, short: Short, rest: bool = True) -> Iterator[Block
     if rest:
         rows = [(reviewing.short_in(done.results, one.id), one.type, one.title, one.reason, one.path) for one in done.results]
         yield table(("id", "type", "title", "why it waits", "file"), rows, empty="nothing waits for review")
+        if done.unsettled:
+            yield _rows(done.unsettled)
+
+
+def _rows(results: Sequence[TwoTexts]) -> Table:
+    """What two machines wrote, a line each."""
+    rows = []
+    for one in results:
+        this, that = (
+            (_first_other(one.this, one.that), _first_other(one.that, one.this)) if one.kind == COPY else (one.this, one.that)
+        )
+        place = "conflict copy" if one.kind == COPY else one.place
+        rows.append((one.key, *(one_line(text, 36) for text in (one.title, place, this, that)), (one.that_when or one.when)[:10]))
+    return table(("key", "note", "what", "this", "that", "written"), rows, empty="nothing is to be settled")
+
+
+def _first_other(text: str, beside: str) -> str:
+    """The first line in which a text differs from another."""
+    known = set(beside.splitlines())
+    return next((line for line in text.splitlines() if line.strip() and line not in known), "")
+
+
+def _unsettled(found: Unsettled, short: Short) -> Iterator[Block]:
+    yield _rows(found.results)
+
+
+def _two_texts(one: TwoTexts, short: Short) -> Iterator[Block]:
+    yield Heading(one.title)
+    yield fields(
+        ("key", one.key), ("note", one.path), ("conflict copy" if one.kind == COPY else "place", one.place),
+        ("written", one.that_when), ("committed by", one.who), ("at", one.when),
+    )  # fmt: skip
+    if one.kind == COPY and one.this:
+        lines = difflib.unified_diff(one.this.splitlines(), one.that.splitlines(), "this", "that", lineterm="", n=2)
+        yield Body("\n".join(lines))
+        return
+    yield "this:"
+    yield Body(one.this)
+    yield "that:"
+    yield Body(one.that)
+
+
+def _settled(done: Settled, short: Short, rest: bool = True) -> Iterator[Block]:
+    yield f"{done.title}: {'both kept' if done.kept == 'both' else f'{done.kept} kept'}"
+    yield from done.told
+    yield fields(("path", done.path), ("commit", commit_of(done)))
+    if rest and done.results:
+        yield _rows(done.results)
 
 
 def _in_bin(done: Reviewed, short: Short) -> Iterator[Block]:

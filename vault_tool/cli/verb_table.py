@@ -14,6 +14,7 @@ from vault_tool.verbs.vault import Vault
 PARTS = {
     "drain": "turn", "link_beats": "turn", "purge": "forget", "list_consents": "consent", "forget_user": "forget",
     "export_user": "export", "adopt_local": "doctor", "moved": "doctor",
+    "unsettled": "review", "settle_texts": "review",
 }  # fmt: skip
 
 _HEAD = """\

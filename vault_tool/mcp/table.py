@@ -222,6 +222,7 @@ WITHHELD: Mapping[str, str] = {
     "adopt_local": "what came from elsewhere is for a person to take over",
     "moved": "which note a lost one has become is for a person to say",
     "review": "what waits for a person is not an agent's to accept",
+    **dict.fromkeys(("unsettled", "settle_texts"), "which of two texts stays is for a person to say"),
     **dict.fromkeys(
         ("activity", "list_observations", "list_passes", "open_map", "new", "edit", "show"),
         "for a person, who has an editor and looks without using",

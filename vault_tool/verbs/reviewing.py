@@ -27,6 +27,7 @@ from vault_tool.vault import contests, person, repeats, resolve, screening, vouc
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.two_texts import TwoTexts, two_texts
 from vault_tool.verbs import consents
 from vault_tool.verbs.turns.gate import CONSENT_MODE
 from vault_tool.verbs.understandings import heads_above
@@ -91,6 +92,9 @@ class Reviewed(Saved):
     restored: tuple[str, ...] = ()
     in_bin: int = 0
     results: tuple[Waiting, ...] = ()
+    unsettled: tuple[TwoTexts, ...] = ()
+    """What two machines wrote and left to a person: `settle_texts` decides."""
+
     freshness: Freshness
 
 
@@ -169,6 +173,7 @@ def review(
                 *(_shown(note) for note in (_lying(vault, left) if bin else left)),
                 *(_shown_tombstone(one) for one in (waiting_tombstones.waiting(vault) if not (as_user or bin) else ())),
             ),
+            unsettled=() if as_user or bin else two_texts(vault.with_withheld()),
             freshness=op.freshness,
         )
 

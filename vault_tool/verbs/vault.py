@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         remember,
         reviewing,
         rights,
+        settling,
         setup,
         statistics,
         subjects,
@@ -68,6 +69,7 @@ else:
     remember = deferred_verbs("vault_tool.verbs.remember")
     reviewing = deferred_verbs("vault_tool.verbs.reviewing")
     rights = deferred_verbs("vault_tool.verbs.rights")
+    settling = deferred_verbs("vault_tool.verbs.settling")
     setup = deferred_verbs("vault_tool.verbs.setup")
     statistics = deferred_verbs("vault_tool.verbs.statistics")
     subjects = deferred_verbs("vault_tool.verbs.subjects")
@@ -143,6 +145,8 @@ class Vault(Context):
     get_consolidation_report = report.get_consolidation_report
     consolidate = packet_texts.consolidate
     review = reviewing.review
+    unsettled = settling.unsettled
+    settle_texts = settling.settle_texts
     consent = consents.consent
     list_consents = consents.list_consents
     forget = forgetting.forget

@@ -1,0 +1,138 @@
+"""What two machines left to a person: conflict copies beside notes, and the places of notes that keep both texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from vault_tool.errors import GitError, Refused
+from vault_tool.files import conflict_copies, frontmatter, git, reader, two_versions
+from vault_tool.files.conflict_copies import Judgement
+from vault_tool.files.frontmatter.head_writer import inline
+from vault_tool.files.layout import is_around
+from vault_tool.files.parse import parse
+from vault_tool.index.catalog import CONFLICT
+from vault_tool.util.clock import stamp
+from vault_tool.vault.context import Context
+
+COPY, FIELD, PLACE = "copy", "field", "place"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoTexts:
+    """Two texts of one thing, of which a person keeps one, or both: of a whole note, of a field, or of a place of the body.
+
+    `this` is what stands in the note now, or first, and `that` the other: a copy's text, a field's kept one, or the second.
+    `who` and `when` say who committed the note last, and `that_when` when a copy was written, where that is known.
+    """
+
+    key: str
+    path: str
+    id: str = ""
+    title: str = ""
+    kind: str = PLACE
+    place: str = ""
+    this: str = ""
+    that: str = ""
+    who: str = ""
+    when: str = ""
+    that_when: str = ""
+
+
+def two_texts(vault: Context) -> tuple[TwoTexts, ...]:
+    """All that is to be settled, as of the last comparison with the files, by path; of what the asker may see."""
+    catalog = vault.whole_index.catalog
+    found = [one for path in catalog.of_kind(CONFLICT) if not is_around(path) for one in _copies(vault, path)]
+    found += [one for path in catalog.with_problem("unsettled") if not is_around(path) for one in _kept(vault, path)]
+    told = sorted((one for one in found if _may_be_told(vault, one)), key=lambda one: (one.path, one.kind))
+    last = {path: _last_commit(vault, path) for path in {one.path for one in told}}
+    return tuple(replace(one, who=last[one.path][0], when=last[one.path][1]) for one in told)
+
+
+def original(vault: Context, copy: str, data: bytes) -> tuple[str, bytes]:
+    """The note that a copy is of and its bytes; where that is gone, the name that it had and nothing."""
+    judged, beside = conflict_copies.judged(copy, data, lambda path: reader.read(vault.root, path))
+    if judged is Judgement.COPY and beside:
+        return beside, reader.read(vault.root, beside)
+    identity = str(parse(copy, data, vault.settings.types).head.get("id") or "")
+    for entry in vault.whole_index.catalog.get(identity) if identity else ():
+        # It was moved since.
+        return entry.path, reader.read(vault.root, entry.path)
+    return next((path for path, _ in conflict_copies.originals(copy)), copy), b""
+
+
+def _copies(vault: Context, path: str) -> Iterator[TwoTexts]:
+    with suppress(OSError, Refused):
+        data = reader.read(vault.root, path)
+        beside, text = original(vault, path, data)
+        wrote = stamp(datetime.fromtimestamp((vault.root / path).stat().st_mtime, UTC))
+        texts = (one.decode("utf-8", "replace") for one in (text, data))
+        yield replace(_named(vault, beside, COPY, path, *texts), that_when=wrote)
+
+
+def _kept(vault: Context, path: str) -> Iterator[TwoTexts]:
+    with suppress(OSError, Refused):
+        data = reader.read(vault.root, path)
+        head, body, _ = frontmatter.read(data)
+        kept = head.values.get("unsettled") if head is not None else None
+        for item in kept if isinstance(kept, list) else [kept] if kept else []:
+            name, _, text = str(item).partition(": ")
+            value = head.values.get(name) if head is not None else None
+            this = "" if value is None else value if isinstance(value, str) else inline(value)
+            yield _named(vault, path, FIELD, name, str(this), text)
+        above = data[: frontmatter.split(data).body_start].count(b"\n")
+        for place in two_versions.places(body.split("\n")):
+            this, that = ("\n".join(line.removesuffix("\r") for line in lines) for lines in (place.this, place.that))
+            yield _named(vault, path, PLACE, f"line {above + place.first + 1}", this, that)
+
+
+def _named(vault: Context, path: str, kind: str, place: str, this: str, that: str) -> TwoTexts:
+    # The same as long as the same is to be settled: the number of a line is no part of it.
+    told = (path, kind, "" if kind == PLACE else place, this, that)
+    key = hashlib.blake2b("\0".join(told).encode("utf-8", "replace"), digest_size=4).hexdigest()
+    entry = vault.whole_index.catalog.by_path(path)
+    title = entry.title if entry else path.rpartition("/")[2]
+    identity = entry.id if entry else ""
+    return TwoTexts(key=key, path=path, id=identity, title=title, kind=kind, place=place, this=this, that=that)
+
+
+def _may_be_told(vault: Context, one: TwoTexts) -> bool:
+    """Whether whoever asks may see the note; what a copy of a note that is gone says is told to who may see everything."""
+    if vault.everything:
+        return True
+    return bool(vault.index.catalog.by_path(one.path)) if one.id else bool(one.this) and vault.sight is None
+
+
+def _last_commit(vault: Context, path: str) -> tuple[str, str]:
+    if vault.repo is not None:
+        with suppress(GitError):
+            for entry in git.log(vault.repo, paths=[path], limit=1):
+                return entry.author, entry.at
+    return "", ""
+
+
+def common_base(versions: Sequence[bytes], note: bytes, copy: bytes) -> bytes | None:
+    """Of a note's committed versions, newest first, the one that both came of; None where that is not known.
+
+    It is the one that the copy is nearest to, and of equally near ones the oldest: what came later is then what the note
+    has more. What the note says now is not it, for then all that the copy says would take its place.
+    """
+    lines = copy.splitlines()
+    nearest: tuple[int, bytes] | None = None
+    for version in versions:
+        away = _away(version.splitlines(), lines)
+        if version != note and (nearest is None or away <= nearest[0]):
+            nearest = away, version
+    return nearest[1] if nearest else None
+
+
+def _away(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    counts: dict[bytes, int] = {}
+    for line in one:
+        counts[line] = counts.get(line, 0) + 1
+    for line in other:
+        counts[line] = counts.get(line, 0) - 1
+    return sum(map(abs, counts.values()))
