@@ -8,6 +8,7 @@ import pty
 import select
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +30,12 @@ def at_terminal(
     shown, until = b"", time.monotonic() + PATIENCE
     presses, asked = [keys] if isinstance(keys, str) else list(keys), 0
     while time.monotonic() < until:
-        if not select.select([outer], [], [], 0.1)[0]:
+        # What is typed before a program reads single keys is thrown away as it begins to.
+        asks = sum(map(shown.count, (b"q quit", b"[y/N]"))) > asked and (b"q quit" not in shown or _takes_keys(outer))
+        if asked < len(presses) and presses[asked] and asks:
+            os.write(outer, presses[asked].encode())
+            asked += 1
+        if not select.select([outer], [], [], 0.02)[0]:
             continue
         try:
             piece = os.read(outer, 2**16)
@@ -38,12 +44,14 @@ def at_terminal(
         if not piece:
             break
         shown += piece
-        if asked < len(presses) and presses[asked] and sum(map(shown.count, (b"q quit", b"[y/N]"))) > asked:
-            os.write(outer, presses[asked].encode())
-            asked += 1
     os.close(outer)
     text = shown.decode("utf-8", "replace").replace("\r\n", "\n")
     return subprocess.CompletedProcess(arguments, child.wait(PATIENCE), text, "")
+
+
+def _takes_keys(terminal: int) -> bool:
+    """Whether single keys are read there, and not lines."""
+    return not termios.tcgetattr(terminal)[3] & termios.ICANON
 
 
 def let_commands_answer(root: Path) -> Path:
