@@ -95,7 +95,7 @@ class _Line:
 
 
 # An answer asks some twenty times: so many seconds it is not looked at again.
-_A_MOMENT = 0.002
+_A_MOMENT = 0.0005
 
 
 class _Known:
