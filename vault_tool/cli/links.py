@@ -128,7 +128,9 @@ def _unlinked(made: links.Unlinked, short: Short) -> Iterator[Block]:
 
 def _pinned(made: links.Pinned, short: Short) -> Iterator[Block]:
     state = "pinned" if made.pinned else "not pinned"
-    yield from saved_as(made.id, f"{state}{'' if made.changed else ' before, and now'}: {made.title}", made.path, short, made)
+    waits = ("waits", "it has no effect until its owner has reviewed the memory" if made.waits else None)
+    said = f"{state}{'' if made.changed else ' before, and now'}: {made.title}"
+    yield from saved_as(made.id, said, made.path, short, made, waits)
 
 
 def _tagged(made: links.Tagged, short: Short) -> Iterator[Block]:

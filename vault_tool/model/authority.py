@@ -163,7 +163,8 @@ def weights(entry: Entry, usual: float, reviewed: bool) -> tuple[bool, float]:
     if not entry.pinned and (said is None or said <= usual):
         return False, usual if said is None else said
     party = writer_of(entry, reviewed)
-    if authority(Act.WEIGHT, party, party) is Effect.ALLOWED:
+    # What was imported weighs as it did where it came from, among what the owner did not write.
+    if entry.origin == "import" or authority(Act.WEIGHT, party, party) is Effect.ALLOWED:
         return entry.pinned, usual if said is None else said
     return False, usual if said is None else min(said, usual)
 

@@ -75,8 +75,8 @@ def without_effect(vault: Context, record: Remembered) -> tuple[str, ...]:
 
 def waiting_remarks(waits: Sequence[str]) -> Iterator[str]:
     """What whoever wrote such a record is told."""
-    if waits:
-        yield f"{' and '.join(waits)} of what an agent wrote waits: without effect until the owner has reviewed the memory"
+    if "pinned" in waits:
+        yield "an agent's pin waits: it has no effect until the owner has reviewed the memory"
 
 
 def all_contested(vault: Context) -> dict[str, tuple[Rival, ...]]:

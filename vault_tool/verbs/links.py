@@ -99,8 +99,8 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
         resolve.require_own(vault, entry)
         if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` does not fade: it is of class {entry.record_class}", "name a memory")
-        owners, by_owner = vouching.owners(op, entry), vault.who.origin == "owner"
-        reviews = not off and not owners and person.is_owner(vault)
+        owners, by_owner = vouching.owners(op, entry), vault.who.origin == "owner" or person.is_person(vault)
+        reviews = not off and not owners and person.is_person(vault)
         if off and owners and not by_owner and entry.pinned:
             raise Refused(f"{resolve.short(vault, entry.id)} is pinned by its owner", "leave it, or ask them")
         changed = entry.pinned == off and (owners <= by_owner)
@@ -110,11 +110,8 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
             vouching.vouch(op, entry)
         saved = op.carry_out(entry.title, [entry.id])
     waits = not (off or reviews or (owners and (by_owner or entry.pinned)))
-    said = ("an agent's pin waits: it has no effect until the owner has reviewed the memory",) if waits else ()
     pinned = not off and (changed or entry.pinned)
-    return Pinned(
-        **saved.fields(*said), id=entry.id, title=entry.title, pinned=pinned, changed=changed, waits=waits, path=entry.path
-    )
+    return Pinned(**saved.fields(), id=entry.id, title=entry.title, pinned=pinned, changed=changed, waits=waits, path=entry.path)
 
 
 def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequence[str] = ()) -> Tagged:

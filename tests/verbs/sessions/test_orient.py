@@ -100,7 +100,7 @@ def test_a_hand_edit_is_what_is_read(agent: Vault) -> None:
 def test_a_soul_that_has_become_a_list_is_said(agent: Vault) -> None:
     soul = agent.orient().soul
     assert soul
-    agent.update_understanding(soul.id, "- Run the tests.\n- Never push.\n- Use uv.\n- Squash.\n", "Rules.")
+    agent.as_(origin="owner").update_understanding(soul.id, "- Run the tests.\n- Never push.\n- Use uv.\n- Squash.\n", "Rules.")
     (warning,) = agent.orient().warnings
     assert "soul" in warning and "procedural" in warning
 
