@@ -79,6 +79,7 @@ def test_tags_are_read_added_to_and_taken_away(vault: Vault, line: str, read: li
         ('subjects: ["[[x|Doe, John]]", Redis]', ["Doe, John", "Redis"]),
         ('subjects: \'["Redis", "Home lab"]\'', ["Redis", "Home lab"]),
         ("subjects: [Redis, Redis]", ["Redis"]),
+        ("subjects: Redis, [[x|Doe, John]]", ["Redis", "Doe, John"]),
     ],
 )
 def test_subjects(vault: Vault, line: str, read: list[str]) -> None:

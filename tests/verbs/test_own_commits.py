@@ -159,6 +159,17 @@ class TestMoved:
         assert in_commit(root) == {"vault/moved.md": "A", made[2].path: "D"}
         assert told(owner, made[2].id)[1:] == ["remember: Backup on Wednesday"]
 
+    def test_a_subject_that_got_another_name_and_place(self, owner: Vault, root: Path) -> None:
+        owner.remember("It drops.", ["Redis"])
+        kept = text(root, "vault/subjects/redis.md")
+        (root / "vault/subjects/redis.md").unlink()
+        write(root, "vault/subjects/valkey.md", kept.replace("name: Redis", "name: Valkey"))
+        assert "renamed-subject" in [one.code for one in owner.doctor().problems]
+
+    def test_a_link_in_place_of_a_note_is_left(self, owner: Vault, root: Path) -> None:
+        (root / "vault/link.md").symlink_to(root / "vault/workspace.md")
+        assert [one.code for one in owner.commit(["vault"]).left] == ["not-read"]
+
 
 class TestWhereHistoryEnds:
     def test_a_shallow_clone(self, owner: Vault, root: Path, tmp_path: Path, clock: FixedClock) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-from vault_tool.files import git
-from vault_tool.files.layout import AROUND, is_around
+from vault_tool.errors import Refused
+from vault_tool.files import git, reader
+from vault_tool.files.layout import AROUND, VAULT, FileKind, file_kind, is_around
 from vault_tool.importing.notes import own_id
 from vault_tool.model.snapshot import Entry
 from vault_tool.vault.context import Context
@@ -26,3 +29,23 @@ def note_history(vault: Context, entry: Entry) -> git.NoteLog:
     with suppress(OSError):
         identity = own_id(Path(folder, path).read_bytes())
     return git.note_log(repo, path, identity, own_id)
+
+
+def with_their_old_places(repo: git.Repo, pending: Sequence[git.UncommittedFile]) -> list[git.UncommittedFile]:
+    """The same, where a new note whose id a deleted one had was moved from there, however much of it was edited since."""
+    new = {identity: one.path for one in pending if one.state == "new" and (identity := _id_at(repo, one.path))}
+    if not new:
+        return list(pending)
+    gone = [one.path for one in git.uncommitted(repo, [VAULT]) if one.state == "deleted"]
+    was = {new[identity]: path for path, data in git.show_many(repo, "HEAD", gone).items() if (identity := own_id(data)) in new}
+    moved = [replace(one, state="renamed", was=was[one.path]) if one.path in was else one for one in pending]
+    return [one for one in moved if one.path not in was.values()]
+
+
+def _id_at(repo: git.Repo, path: str) -> str:
+    """The id in the head of a note as it is on disk; "" where it cannot be read, which whoever commits it is told."""
+    if file_kind(path) is not FileKind.NOTE:
+        return ""
+    with suppress(OSError, Refused):
+        return own_id(reader.read(repo.root, path))
+    return ""

@@ -297,7 +297,12 @@ def _renamed(vault: Context) -> Iterator[Problem]:
     """Subjects that a person renamed since the last commit: the unchanged id shows it, and the old name may be an alias."""
     if vault.repo is None:
         return
-    for pending in git.uncommitted(vault.repo, [layout.VAULT]):
+    found = git.uncommitted(vault.repo, [layout.VAULT])
+    if {"new", "deleted"} <= {one.state for one in found}:
+        from vault_tool.vault.note_history import with_their_old_places  # 10 ms, where a note may have been moved
+
+        found = with_their_old_places(vault.repo, found)
+    for pending in found:
         entry = vault.index.catalog.by_path(pending.path)
         if pending.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:
             continue

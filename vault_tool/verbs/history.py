@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 from vault_tool.errors import NotFound, Refused, UsageError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.parse import parse
-from vault_tool.importing.notes import own_id
 from vault_tool.index.relations import lineage
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
@@ -20,7 +19,7 @@ from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.generated_pages import resolve_page_conflicts
-from vault_tool.vault.note_history import note_history
+from vault_tool.vault.note_history import note_history, with_their_old_places
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.pending import Saved, heal
 from vault_tool.vault.person import is_owner
@@ -135,7 +134,7 @@ def commit(vault: Context, paths: Sequence[str | Path] = (), *, message: str = "
         settled = resolve_page_conflicts(vault)
         chosen = [_relative(vault, path) for path in paths] or _WHOLE
         pending = [p for p in git.uncommitted(repo, chosen) if _ours(p.path)]
-        pending = _with_their_old_places(repo, pending) if paths else pending
+        pending = with_their_old_places(repo, pending) if paths else pending
         _require_known(vault, chosen if paths else (), pending)
         left: list[Problem] = []
         changes: list[git.FileChange] = []
@@ -231,20 +230,6 @@ def _content(vault: Context, pending: git.UncommittedFile) -> tuple[bytes | None
         return data, suspected
     parsed = parse(pending.path, data, vault.settings.types)
     return data, suspected if parsed.readable else list(parsed.problems)
-
-
-def _with_their_old_places(repo: git.Repo, pending: Sequence[git.UncommittedFile]) -> list[git.UncommittedFile]:
-    """The same, where a new note whose id a deleted one had was moved from there, however much of it was edited since."""
-    new = {own_id(reader.read(repo.root, one.path)): one.path for one in pending if one.state == "new" and _is_file(repo, one)}
-    if not any(new):
-        return list(pending)
-    gone = [one.path for one in git.uncommitted(repo, [layout.VAULT]) if one.state == "deleted"]
-    was = {new[identity]: path for path, data in git.show_many(repo, "HEAD", gone).items() if (identity := own_id(data)) in new}
-    return [replace(one, was=was[one.path]) if one.path in was else one for one in pending if one.path not in was.values()]
-
-
-def _is_file(repo: git.Repo, one: git.UncommittedFile) -> bool:
-    return layout.file_kind(one.path) is layout.FileKind.NOTE and (repo.root / one.path).is_file()
 
 
 def _require_known(vault: Context, chosen: Sequence[str], pending: Sequence[git.UncommittedFile]) -> None:
