@@ -33,6 +33,8 @@ PAGES = (
     "/map",
     "/map?around=Heat+pump&memories=1",
     "/review",
+    "/review/bin",
+    "/merge?keep=Heat+pump&gone=Lab",
     "/consolidate",
     "/ask",
     "/ask?q=heat+pump",

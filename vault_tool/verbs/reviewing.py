@@ -335,6 +335,8 @@ def _accept(
     for note, data in moved:
         inbox.decide(note.id, "accepted", op.vault.now())
         inbox.discard(note.id, note.name, data)
+        # A kill in the middle of a refusal may have left a copy there.
+        DraftBin(op.vault.root).discard(note.id)
     return accepted, replace(saved, warnings=(*saved.warnings, *remarks))
 
 

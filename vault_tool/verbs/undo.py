@@ -70,7 +70,8 @@ class Undone(Saved):
 
 @dataclass(frozen=True, slots=True)
 class _Committed:
-    """Commits that are looked at together: what each changed, the texts before and after, and which are not on this branch."""
+    """Commits that are looked at together: what each changed, the texts before and journals after,
+    and which are not on this branch."""
 
     changes: Mapping[str, git.CommitChanges]
     texts: Mapping[str, bytes]
@@ -210,7 +211,13 @@ def _committed(repo: git.Repo, commits: Sequence[str]) -> _Committed:
     found = list(git.changes_of(repo, commits).values())
     changes = {one.commit: one for one in _told(repo, found)}
     files = (one for change in changes.values() if change.op and change.op not in _FINAL for one in change.files)
-    blobs = {blob for one in files if _is_note(one.path) or _is_journal(one.path) for blob in (one.before, one.after) if blob}
+    # What an operation left of a note is its file as it is now, or the operation is not undone.
+    blobs = {
+        blob
+        for one in files
+        for blob, of in ((one.before, _is_note(one.path) or _is_journal(one.path)), (one.after, _is_journal(one.path)))
+        if blob and of
+    }
     return _Committed(changes, git.blobs(repo, sorted(blobs)), git.off_branch(repo, commits))
 
 
@@ -257,8 +264,7 @@ def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
         if not _is_note(path):
             back.kept.append(UntouchedFile(path=path, reason=_reason_untouched(path)))
             continue
-        before, after = (known.texts.get(blob) for blob in (one.before, one.after))
-        _require_unchanged(vault, path, after)
+        before, after = known.texts.get(one.before), _require_unchanged(vault, path, one.after)
         if before is None and after is not None and (done.op in _OF_FILES or _was_there(vault, done, path, after)):
             back.kept.append(UntouchedFile(path=path, reason="a person made it, and it was not committed before"))
         elif before is None and after is not None:
@@ -278,11 +284,12 @@ def _reversal(vault: Context, known: _Committed, commit: str) -> _Reversal:
 
 def _open_marks(vault: Context, known: _Committed, commit: str, back: _Reversal) -> Iterator[Signal]:
     """The marks that a commit made of what stays, and that nobody took back; the day's uses that it carried along happened."""
-    going = set(_ids(vault, back.removed))
     added = list(_added(known, commit))
     if any(signal.kind is SignalKind.CONSENT for _, signal in added):
         raise Refused(f"{commit[:_SHOWN]} is an answer about consent, and is not undone", "`vt consent` answers anew")
     marks: defaultdict[str, list[tuple[str, Signal]]] = defaultdict(list)
+    # An import makes thousands of notes and says nothing of them.
+    going = set(_ids(vault, back.removed)) if any(signal.kind is not SignalKind.USE for _, signal in added) else set()
     for path, signal in added:
         if signal.kind is not SignalKind.USE and signal.target not in going:
             marks[signal.target].append((path, signal))
@@ -296,14 +303,15 @@ def _open_marks(vault: Context, known: _Committed, commit: str, back: _Reversal)
                 back.kept.append(UntouchedFile(path=path, reason="its mark was taken back already"))
 
 
-def _require_unchanged(vault: Context, path: str, expected: bytes | None) -> None:
+def _require_unchanged(vault: Context, path: str, blob: str) -> bytes | None:
+    """The bytes of a file that is still the blob that an operation left (none: no file); Refused where it is not."""
     try:
         now: bytes | None = reader.read(vault.root, path)
     except FileNotFoundError:
         now = None
-    if now == expected:
-        return
-    state = "is gone or was moved" if now is None else "is there again" if expected is None else "was changed"
+    if (git.blob_id(now, like=blob) if now is not None else "") == blob:
+        return now
+    state = "is gone or was moved" if now is None else "is there again" if not blob else "was changed"
     raise Refused(f"{path} {state} since, so the operation is not undone", "`vt diff` and `vt history` show what happened to it")
 
 

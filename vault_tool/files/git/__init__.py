@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         unreachable,
         work_tree_blobs,
     )
-    from vault_tool.files.git.commit_changes import CommitChanges, changes_of, off_branch
+    from vault_tool.files.git.commit_changes import CommitChanges, blob_id, changes_of, off_branch
     from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, show, show_at, show_many
     from vault_tool.files.git.commit_message import message
     from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
@@ -52,7 +52,7 @@ _LATER = {
     ),
     **dict.fromkeys(("LogEntry", "changed_between", "diff", "log", "show", "show_at", "show_many"), "commit_log"),
     **dict.fromkeys(("NoteLog", "note_log", "own_operations", "renames"), "note_commits"),
-    **dict.fromkeys(("CommitChanges", "changes_of", "off_branch"), "commit_changes"),
+    **dict.fromkeys(("CommitChanges", "blob_id", "changes_of", "off_branch"), "commit_changes"),
     **dict.fromkeys(("UncommittedFile", "ignored", "in_conflict", "tracked", "uncommitted"), "worktree"),
     "message": "commit_message",
 }
@@ -66,6 +66,7 @@ __all__ = [
     "NoteLog",
     "Repo",
     "UncommittedFile",
+    "blob_id",
     "blobs",
     "brought",
     "changed_between",

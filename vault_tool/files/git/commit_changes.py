@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from vault_tool.files.git.repo import Repo, checked
 from vault_tool.files.git.run import output
 
 _FORM = ("%H", "%P", "%s", "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)")
+_SHA256 = 64
 _QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 
 
@@ -45,6 +47,14 @@ def changes_of(repo: Repo, commits: Iterable[str]) -> dict[str, CommitChanges]:
     out = output(repo.work_tree, "read the log", "log", *args, feed="\n".join(named).encode() + b"\n")
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
     return {one.commit: one for one in (_changes(repo, text.split("\0")) for text in texts)}
+
+
+def blob_id(data: bytes, like: str) -> str:
+    """The id of a blob with these bytes, by the hash that another id is of."""
+    hashed = hashlib.sha256() if len(like) == _SHA256 else hashlib.sha1(usedforsecurity=False)
+    hashed.update(b"blob %d\0" % len(data))
+    hashed.update(data)
+    return hashed.hexdigest()
 
 
 def off_branch(repo: Repo, commits: Iterable[str]) -> frozenset[str]:
