@@ -886,3 +886,20 @@ def test_a_tag_goes_there_and_back_between_two_people(root: Path, clock: FixedCl
         (entry,) = vault.index.catalog.get(made.id)
         assert (entry.origin, entry.pinned, entry.texts("tags")) == ("owner", True, ("style",))
     assert "pulled" not in "".join(path.read_text() for path in (root / "vault").rglob("*.md"))
+
+
+@pytest.mark.parametrize("words", [False, True])
+def test_who_moves_a_colleagues_note_and_tags_it_at_once_has_not_written_it(
+    root: Path, forger: Path, clock: FixedClock, words: bool
+) -> None:
+    write(forger, "vault/b.md", note(2, "Theirs, which is a sentence of some length."))
+    forged(forger)
+    pull(root, forger)
+    with Vault.open(root, clock=clock) as vault:
+        vault.fresh()
+    git(root, "mv", "vault/b.md", "vault/elsewhere.md")
+    put_to(root / "vault/elsewhere.md", "tags: [style]")
+    if words:
+        (root / "vault/elsewhere.md").write_text((root / "vault/elsewhere.md").read_text().replace("Theirs", "Ours"))
+    commit_all(root, "moved by hand")
+    assert origin(root, clock, 2) == ("owner" if words else MALLORY)

@@ -7,7 +7,7 @@ none. A text is told by its content at its path: an owner who merges or moves it
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -311,7 +311,7 @@ class _Fold:
         self._journals: list[tuple[Foreign, tuple[str, ...]]] = []
         self._has_graves = bool(lost - {DOUBT})
         self._evidence: dict[str, Evidence] = {}
-        self._removed: dict[str, list[tuple[str, str]]] = {}
+        self._removed: dict[str, tuple[tuple[str, str], ...]] = {}
 
     def graves(self, repo: git.Repo, ends: Sequence[str]) -> tuple[ForeignGrave, ...] | None:
         """All of others' tombstones, once the commits were read; None where nothing changed in what is known of them."""
@@ -353,7 +353,7 @@ class _Fold:
                 if self._at(one.was, graves.OWNED):
                     self._add(replace(new, text=graves.OWNED))
         elif own or one.blob in one.before:
-            before = None if self._at(one.path, one.blob) else self._kept(one, op) or self._anywhere(one.blob)
+            before = None if self._at(one.path, one.blob) else self._kept(one, op, new.commit) or self._anywhere(one.blob)
             if before is not None:
                 self._add(replace(new, author=before.author, at=before.at))
         elif journal:
@@ -370,30 +370,35 @@ class _Fold:
 
     def _is_over_the_owners(self, one: Introduced, commit: str) -> bool:
         """Whether somebody else's words of a note stand where the owner's stood before, or where the owner's words had stood."""
-        now = self._evidence.get(one.blob)
-        before = [(one.path, blob) for blob in one.before if blob.strip("0")]
-        if not before and now is not None:
-            # Moved and changed at once: by its id it is the same note.
-            gone = ((path, blob) for path, blob in self._removed.get(commit, ()) if blob in self._evidence)
-            before = [(path, blob) for path, blob in gone if now.id and self._evidence[blob].id == now.id]
-        return any(self._at(path, blob) is None or self._at(path, graves.OWNED) is not None for path, blob in before)
+        made_of = self._made_of(one, commit)
+        return any(self._at(path, blob) is None or self._at(path, graves.OWNED) is not None for path, blob in made_of)
 
-    def _kept(self, one: Introduced, op: str) -> Foreign | None:
+    def _kept(self, one: Introduced, op: str, commit: str) -> Foreign | None:
         """Whose the words are that the owner's commit changed, or put something to; None where they are the owner's now."""
         now = self._evidence.get(one.blob)
-        for blob in one.before:
-            theirs = self._at(one.path, blob)
-            if theirs is not None and (op not in PERSONS or (now and now.same_as(self._evidence.get(blob, now), own=True))):
+        for path, blob in self._made_of(one, commit):
+            theirs, before = self._at(path, blob), self._evidence.get(blob)
+            if theirs is None:
+                continue
+            if op not in PERSONS or (now is not None and before is not None and now.same_as(before, own=True)):
                 return theirs
         return None
+
+    def _made_of(self, one: Introduced, commit: str) -> Iterator[tuple[str, str]]:
+        """The paths and blobs of which a text at a path was made: what stood there, or the note of its id that went with it."""
+        if before := [blob for blob in one.before if blob.strip("0")]:
+            yield from ((one.path, blob) for blob in before)
+        elif (now := self._evidence.get(one.blob)) is not None and now.id:
+            for path, blob in self._removed.get(commit, ()):
+                if blob in self._evidence and self._evidence[blob].id == now.id:
+                    yield path, blob
 
     def _says_the_same(self, one: Introduced, commit: str) -> tuple[str, str] | None:
         """Of what somebody else's commit put at a path, the path and blob that it was made of and adds no word to."""
         now = self._evidence.get(one.blob)
         if now is None:
             return None
-        made_of = [(one.path, blob) for blob in one.before if blob.strip("0")] or self._removed.get(commit, [])
-        found = ((path, blob) for path, blob in made_of if blob in self._evidence)
+        found = ((path, blob) for path, blob in self._made_of(one, commit) if blob in self._evidence)
         return next((known for known in found if now.same_as(self._evidence[known[1]], own=False)), None)
 
     def _read_evidence(self, repo: git.Repo, commits: Sequence[Brought]) -> None:
@@ -401,29 +406,26 @@ class _Fold:
         owner changed after others."""
         wanted: dict[str, str] = {}
         theirs: set[str] = set()
-        adding: list[str] = []
+
+        def known(path: str) -> bool:
+            return path in theirs or (self._catalog is not None and bool(known_texts(self._catalog, path)))
+
         for commit in commits:
             own = self._owners.wrote(commit)
+            removed = [one for one in commit.removed if file_kind(one[0]) is FileKind.NOTE and (not own or known(one[0]))]
             for one in commit.files:
                 if one.was in theirs or (one.was and not own):
                     theirs.add(one.path)
                 if one.was or file_kind(one.path) is not FileKind.NOTE:
                     continue
                 before = [blob for blob in one.before if blob.strip("0")]
-                if not own:
-                    theirs.add(one.path)
-                    if not before:
-                        adding.append(commit.commit)
-                elif one.path not in theirs and not (self._catalog is not None and known_texts(self._catalog, one.path)):
-                    continue
-                if before and (not own or commit.op in PERSONS):
+                if (before or removed) and (not own or removed or (commit.op in PERSONS and known(one.path))):
                     wanted |= dict.fromkeys((one.blob, *before), one.path)
-        for commit_id, path, blob in git.removed_by(repo, dict.fromkeys(adding)):
-            if file_kind(path) is FileKind.NOTE:
-                self._removed.setdefault(commit_id, []).append((path, blob))
-                wanted[blob] = path
-        moved = {one.blob: one.path for commit in commits if commit.commit in self._removed for one in commit.files}
-        wanted |= {blob: path for blob, path in moved.items() if file_kind(path) is FileKind.NOTE}
+                if not own or removed:
+                    theirs.add(one.path)
+            if removed and commit.files:
+                self._removed[commit.commit] = tuple(removed)
+                wanted |= {blob: path for path, blob in removed}
         names = list(wanted)
         for start in range(0, len(names), _READ_AT_ONCE):
             texts = git.blobs(repo, names[start : start + _READ_AT_ONCE])

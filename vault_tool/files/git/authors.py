@@ -31,7 +31,8 @@ class Brought:
     """One commit: its author's name and address as they stand in it, when it was made, and what it introduced.
 
     `signer` is who a valid signature is by, where signatures were asked for. `cut` marks a commit whose parents a shallow
-    clone has not: what it seems to introduce may be anybody's. `op` is the tool's verb, as the commit has it.
+    clone has not: what it seems to introduce may be anybody's. `op` is the tool's verb, as the commit has it;
+    `removed` are the paths and blobs that a commit of one parent took away.
     """
 
     commit: str
@@ -42,6 +43,7 @@ class Brought:
     cut: bool = False
     files: tuple[Introduced, ...] = ()
     op: str = ""
+    removed: tuple[tuple[str, str], ...] = ()
 
 
 def own_address(repo: Repo) -> str:
@@ -64,7 +66,7 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
     """
     mark = os.urandom(16).hex()
     # `%G?` starts a program for each commit, so it is asked only where it decides.
-    op = "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)"
+    op = "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)" if folders else ""
     form = "%x00".join((mark, "%H", "%ct", "%ae", "%an", op, *(("%G?", "%GS") if signed else ("", "")))) + "%x00"
     trees = ("--full-history", "--raw", "-c", "-M100%", "-l0", "--no-abbrev") if folders else ()
     args = (
@@ -197,12 +199,23 @@ def shallow(repo: Repo) -> frozenset[str]:
 
 def _brought(repo: Repo, parts: list[str], cut: frozenset[str]) -> Brought:
     commit, at, address, name, op, status, signer, *rest = parts
-    files = tuple(_introduced(repo, [part.lstrip("\n") for part in rest]))
+    removed: list[tuple[str, str]] = []
+    files = tuple(_introduced(repo, [part.lstrip("\n") for part in rest], removed))
     valid = signer if status == "G" else ""
-    return Brought(commit, _text(name), _text(address).strip().lower(), int(at), _text(valid), commit in cut, files, op.strip())
+    return Brought(
+        commit,
+        _text(name),
+        _text(address).strip().lower(),
+        int(at),
+        _text(valid),
+        commit in cut,
+        files,
+        op.strip(),
+        tuple(removed),
+    )
 
 
-def _introduced(repo: Repo, parts: list[str]) -> Iterator[Introduced]:
+def _introduced(repo: Repo, parts: list[str], removed: list[tuple[str, str]]) -> Iterator[Introduced]:
     walk = iter(part for part in parts if part)
     for entry in walk:
         if not entry.startswith(":"):
@@ -219,6 +232,8 @@ def _introduced(repo: Repo, parts: list[str]) -> Iterator[Introduced]:
         # What is no plain file (a link, a repository further in) is no note.
         if path and mode.startswith("100") and blob.strip(_NONE):
             yield Introduced(path, blob, repo.relative(was) or "" if was else "", tuple(before))
+        elif path and parents == 1 and status == "D" and values[0].startswith("100"):
+            removed.append((path, before[0]))
 
 
 def _text(raw: str) -> str:
