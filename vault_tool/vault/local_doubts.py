@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from vault_tool.errors import VaultError
-from vault_tool.files import layout, local_trust
+from vault_tool.files import git, layout, local_trust
 from vault_tool.files.local_trust import Doubt, Trust
 from vault_tool.model.problems import Problem, error
 from vault_tool.util.folder import opened
@@ -32,12 +32,13 @@ def local_problems(vault: Context) -> Iterator[Problem]:
     told = dict(vault.local.unsealed())
     if found.doubt is not Doubt.NONE:
         paths = list(_paths(vault.root, found))
+        reason = why(found, _who(vault, found))
         for path in paths[:_MOST]:
             words = told.pop(path, "") or _content(vault.root, path)
             said = f"{words}: " if words else ""
-            yield error(path, 0, "local-not-believed", f"{said}{why(found)}", _hint(found))
+            yield error(path, 0, "local-not-believed", f"{said}{reason}", _hint(found))
         if len(paths) > _MOST:
-            yield error(layout.LOCAL, 0, "local-not-believed", f"{len(paths) - _MOST} more files: {why(found)}", _hint(found))
+            yield error(layout.LOCAL, 0, "local-not-believed", f"{len(paths) - _MOST} more files: {reason}", _hint(found))
     for path, words in told.items():
         message = f"{words}: it does not show that you began it here, so nothing of it is done"
         yield error(path, 0, "intent-not-sealed", message, f"{ADOPT}; delete it where it is not yours")
@@ -48,24 +49,34 @@ def in_a_line(vault: Context) -> Iterator[str]:
     found = local_trust.trust(vault.root)
     if found.doubt is not Doubt.NONE:
         kept = f"; meanwhile this machine's own files are in {found.place}"
-        yield f"{', '.join(_names(vault.root, found))} not used: {why(found)}{kept}: {_hint(found)}"
+        yield f"{', '.join(_names(vault.root, found))} not used: {why(found, _who(vault, found))}{kept}: {_hint(found)}"
     elif unsealed := vault.local.unsealed():
         yield f"{counted(len(unsealed), 'intent')} in {layout.LOCAL}/ that you did not begin here, not followed: `vt doctor`"
     if not local_trust.has_key():
         yield "no key can be kept in your data folder: what is begun and not finished is believed by its file's mode alone"
 
 
-def why(found: Trust) -> str:
-    """Why nothing there is used, in words."""
+def why(found: Trust, who: str = "") -> str:
+    """Why nothing there is used, in words; `who` is the commit that brought it with its author, where git says so."""
     match found.doubt:
         case Doubt.TRACKED:
-            return "git tracks it, so it may be somebody else's, and it is not used"
+            brought = f" ({who})" if who else ""
+            return f"git tracks it{brought}, so it may be somebody else's, and it is not used"
         case Doubt.BROUGHT:
-            return f"commit {found.commit[:10]} brought such files, so it may be somebody else's, and it is not used"
+            commit = who or f"commit {found.commit[:10]}"
+            return f"{commit} brought such files, so it may be somebody else's, and it is not used"
         case Doubt.ELSEWHERE:
             return "the folder is a copy, or was put on another disk or under another user, and it is not used"
         case Doubt.NONE:
             return ""
+
+
+def _who(vault: Context, found: Trust) -> str:
+    """The commit that brought what is not believed, and whose it is."""
+    if vault.repo is None or found.doubt not in (Doubt.TRACKED, Doubt.BROUGHT):
+        return ""
+    said = git.last_to_touch(vault.repo, found.tracked[:_MOST] or local_trust.NAMES, found.commit or "HEAD")
+    return f"commit {said[0]} by {said[1]}" if said else ""
 
 
 def _hint(found: Trust) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         committed_at,
         committed_blobs,
         is_ancestor,
+        last_to_touch,
         own_address,
         removed_by,
         unreachable,
@@ -46,7 +47,7 @@ _LATER = {
     **dict.fromkeys(
         (
             *("blobs", "brought", "committed_at", "committed_blobs", "is_ancestor", "own_address", "removed_by", "unreachable"),
-            "work_tree_blobs",
+            *("last_to_touch", "work_tree_blobs"),
         ),
         "authors",
     ),
@@ -82,6 +83,7 @@ __all__ = [
     "in_conflict",
     "init",
     "is_ancestor",
+    "last_to_touch",
     "log",
     "look_for",
     "merging",

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import call, output
 from vault_tool.files.git.worktree import PATHS_A_CALL, without_filters
@@ -88,6 +89,18 @@ def brought(repo: Repo, tips: Sequence[str], since: Sequence[str], folders: Sequ
     cut = shallow(repo)
     texts = out.decode(errors="surrogateescape").split(f"{mark}\0")[1:]
     return [_brought(repo, text.split("\0"), cut) for text in texts]
+
+
+def last_to_touch(repo: Repo, paths: Sequence[str], tip: str = "HEAD") -> tuple[str, str] | None:
+    """The commit, abbreviated, that last brought one of these paths to `tip`, and whose it is; None where git names none."""
+    form = "--format=%h%x00%an <%ae>"
+    args = ("-1", "-m", "--full-history", "--diff-filter=AMRTC", "--encoding=UTF-8", "--no-show-signature", form)
+    try:
+        out = output(repo.work_tree, "find who brought a file", "log", *args, tip, "--", *repo.places(paths))
+    except GitError:
+        return None
+    commit, _, author = _text(out.decode(errors="surrogateescape")).partition("\n")[0].partition("\0")
+    return (commit, author) if commit else None
 
 
 def is_ancestor(repo: Repo, old: str, new: str) -> bool:
