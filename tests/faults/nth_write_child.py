@@ -47,6 +47,7 @@ def _delete(vault: Vault, _: Path) -> object:
 VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "merge": _merge,
     "review": _review,
+    "settle": lambda vault, _: vault.settle_texts(vault.unsettled().results[0].key, "both"),
     "delete": _delete,
     "undo": lambda vault, _: vault.undo(str(vault.search("undone").results[0].id)),
     "end": lambda vault, _: vault.end_consolidation(core=False),

@@ -88,6 +88,22 @@ def decided(root: Path) -> list[bool]:
     return [*accepted, "Lime" not in waits, "Sand" not in waits, verdicts.count("accepted") >= 2]
 
 
+def make_settle(root: Path, _: Path) -> None:
+    with agent(root) as vault:
+        note = root / vault.remember("Lime is slaked in May.\n\nIt hisses.", title="Slaking").path
+    said = note.read_text()
+    note.with_name(f"{note.stem}.sync-conflict-20261125-101010-ABCDEFG.md").write_text(said.replace("hisses", "hisses loudly"))
+    note.write_text(said.replace("in May", "in June"))
+
+
+def settled(root: Path) -> list[bool]:
+    copies = list(root.rglob("*.sync-conflict-*"))
+    both = [path for path in (root / "vault").rglob("*.md") if b"in June" in path.read_bytes()]
+    assert both, "what the note said is there"
+    assert copies or b"hisses loudly" in both[0].read_bytes(), "what the copy said is there"
+    return [not copies, b"hisses loudly" in both[0].read_bytes() and "sync-conflict" not in both[0].name]
+
+
 def make_delete(root: Path, _: Path) -> None:
     with agent(root) as vault:
         for number in range(3):
@@ -210,6 +226,7 @@ def traces(root: Path) -> list[str]:
 CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]]]] = {
     "merge": (make_merge, merged),
     "review": (make_review, decided),
+    "settle": (make_settle, settled),
     "delete": (make_delete, deleted),
     "undo": (make_undo, undone),
     "end": (make_end, ended),

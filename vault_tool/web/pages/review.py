@@ -49,6 +49,16 @@ async def decide(request: Request) -> Response:
     return done_with(request, said, back="/review", result=done, undo=bool(done.accepted))
 
 
+async def settle(request: Request) -> Response:
+    """Keep one of two texts that two machines wrote, or both, or another one."""
+    form = await form_of(request)
+    keep, _, key = form.get("keep", "").partition(" ")
+    text = form.text("text") if keep == "text" else ""
+    done = await act(request, lambda vault: vault.settle_texts(key, "" if keep == "text" else keep, text=text))
+    left = f"; {counted(len(done.results), 'place')} left" if done.results else ""
+    return done_with(request, f"{done.title}: settled{left}", back="/review", result=done, undo=True)
+
+
 async def restore(request: Request) -> Response:
     """Bring refused drafts back from the bin."""
     form = await form_of(request)
@@ -99,6 +109,7 @@ def _found(vault: Vault) -> dict[str, Any]:
             continue  # it is of no turn, or of one that the bounded log no longer has
     return {
         "waiting": waiting[:_MOST],
+        "unsettled": found.unsettled[:_MOST],
         "lying": found.in_bin,
         "more": len(waiting) - len(waiting[:_MOST]),
         "turns": turns,
@@ -109,6 +120,7 @@ def _found(vault: Vault) -> dict[str, Any]:
 ROUTES = [
     Route("/review", review),
     Route("/review/decide", decide, methods=["POST"]),
+    Route("/review/settle", settle, methods=["POST"]),
     Route("/review/restore", restore, methods=["POST"]),
     Route("/review/bin", refused),
     Route("/review/edit", edit, methods=["POST"]),

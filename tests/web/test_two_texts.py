@@ -1,0 +1,50 @@
+"""The page of what waits, where two machines wrote one note: both texts are shown, and one press settles them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.web.conftest import Served, serving_pages
+from vault_tool import Vault
+
+
+@pytest.fixture
+def served(root: Path) -> Iterator[tuple[Served, Path]]:
+    """A served vault with a conflict copy beside a memory, and the memory's file."""
+    with Vault.open(root, origin="owner", person=True) as vault:
+        note = root / vault.remember("The kettle is descaled in May.\n\nIt <i>hums</i>.").path
+    copy = note.with_name(f"{note.stem}.sync-conflict-20261125-101010-ABCDEFG.md")
+    copy.write_text(note.read_text().replace("in May.", "in June."))
+    with serving_pages(root) as pages:
+        yield pages, note
+
+
+def key_of(page: str) -> str:
+    found = re.search(r'value="both ([0-9a-f]+)"', page)
+    assert found
+    return found[1]
+
+
+def test_both_texts_are_shown_and_merged_by_one_press(served: tuple[Served, Path]) -> None:
+    pages, note = served
+    page = pages.get("/review")
+    assert "Two texts of one thing" in page and "in May" in page and "in June" in page and "It <i>hums" not in page
+    said = unescape(pages.post("/review/settle", {"keep": f"both {key_of(page)}"}))
+    assert "settled; 1 place left" in said
+    page = pages.get("/review")
+    assert "conflict copy" not in page and "Keep both" in page
+    pages.post("/review/settle", {"keep": f"that {key_of(page)}"})
+    assert "Two texts of one thing" not in pages.get("/review")
+    assert note.read_text().endswith("\nThe kettle is descaled in May.\n\nIt <i>hums</i>.\n")
+
+
+def test_another_text_is_written(served: tuple[Served, Path]) -> None:
+    pages, note = served
+    key = key_of(pages.get("/review"))
+    pages.post("/review/settle", {"keep": f"text {key}", "text": note.read_text().replace("in May.", "each spring.")})
+    assert "each spring" in note.read_text() and "Two texts" not in pages.get("/review")
