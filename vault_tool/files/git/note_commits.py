@@ -102,8 +102,8 @@ def _by_id(repo: Repo, steps: list[_Step], places: list[str], identity: str, ids
         new: list[str] = []
         for step in steps:
             arrived = any(ids[one.after] == identity and not _stood(one, identity, ids) for one in step.changes)
-            told = identity in step.entry.ids and step.entry.op not in _GATHERING
-            if arrived and not told and step.entry.commit not in asked and step.entry.commit not in cut:
+            settled = identity in step.entry.ids and step.entry.op not in _GATHERING
+            if arrived and not settled and step.entry.commit not in asked and step.entry.commit not in cut:
                 sources = _sources(repo, step, places[0], identity, ids)
                 asked[step.entry.commit] = bool(sources)
                 new.extend(one for one in sources if one not in places)
