@@ -144,7 +144,9 @@ def _copy(path: str, data: bytes, stat: Stat, original: str) -> Seen:
     """A copy that a sync tool, or we, put beside a note: no memory of its own."""
     name = original.rpartition("/")[2]
     message = f"a copy of {name}, kept because two machines wrote it" if name else "a text that was kept because two writers met"
-    problem = warning(path, 0, "conflict-copy", f"{message}; it is not read", "`vt review` puts the two together")
+    # The folder around the vault is read and never written.
+    hint = "keep what you want of the two in your editor" if is_around(path) else "`vt review` puts the two together"
+    problem = warning(path, 0, "conflict-copy", f"{message}; it is not read", hint)
     return Seen(path, CONFLICT, stat, len(data), content_hash(data), problems=(problem,))
 
 
