@@ -89,7 +89,7 @@ def test_words_that_came_are_named_and_taken_out(root: Path, second: Path, clock
     assert left_in(here) >= folders
     found = named(here, clock)
     assert {path.split("/")[1] for path in found} == left_in(here)
-    assert set(found.values()) == {f"`vt forget {identity(1)} --yes` takes them out"}
+    assert set(found.values()) == {f"`vt forget {identity(1)}` takes them out"}
     with Vault.open(here, clock=clock) as vault:
         if what != "a vote for another memory":
             said = [signal.rationale for signal in vault.whole_index.catalog.signals()]

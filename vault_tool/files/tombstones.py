@@ -54,7 +54,7 @@ def confirmed(before: bytes, now: str) -> bytes:
 def words_left(path: str, identity: str) -> Problem:
     """That a file holds words of a forgotten memory, and what takes them out."""
     message = f"it holds words of {identity[:SHOWN_PREFIX]}, which was forgotten; they are told to nobody"
-    return warning(path, 0, "forgotten-words", message, f"`vt forget {identity} --yes` takes them out")
+    return warning(path, 0, "forgotten-words", message, f"`vt forget {identity}` takes them out")
 
 
 def cited(record: Record, forgotten: Collection[str]) -> str:
