@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -150,6 +151,20 @@ def test_the_link_to_the_page_is_told_at_a_terminal_alone(root: Path, arguments:
         done = without_terminal(root, ["web", *arguments], {"BROWSER": str(browser), "DISPLAY": ":9"})
         assert done.returncode == Exit.REFUSED and "127.0.0.1" not in done.stdout + done.stderr
         assert not seen.exists()
+
+
+def test_what_came_from_elsewhere_is_taken_over_by_a_person_alone(told: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
+    # A copy with the mark of another place: what lies in it is not believed, and neither is what its settings say of a person.
+    root = shutil.copytree(let_commands_answer(told[0]), tmp_path / "copied", symlinks=True)
+    (told[0] / "_config.json").unlink()
+    assert (root / "_local" / "mark").exists()
+    for flags, env in CLAIMS.values():
+        done = without_terminal(root, ["doctor", "--adopt-local", *flags], env)
+        assert done.returncode == Exit.REFUSED and "only a person may take over" in done.stderr, done.stdout + done.stderr
+        assert without_terminal(root, ["undo", *flags], env).returncode == Exit.REFUSED, "its settings are not believed"
+    done = at_terminal("doctor", "--adopt-local", cwd=root, keys="y\r")
+    assert done.returncode == Exit.DONE and "taken over" in done.stdout, done.stdout
+    assert without_terminal(root, ["undo"]).returncode == Exit.DONE
 
 
 @contextmanager
