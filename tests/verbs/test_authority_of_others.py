@@ -10,6 +10,7 @@ import pytest
 from tests.git_repos import commit_all, git, write
 from tests.verbs.looking import identity, note
 from tests.verbs.test_authority import as_agent, as_owner, results
+from vault_tool.index.claims import changes_of
 
 RULE, CHANGE = "Deploys go out on Tuesdays.", "Deploys go out on Fridays, says Mallory."
 MALLORY = "Mallory <m@evil.example>"
@@ -172,3 +173,14 @@ def test_what_others_link_and_cover_ranks_nothing_of_ours(root: Path) -> None:
         assert now[identity(1)].score == pytest.approx(before[identity(1)], rel=0.1)
         assert identity(3) not in now or now[identity(3)].role != "related"
         assert "hangs at the backup" in vault.core(preview=True).text, "it is not solved by what somebody says"
+
+
+def test_a_pulled_copy_of_a_changes_id_does_not_speak_in_its_place(root: Path) -> None:
+    write(root, "vault/a.md", note(1, RULE, type="decision", subjects="[Deploys]"))
+    write(root, "vault/c.md", note(2, "Deploys go out on Mondays.", type="decision", subjects="[Deploys]"))
+    write(root, "vault/edges/e.md", edge(3, 2, 1))
+    commit_all(root, "ours")
+    pulled(root, ("vault/0.md", note(2, CHANGE, type="decision", subjects="[Deploys]", observed="2026-11-20T09:00:00+00:00")))
+    with as_owner(root) as vault:
+        claims = list(changes_of(vault.index.catalog, vault.index.catalog.get(identity(1)))) if vault.status() else []
+        assert [change.path for _, change in claims] == ["vault/c.md"]

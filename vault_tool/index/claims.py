@@ -30,7 +30,7 @@ def claims_on(catalog: Catalog, targets: Iterable[Entry], pointed: Mapping[str, 
             if field == "change_targets" and one.id != target.id:
                 found.append(Claim(one, target))
             elif field == "to_id" and one.type == CHANGES:
-                found += [Claim(change, target, one) for change in catalog.cached_by_id(one.text("from_id"))]
+                found += [Claim(change, target, one) for change in _meant(catalog, one.text("from_id"))]
     return found
 
 
@@ -44,6 +44,12 @@ def claims_by(catalog: Catalog, changes: Iterable[Entry], edges: Mapping[str, Se
             if field == "from_id" and one.type == CHANGES:
                 found += [Claim(change, target, one) for target in catalog.cached_by_id(one.text("to_id"))]
     return found
+
+
+def _meant(catalog: Catalog, identity: str) -> list[Entry]:
+    """What an id means: a copy of it that others brought speaks for nothing where its own file is there."""
+    found = catalog.cached_by_id(identity)
+    return [entry for entry in found if not entry.pulled] or list(found)
 
 
 def let_through(catalog: Catalog, claims: Sequence[Claim]) -> tuple[list[Claim], list[Claim]]:
