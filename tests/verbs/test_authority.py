@@ -176,6 +176,7 @@ def test_by_each_way_an_agents_change_is_contested_and_the_owners_counts(root: P
         assert {one.id for one in vault.snapshot().memories if one.contested} == {rule, change}
         core = vault.core(preview=True).text
         assert f"contested by {change[:6]}" in core
+        assert "one says that it changes the other" in vault.reflection(preview=True).text
 
 
 @pytest.mark.parametrize("way", [by_edge, by_contract, by_hand, by_many])

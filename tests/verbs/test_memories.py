@@ -25,6 +25,11 @@ from vault_tool.util.clock import FixedClock
 
 
 class TestPin:
+    @pytest.fixture
+    def vault(self, vault: Vault) -> Vault:
+        """The owner's: an agent's pin waits."""
+        return vault.as_(origin="owner")
+
     def test_one_line_is_added_and_taken_away_again(self, vault: Vault, root: Path) -> None:
         made = vault.remember("Text.", title="A note")
         before = (root / made.path).read_bytes()

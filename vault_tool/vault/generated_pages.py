@@ -257,7 +257,7 @@ def _reflection(vault: Context, seen: _Seen, new: int) -> str:
     return reflection_page(
         [*current, *seen.snapshot.of_class(RecordClass.CONSOLIDATION)],
         {identity: belief.access_count for identity, belief in beliefs.items()},
-        _concerns(seen.snapshot, seen.weighed),
+        [*_contested_changes(vault.seen_by(""), seen.snapshot), *_concerns(seen.snapshot, seen.weighed)],
         as_of=seen.moment.date(),
         last_reflection=today if new else max(days, default=""),
         reflections=len(days) + new,
@@ -285,6 +285,15 @@ def _concerns(snapshot: Snapshot, weighed: Iterable[Weighed]) -> list[Concern]:
     ]
     questions = [Concern("questionable", (one.entry,), asked) for one in weighed if (asked := question_of(one.belief))]
     return [*disputes, *questions, *_unsaid(snapshot)]
+
+
+def _contested_changes(vault: Context, snapshot: Snapshot) -> Iterator[Concern]:
+    """The observations of which one says that it changed the other, by a writer without the authority."""
+    for identity, others in sorted(all_contested(vault).items()):
+        for other in others:
+            pair = [entry for one in (identity, other.id) for entry in snapshot.by_id.get(one, ())[:1]]
+            if identity < other.id and all(entry.record_class is RecordClass.OBSERVATION for entry in pair):
+                yield Concern("contested", tuple(pair), "one says that it changes the other: the owner settles it by a review")
 
 
 def _unsaid(snapshot: Snapshot) -> Iterator[Concern]:
