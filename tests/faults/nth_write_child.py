@@ -39,6 +39,14 @@ def _review(vault: Vault, beside: Path) -> object:
     return vault.review(accept=[named["Lime"], named["Sand"]], refuse=[named["Straw"]])
 
 
+def _restore(vault: Vault, beside: Path) -> object:
+    return vault.review(restore=[json.loads((beside / "ids.json").read_text())["Straw"]])
+
+
+def _unmark(vault: Vault, beside: Path) -> object:
+    return vault.undo(json.loads((beside / "ids.json").read_text())["mark"])
+
+
 def _delete(vault: Vault, _: Path) -> object:
     found = [str(one.id) for one in vault.search("hasty").results]
     return vault.as_(session="s1").delete_observations(found)
@@ -48,6 +56,8 @@ VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "merge": _merge,
     "review": _review,
     "settle": lambda vault, _: vault.settle_texts(vault.unsettled().results[0].key, "both"),
+    "restore": _restore,
+    "unmark": _unmark,
     "delete": _delete,
     "undo": lambda vault, _: vault.undo(str(vault.search("undone").results[0].id)),
     "end": lambda vault, _: vault.end_consolidation(core=False),

@@ -80,11 +80,12 @@ def decided(root: Path) -> list[bool]:
         known = {entry.title: entry.id for entry in vault.index.catalog.snapshot().entries}
         verdicts = list(Inbox(root).decided().values())
         waits = [one.title for one in vault.review().results]
+        binned = [one.title for one in vault.review(bin=True).results]
     signed = reviewed(root)
     accepted = [title in known and signed.get(known[title]) == 1 for title in ("Lime", "Sand")]
     assert sum(signed.values()) == len(signed), "each was reviewed once"
     assert "Straw" not in known
-    assert {"Lime", "Sand", "Straw"} <= {*known, *waits, *(["Straw"] if "refused" in verdicts else [])}
+    assert {"Lime", "Sand", "Straw"} <= {*known, *waits, *binned} and not {*binned} & {*known, *waits}
     return [*accepted, "Lime" not in waits, "Sand" not in waits, verdicts.count("accepted") >= 2]
 
 
@@ -102,6 +103,36 @@ def settled(root: Path) -> list[bool]:
     assert both, "what the note said is there"
     assert copies or b"hisses loudly" in both[0].read_bytes(), "what the copy said is there"
     return [not copies, b"hisses loudly" in both[0].read_bytes() and "sync-conflict" not in both[0].name]
+
+
+def make_restore(root: Path, beside: Path) -> None:
+    with owner(root) as vault:
+        made = vault.as_(origin="agent").remember("Straw is for mortar.", title="Straw", ask=True)
+        vault.review(refuse=[made.id])
+    (beside / "ids.json").write_text(json.dumps({"Straw": made.id}))
+
+
+def restored(root: Path) -> list[bool]:
+    with owner(root) as vault:
+        waits, binned = ([one.title for one in vault.review(bin=binned).results] for binned in (False, True))
+    assert sorted((*waits, *binned)) == ["Straw"], "it waits or lies in the bin, and is there once"
+    return [waits == ["Straw"]]
+
+
+def make_unmark(root: Path, beside: Path) -> None:
+    with owner(root) as vault:
+        made = vault.remember("Straw is for mortar.")
+        marked = vault.mark_questionable(made.id, "by accident")
+    (beside / "ids.json").write_text(json.dumps({"Straw": made.id, "mark": marked.commit}))
+
+
+def unmarked(root: Path) -> list[bool]:
+    with owner(root) as vault:
+        belief = vault.show(str(vault.search("Straw").results[0].id), belief=True).belief
+    assert belief is not None
+    told = journals(root, "signals")
+    assert told.count('"withdrawn"') <= 1, "taken back once"
+    return [not belief.questionable, '"withdrawn"' in told, journals(root, "episodes").count("vault-undo") == 1]
 
 
 def make_delete(root: Path, _: Path) -> None:
@@ -227,6 +258,8 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
     "merge": (make_merge, merged),
     "review": (make_review, decided),
     "settle": (make_settle, settled),
+    "restore": (make_restore, restored),
+    "unmark": (make_unmark, unmarked),
     "delete": (make_delete, deleted),
     "undo": (make_undo, undone),
     "end": (make_end, ended),
@@ -238,7 +271,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
 }
 
 
-STEPS = {"purge": 61, "forget": 17, "merge": 11, "review": 11, "delete": 11, "import": 11, "drain": 11}
+STEPS = {"purge": 61, "forget": 17, "merge": 11, "review": 11, "delete": 11, "import": 11, "drain": 11, "restore": 2, "unmark": 3}
 """Every so-many-th write is tried where nothing else is asked for; of the short ones every seventh."""
 
 IN_PARTS = ("review", "drain", "import")
