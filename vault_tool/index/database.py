@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from vault_tool.errors import Busy, StorageError
-from vault_tool.index.seals import is_busy
+from vault_tool.index.seals import MORE_ROOM, is_busy, is_full
 
 _BUSY_SECONDS = 5.0
 # So many values fit into one query of any SQLite.
@@ -124,4 +124,6 @@ def failure(fault: sqlite3.Error) -> Busy | StorageError:
     """What an error of SQLite's means to a person."""
     if is_busy(fault):
         return Busy("another process is writing the index", "try again in a moment")
-    return StorageError(f"the index cannot be used: {fault}", "it is derived: `vt reindex --full` makes it again")
+    # Made again on a full disk it would fail alike.
+    hint = MORE_ROOM if is_full(fault) else "it is derived: `vt reindex --full` makes it again"
+    return StorageError(f"the index cannot be used: {fault}", hint)

@@ -30,6 +30,8 @@ else:
 
 _SEAL_BYTES = 512
 
+MORE_ROOM = "free some space and try again"
+
 # The version of everything below `_cache/`; another one, older or newer, is built anew beside it and never read.
 FORMAT = 6
 
@@ -177,7 +179,8 @@ def _locked(path: Path, wait: float, what: str) -> sqlite3.Connection:
     try:
         return _begin(path, wait)
     except (sqlite3.DatabaseError, OSError) as fault:
-        raise StorageError(f"cannot lock {path.name}: {fault}", "check that the vault's folder can be written") from fault
+        hint = MORE_ROOM if is_full(fault) else "check that the vault's folder can be written"
+        raise StorageError(f"cannot lock {path.name}: {fault}", hint) from fault
 
 
 def _begin(path: Path, wait: float) -> sqlite3.Connection:
@@ -211,6 +214,11 @@ def make_way(path: Path, *, folder: bool = False) -> None:
 def is_busy(fault: sqlite3.Error) -> bool:
     """Whether a fault only says that another process is at it."""
     return isinstance(fault, sqlite3.OperationalError) and "locked" in str(fault)
+
+
+def is_full(fault: Exception) -> bool:
+    """Whether a fault of SQLite's, of the system's or of the full text's library says that the disk is full."""
+    return any(words in str(fault) for words in ("disk is full", "No space left", "quota exceeded", "os error 28"))
 
 
 def discard(path: Path) -> None:

@@ -22,12 +22,21 @@ from vault_tool.index.database import identity
 from vault_tool.index.schema import TABLES
 from vault_tool.index.seals import FORMAT, IndexState, SealedFile, discard, lock, make_way
 from vault_tool.util.deferred import deferred
+from vault_tool.util.folder import write_all
 from vault_tool.util.location import Location
 
 if TYPE_CHECKING:
     import tempfile
 else:
     tempfile = deferred("tempfile")  # 8 ms
+
+
+# Bytes that must fit where indexes are made, and seconds after which a disk that was full is looked at again.
+_ROOM = 4 * 2**20
+_AGAIN = 60.0
+
+# Where there may be room when the disk that holds the temporary files is the one that is full.
+_MEMORY = Path("/dev/shm")
 
 
 class Replaced(Exception):
@@ -47,6 +56,7 @@ class Store:
         self._location = location or Location(root)
         self._wait = config.lock_wait
         self._until: float | None = None
+        self._lacked_room = 0.0
         self._settings = settings_digest(config, root if around else None)
         self._borrowed: tempfile.TemporaryDirectory[str] | None = None
         self._catalog: tuple[tuple[int, int], Catalog] | None = None
@@ -191,6 +201,8 @@ class Store:
         """Keep derived files in a temporary folder when the vault's own folder cannot be written (a read-only disk)."""
         self._location.require()
         if self._borrowed is not None:
+            self._give_back_for_room()
+        if self._borrowed is not None:
             return
         try:
             make_way(self._own, folder=True)
@@ -201,6 +213,28 @@ class Store:
         if not writable:
             self.drop()
             self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", ignore_cleanup_errors=True)
+
+    def borrow_for_room(self) -> bool:
+        """Keep derived files in a temporary folder where the vault's disk is full; whether that was done just now."""
+        if self._borrowed is not None or _has_room(self._own):
+            return False
+        place = next((folder for folder in (Path(tempfile.gettempdir()), _MEMORY) if _has_room(folder)), None)
+        if place is None:
+            return False
+        self.drop()
+        self._lacked_room = time.monotonic()
+        self._borrowed = tempfile.TemporaryDirectory(prefix="vault-", dir=place, ignore_cleanup_errors=True)
+        return True
+
+    def _give_back_for_room(self) -> None:
+        """Go back to the vault's own folder, once in a while, where its disk was full and is no more."""
+        if not self._lacked_room or time.monotonic() - self._lacked_room < _AGAIN or self._borrowed is None:
+            return
+        self._lacked_room = time.monotonic()
+        if _has_room(self._own):
+            self.drop()
+            self._borrowed.cleanup()
+            self._borrowed, self._lacked_room = None, 0.0
 
     def _opened(self, sealed: SealedFile) -> Catalog | None:
         # Not by name: a new catalogue is renamed into the place of the old one, which stays open and readable.
@@ -247,6 +281,16 @@ class Store:
             return catalog.sound() and bool(catalog.meta("nonce"))
         finally:
             catalog.close()
+
+
+def _has_room(folder: Path) -> bool:
+    """Whether so much can be written there: by trying, for quotas and limits are told by nothing else."""
+    try:
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            write_all(file.fileno(), bytes(_ROOM))
+    except OSError:
+        return False
+    return True
 
 
 def settings_digest(config: Config, around: Path | None = None) -> str:

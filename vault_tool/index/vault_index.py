@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from vault_tool.config import Config
-from vault_tool.errors import Busy, StorageError
+from vault_tool.errors import Busy, StorageError, VaultGone
 from vault_tool.files import git, reader
 from vault_tool.files.layout import INDEX_FILE
 from vault_tool.index.authorship import Owners
@@ -67,7 +68,7 @@ class Index:
     def catalog(self) -> Catalog:
         """The catalogue of the last refresh, built first when there is none that can be trusted."""
         for _ in range(_ATTEMPTS):
-            catalog = self._store.ready()
+            catalog = self._with_room(self._store.ready)
             if catalog is not None:
                 return catalog
             self.refresh()
@@ -93,7 +94,8 @@ class Index:
         Raises Busy when another process holds the indexes for longer than the bounded wait, and StorageError.
         """
         begun = time.perf_counter()
-        found = self._refresher.refresh(full=full, confirm=confirm, refresh_names=refresh_names, progress=progress)
+        compared = partial(self._refresher.refresh, full=full, confirm=confirm, refresh_names=refresh_names, progress=progress)
+        found = self._with_room(compared)
         return replace(found, seconds=time.perf_counter() - begun)
 
     def wrote(self, paths: Sequence[str]) -> Refresh:
@@ -102,10 +104,19 @@ class Index:
         Where HEAD is is not noted: a later comparison may need to know from where it came.
         """
         begun = time.perf_counter()
-        found = self._refresher.wrote(paths)
+        found = self._with_room(partial(self._refresher.wrote, paths))
         if found is None:
             return self.refresh()
         return replace(found, seconds=time.perf_counter() - begun)
+
+    def _with_room(self, ask: Callable[[], T]) -> T:
+        """What is asked of the indexes; where they cannot be written since the disk is full, of ones made anew elsewhere."""
+        try:
+            return ask()
+        except StorageError as fault:
+            if isinstance(fault, VaultGone) or not self._store.borrow_for_room():
+                raise
+        return ask()
 
     def recheck(self, paths: Iterable[str]) -> Refresh:
         """Compare just these files with the indexes: what a lookup by id does before it answers, without a walk."""
@@ -150,9 +161,9 @@ class Index:
         """What the full-text index says, built anew where it is spoilt; None where that does not help."""
         for _ in range(_ATTEMPTS):
             try:
-                return ask()
+                return self._with_room(ask)
             except Spoilt:
-                self._refresher.mend()
+                self._with_room(self._refresher.mend)
         return None
 
     def export(self) -> None:

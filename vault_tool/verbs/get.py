@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.decay import standing
 from vault_tool.belief.fold import Belief, counting, moving
-from vault_tool.errors import NotFound, UsageError
+from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError
 from vault_tool.files import frontmatter, reader
 from vault_tool.index.catalog import PAGE, Page
 from vault_tool.index.relations import names_of, references
@@ -135,7 +135,8 @@ def get(vault: Context, memory_id: str) -> Memory:
     if found.kind == PAGE:
         return found
     home = resolve.home_of(resolve.for_its_keeper(vault), found.id)
-    home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
+    with suppress(Busy, StorageError, Refused):  # an answer is not worth less where the disk is full
+        home.local.note_use(Use(at=vault.now(), target=found.id, session=_shared(vault.who.session)))
     return found
 
 

@@ -18,7 +18,7 @@ from tantivy import Filter, Tokenizer
 
 from vault_tool.errors import StorageError
 from vault_tool.index.fulltext.documents import SearchDocument, first_passage, searchable
-from vault_tool.index.seals import make_folder
+from vault_tool.index.seals import MORE_ROOM, is_full, make_folder
 from vault_tool.util.text import one_line
 
 # How often a word counts besides in the body, by where it stands: in the title, among the names, in a heading, in the first
@@ -105,7 +105,7 @@ class Writing(AbstractContextManager[None]):
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
         if isinstance(fault, (OSError, ValueError)):
-            hint = "look at the free space and the permissions of `_cache`"
+            hint = MORE_ROOM if is_full(fault) else "look at the free space and the permissions of `_cache`"
             raise StorageError(f"the full-text index cannot be written: {one_line(str(fault), 90)}", hint) from fault
 
 
