@@ -57,7 +57,7 @@ for size in (16, 32, 48, 64, 72, 80, 96, 128, 8192):
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "none", str(root / "_cache")], check=True)
     refused(ask)
     subprocess.run(["umount", "-l", str(root / "_cache")], check=True)
-assert answered and set(answered) == {30}
+assert answered == [30] * 9
 assert texts == {path: path.read_bytes() for path in notes.iterdir()}
 print("done")
 """
@@ -136,11 +136,8 @@ def test_a_full_disk_keeps_the_old_text(tmp_path: Path) -> None:
 
 
 def test_a_disk_that_is_full_while_the_indexes_are_made(tmp_path: Path) -> None:
-    lines = run([*namespaced('exec "$1" -c "$2" "$3"'), COMMON + DERIVED, str(tmp_path)])
-    assert {line.partition(" ")[2].partition(":")[0] for line in lines} >= {
-        "index cannot be used",
-        "full-text index cannot be written",
-    }
+    # They are made where there is room, and each question is answered.
+    assert run([*namespaced('exec "$1" -c "$2" "$3"'), COMMON + DERIVED, str(tmp_path)]) == []
 
 
 def test_a_read_only_vault_is_read(tmp_path: Path) -> None:

@@ -409,7 +409,8 @@ def _forgotten(done: forgetting.Forgotten, short: Short) -> Iterator[Block]:
         yield table(("id", "refers by", "title"), [(short(one.id), one.field, one.title) for one in done.citing])
         yield "These still refer to it, and may repeat it: that is yours to mend."
     if done.in_history:
-        yield "Earlier commits, and every clone of them, still hold the text; `vt forget ID --purge` writes history anew."
+        # By its whole id: a short one means nothing once the memory is gone.
+        yield f"Earlier commits, and every clone of them, still hold the text; `vt forget {done.id} --purge` writes history anew."
 
 
 def _forgotten_user(done: ForgottenUser, short: Short) -> Iterator[Block]:

@@ -178,12 +178,13 @@ def _value(annotation: str, name: str) -> Schema:
             one = _object(name=TEXT, summary=TEXT, tags=TEXTS, aliases=TEXTS, key=TEXT, role=TEXT)
             return _list({**one, "required": ["name"]})
         case "votes":
-            value = {"enum": ["useful", "questionable"]}
+            value = {**TEXT, "enum": ["useful", "questionable"]}
             one = _object(id=TEXT, value=value, reason=TEXT, problem=TEXT, evidence=TEXTS)
             return _list({**one, "required": ["id", "value"]})
         case "attempts":
+            outcome = {**TEXT, "enum": ["worked", "failed"]}
             one = _object(
-                key=TEXT, outcome={"enum": ["worked", "failed"]}, problem=TEXT, content=TEXT, title=TEXT, subject_names=TEXTS,
+                key=TEXT, outcome=outcome, problem=TEXT, content=TEXT, title=TEXT, subject_names=TEXTS,
                 failure_mode=TEXT, rationale=TEXT, confidence=SHARE, evidence=TEXTS,
             )  # fmt: skip
             return _list({**one, "required": ["outcome"]})

@@ -111,7 +111,9 @@ def refuse_secrets(vault: Context, texts: Iterable[ScreenedText]) -> None:
         return
     # A body's own line says more than the head and the log's entry that were made from it.
     found.sort(key=lambda pair: (pair[0].derived, pair[1].line <= pair[0].head))
-    more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+    # The same value in a body, the title made of it, the file's name and the log is one.
+    different = len({(hit.kind, hit.shown) for _, hit in found})
+    more = f" (and {different - 1} more)" if different > 1 else ""
     hint = f"take it out, end that line with `{secrets.MARKER}`, or say --allow-secret"
     raise Refused(f"nothing was written: {_named(*found[0])}{more} looks like a secret", hint)
 
