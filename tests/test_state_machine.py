@@ -106,7 +106,9 @@ class Histories(RuleBasedStateMachine):
         if not known:  # a hand may have taken all of them out
             return
         with self.refused_text(self.new_text()) as text:
-            vault.update_understanding(known[which % len(known)], text, "Another summary", join=join)
+            made = vault.update_understanding(known[which % len(known)], text, "Another summary", join=join)
+            if made.pending_review:
+                self.texts.discard(text)  # it lies in the inbox, and is no note yet
 
     @rule(which=WHICH, off=st.booleans())
     def pin(self, which: int, off: bool) -> None:

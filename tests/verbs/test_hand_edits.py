@@ -48,7 +48,7 @@ def test_undo_keeps_a_file_that_was_there_before(vault: Vault, how: str) -> None
     head = f"---\nid: {identity}\ntype: fact\n---\n" if how == "pin" else ""
     file.write_text(f"{head}Handwritten.\n")
     if how == "pin":
-        vault.pin(identity)
+        vault.as_(origin="owner").pin(identity)
     else:
         vault.adopt(["vault/mine.md"])
     with pytest.raises(Refused, match="nothing that can be taken back"):

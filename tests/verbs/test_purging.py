@@ -121,7 +121,7 @@ def test_a_vault_in_a_bigger_project_is_purged_when_told_and_its_other_files_sta
     git(project.parent, "init", "--quiet", "-b", "main", "project")
     write(project, "main.py", "print('the third geranium')\n")
     commit_all(project, "code")
-    Vault.init(project / "notes")
+    Vault.init(project / "notes", commit=True)
     with Vault.open(project / "notes", person=True) as vault:
         made = vault.remember("Ottoline keeps the spare key in the drawer of her desk.")
         write(project, "main.py", "print('changed')\n")

@@ -59,7 +59,7 @@ def served(function: Decorated) -> Decorated:
 @command("mcp", "vt mcp", "vt mcp --preset full", "vt mcp --tools")
 @served
 @click.option("--tools", "only_tools", is_flag=True, help="Show the tools of both presets, with what they cost, and end.")
-@click.option("--identity", hidden=True, default="")  # of the vault that a relay's client began with
+@click.option("--identity", hidden=True, default="", help="The id of the vault that a relay's client began with.")
 def mcp(call: Call, preset: str, only_tools: bool, identity: str, project: str, model: str) -> Exit:
     """Serve an agent's client over stdio (MCP).
 
