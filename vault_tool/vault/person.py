@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import sys
 from enum import Enum
-from typing import Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 from vault_tool.errors import Refused
-from vault_tool.machine import Machine
+
+if TYPE_CHECKING:
+    from vault_tool.machine import Machine
 
 
 class Presence(Enum):
