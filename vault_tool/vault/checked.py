@@ -52,6 +52,7 @@ OF_THE_WHOLE = frozenset({
     "get_pending_consolidation", "import_cognitive_memory", "import_markdown", "link_beats",
     "adopt_local", "list_passes", "log", "merge_subjects", "moved", "new", "people", "purge", "reflect", "reflection", "reindex",
     "review", "schedule", "status", "undo", "update_subject_summary",
+    "settle_texts", "unsettled",
 })  # fmt: skip
 
 
