@@ -11,6 +11,10 @@ from vault_tool.owner.front import ANSWERED, answered
 
 def main() -> int:
     """Run the command line of this process, or have the owner run it where that is sooner, and return its exit code."""
+    if sys.getfilesystemencoding() == "ascii":
+        # A locale that knows no other letters: no file of such a name could be opened. What we start inherits it.
+        command = [sys.executable, "-P", "-m", "vault_tool", *sys.argv[1:]]
+        os.execve(sys.executable, command, {**os.environ, "PYTHONUTF8": "1"})
     arguments = sys.argv[1:]
     # A client waits for its hooks: one that says nothing must not pay for the command line.
     if arguments[:1] == ["hook"] and not {"--help", "-h"} & set(arguments) and not os.isatty(0):
