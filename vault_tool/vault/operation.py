@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import EditRefused, Refused, UsageError
 from vault_tool.files import frontmatter, journals, layout, tombstones, writer
@@ -23,10 +24,16 @@ from vault_tool.files.signal_lines import signal_line
 from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, index_written
+
+if TYPE_CHECKING:
+    from vault_tool.vault import drafts
+else:
+    drafts = deferred("vault_tool.vault.drafts")  # where something waits for review
 
 __all__ = ["Operation", "Saved", "put", "writing"]
 
@@ -298,6 +305,8 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
         freshness = vault.refresh_names() if at_a_glance else vault.fresh(progress)
         heal(vault)
+        if (vault.root / layout.LOCAL / "inbox").is_dir():
+            drafts.finish_accepted(vault, few=True)
         yield Operation(vault, verb, freshness)
 
 

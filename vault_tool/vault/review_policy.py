@@ -18,6 +18,7 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import body_hash, normal_body
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context
+from vault_tool.vault.drafts import undecided
 
 Policy = Literal["auto", "review"]
 
@@ -106,14 +107,14 @@ def hold(
 
 def waiting(vault: Context) -> int:
     """How many memories wait in the inbox; their number may be told to anybody, what they say may not."""
-    return len(Inbox(vault.root).notes())
+    return len(undecided(vault))
 
 
 def _waiting_twin(vault: Context, inbox: Inbox, record: Record) -> QueuedForReview | None:
     """The waiting memory that is this one already, or says exactly the same."""
     # A word that both must have: parsing all that waits, for each that comes, would take minutes for a thousand.
     word = max(normal_body(record.body).split(), key=len, default="").encode("utf-8", "replace")
-    for name, data in inbox.notes():
+    for name, data in undecided(vault):
         if word not in data and record.id.encode() not in data:
             continue
         other = record_in(f"{INBOX}/{name}", data, vault.settings.types)

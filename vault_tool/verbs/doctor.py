@@ -13,7 +13,6 @@ from vault_tool.files import git, layout, local_trust, reader, tombstones, watch
 from vault_tool.files.disks import network_disk
 from vault_tool.files.frontmatter import Remove
 from vault_tool.files.git import rewriting
-from vault_tool.files.inbox import Inbox
 from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
 from vault_tool.files.turn_log import TurnLog
@@ -31,6 +30,7 @@ from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
+from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.operation import Operation, Saved, writing
 from vault_tool.vault.vector_upkeep import not_embedded
@@ -148,7 +148,7 @@ def status(vault: Context) -> Status:
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
     said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault))
-    held, turns = len(Inbox(vault.root).notes()) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
+    held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
     logged_turns, logged_bytes = TurnLog(vault.root).size()
     copies, unsettled = len(catalog.of_kind("conflict")), len(catalog.with_problem("unsettled"))
     return Status(

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from vault_tool.errors import Ambiguous, NotFound, Refused, StaleEdit, UsageError
-from vault_tool.files import frontmatter, layout, reader, tombstones
+from vault_tool.files import frontmatter, layout, tombstones
 from vault_tool.files.bin import BIN, DraftBin, RefusedDraft
 from vault_tool.files.frontmatter import Set
 from vault_tool.files.inbox import INBOX, About, Inbox
@@ -23,7 +23,7 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import stamp
 from vault_tool.util.text import normal_name, one_line
-from vault_tool.vault import contests, person, repeats, resolve, screening, vouching, waiting_tombstones
+from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching, waiting_tombstones
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.new_observation import tag
 from vault_tool.vault.operation import Operation, Saved, writing
@@ -215,7 +215,12 @@ def _vouched(vault: Context, inbox: Inbox, accept: Sequence[str]) -> tuple[list[
     vault.fresh()
     notes, before, whole = _notes(vault, inbox), inbox.decided(), resolve.for_its_keeper(vault)
     left, found = [], []
+    finished = drafts.finished(vault)
     for named in accept:
+        # What a killed review made a memory was accepted then.
+        if done := [one for one in finished if one.startswith(canonical(named) or as_prefix(named) or "-")]:
+            left += done
+            continue
         waits = before.get(canonical(named) or "") == "accepted" or any(_means(note, named) for note in notes)
         there = [] if waits else resolve.candidates(whole, named)
         found += [resolve.find(whole, named)] if there else []
@@ -261,7 +266,7 @@ def short_in(results: Iterable[Waiting], identity: str) -> str:
 
 def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
     found = []
-    for name, data in inbox.notes():
+    for name, data in drafts.undecided(vault):
         parsed = parse(f"{INBOX}/{name}", data, vault.settings.types)
         found.append(_Note(name, data, parsed, inbox.about(str(parsed.head.get("id") or ""))))
     return sorted(found, key=lambda note: (note.about.at, note.name))
@@ -270,14 +275,11 @@ def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
 def _waiting_notes(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
     """The notes that wait (about `user`, where one is named), without those that a killed review had decided already."""
     left = []
+    drafts.finish_accepted(vault)
     decided = inbox.decided()
     for note in _notes(vault, inbox):
-        entries = vault.index.catalog.get(note.id) if note.id else ()
         # What was said of it goes last: a note without that was put here again by hand.
         if decided.get(note.id) == "refused" and note.about.verb:
-            inbox.discard(note.id, note.name, note.data)
-        elif any(reader.read(vault.root, entry.path) == note.data for entry in entries):
-            inbox.decide(note.id, "accepted", vault.now())
             inbox.discard(note.id, note.name, note.data)
         elif not user or note.parsed.head.get("user") == user:
             left.append(note)

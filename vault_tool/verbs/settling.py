@@ -10,7 +10,6 @@ from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.files import frontmatter, git, reader, two_versions
 from vault_tool.files.frontmatter import Change, Plain, RemoveItems, Set, Value
 from vault_tool.files.frontmatter.head_reader import read_head
-from vault_tool.files.inbox import Inbox
 from vault_tool.files.merging.note_merge import merge
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
@@ -18,6 +17,7 @@ from vault_tool.model.problems import Severity
 from vault_tool.util.text import one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.drafts import undecided
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.vault.two_texts import COPY, FIELD, TwoTexts, common_base, original, two_texts
 from vault_tool.verbs.history import commit
@@ -54,7 +54,7 @@ class Settled(Saved):
 def unsettled(vault: Context) -> Unsettled:
     """List the conflict copies that sync tools left, and the places and fields of notes that keep two texts; it only reads."""
     freshness = vault.fresh()
-    waiting = len(Inbox(vault.root).notes()) if person.is_person(vault) else 0
+    waiting = len(undecided(vault)) if person.is_person(vault) else 0
     seen = vault.with_withheld() if person.is_owner(vault) else vault
     return Unsettled(results=two_texts(seen), waiting=waiting, freshness=freshness)
 

@@ -21,6 +21,7 @@ from vault_tool.util.text import body_hash, counted, one_line
 from vault_tool.vault import screening
 from vault_tool.vault.beats import beat_id
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.drafts import undecided
 from vault_tool.vault.parameters import require_limit, require_moment
 from vault_tool.vault.person import is_owner
 from vault_tool.vault.seen import UNKEPT
@@ -230,7 +231,7 @@ class _Waiting:
 
 def _waiting(vault: Context) -> Mapping[str, _Waiting]:
     inbox = Inbox(vault.root)
-    records = (record_in(name, data, vault.settings.types) for name, data in inbox.notes())
+    records = (record_in(name, data, vault.settings.types) for name, data in undecided(vault))
     return {
         one.id: _Waiting(one.id, (body_hash(one.body), one.type, one.project, one.user), inbox.about(one.id).reason)
         for one in records
