@@ -109,7 +109,7 @@ def test_all_odd_heads_together_are_named_by_path(root: Path) -> None:
 )
 def test_a_verb_changes_its_own_line_and_no_other_byte(root: Path, data: bytes) -> None:
     path = put(root, "mine.md", data)
-    with Vault.open(root) as vault:
+    with Vault.open(root, origin="owner") as vault:
         vault.pin(IDS[0])
         pinned = path.read_bytes()
         lines, old = pinned.split(b"\n"), data.split(b"\n")
@@ -160,7 +160,7 @@ def test_a_long_chain_is_walked_without_recursion(root: Path) -> None:
         older = f"supersedes: [{chain[number - 1]}]\n" if number else ""
         text = f"---\nid: {identity}\ntype: single_subject\nsummary: s\nsubjects: [Chain]\n{older}---\nLink {number}.\n"
         put(root, f"chain/{number}.md", text.encode())
-    with Vault.open(root) as vault:
+    with Vault.open(root, origin="owner") as vault:
         assert [found.id for found in vault.search("link", 5, kinds=["understanding"]).results] == [chain[-1]]
         made = vault.update_understanding(chain[-1], "The newest link.", "s")
         assert made.superseded == (chain[-1],)

@@ -106,6 +106,7 @@ def test_a_journal_that_grew_is_read_from_where_it_ended(tmp_path: Path, index: 
 def test_index_json_says_heads_and_relations_both_ways(tmp_path: Path, index: Index) -> None:
     write(tmp_path, "vault/z-copy.md", note(1))
     index.refresh()
+    index.export_if_due()
     said = orjson.loads((tmp_path / "_index.json").read_bytes())
     assert (said["version"], said["count"]) == (2, len(said["entries"]))
     entry = said["entries"][identity(1)]
@@ -124,18 +125,22 @@ def test_index_json_of_a_large_vault_waits_for_enough_changes(tmp_path: Path) ->
         write(root, f"vault/n{number}.md", note(number))
     index = opened(root)
     index.refresh()
+    index.export_if_due()
     file = root / "_index.json"
     first = file.read_bytes()
     write(root, "vault/n1.md", note(1, "changed"))
     index.refresh()
+    index.export_if_due()
     assert file.read_bytes() == first
     for number in range(200):
         write(root, f"vault/n{number}.md", note(number, "changed"))
     index.refresh()
+    index.export_if_due()
     assert file.read_bytes() != first
     second = file.read_bytes()
     write(root, "vault/n2.md", note(2, "again"))
     index.wrote(["vault/n2.md"])
+    index.export_if_due()
     assert file.read_bytes() == second
     index.export()
     third, written = file.read_bytes(), file.stat()

@@ -221,7 +221,7 @@ class TestByHand:
     def test_a_tools_edit_does_not_carry_it_into_history(self, vault: Vault) -> None:
         write(vault.root, "vault/a.md", note(1, f"It is {KEY}."))
         with fails(Refused, "line 5 of vault/a.md"):
-            vault.pin(identity(1))
+            vault.as_(origin="owner").pin(identity(1))
         assert KEY.encode() not in history(vault.root)
         write(vault.root, "vault/page.md", f"A page with {KEY}.\n")
         with fails(Refused, "vault/page.md"):
