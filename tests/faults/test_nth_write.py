@@ -271,7 +271,18 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
 }
 
 
-STEPS = {"purge": 61, "forget": 17, "merge": 11, "review": 11, "delete": 11, "import": 11, "drain": 11, "restore": 2, "unmark": 3}
+STEPS = {
+    "purge": 61,
+    "forget": 17,
+    "merge": 11,
+    "review": 11,
+    "delete": 11,
+    "import": 11,
+    "drain": 5,
+    "restore": 2,
+    "unmark": 3,
+    "end": 4,
+}
 """Every so-many-th write is tried where nothing else is asked for; of the short ones every seventh."""
 
 IN_PARTS = ("review", "drain", "import")

@@ -151,7 +151,6 @@ STEPS = (
     "writer.create",
     "journals.append_episode",
     "vault_index.Index.wrote",
-    "standing.Standings.refresh",
     "publish.build",
     "index.enter",
     "publish.publish",

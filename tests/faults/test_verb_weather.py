@@ -113,7 +113,7 @@ def test_twins_that_are_there_are_both_served_and_named(root: Path, one: str, ot
         write(root, f"vault/{name}", note(f"Twin {len(name)}"))
     if len(list((root / "vault").glob("*.md"))) < 3:
         pytest.skip("this disk holds one of two such names only")
-    with Vault.open(root) as vault:
+    with Vault.open(root, origin="owner") as vault:
         assert len(vault.search("twin", kinds=["fact"]).results) == 2
         assert "twin-names" in codes(vault, f"vault/{one}") | codes(vault, f"vault/{other}")
         assert set(vault.commit().paths) == {f"vault/{one}", f"vault/{other}"}
@@ -259,7 +259,7 @@ class TestRepositoriesWithin:
     def test_notes_of_a_nested_one_are_served_and_not_committed(self, root: Path) -> None:
         make_repo(root / "vault" / "other")
         nested = write(root, "vault/other/n.md", note("Nested"))
-        with Vault.open(root) as vault:
+        with Vault.open(root, origin="owner") as vault:
             found = vault.search("nested").results[0]
             assert found.path == "vault/other/n.md" and found.id is not None
             pinned = vault.pin(found.id)
@@ -378,6 +378,7 @@ def test_a_rule_that_was_taken_out_of_gitignore_is_missed_and_nothing_is_taken(r
         write(root, name, "{}\n")
     with Vault.open(root) as vault:
         vault.remember("So that there is something derived.")
+        vault.settle()
         for rule in rules:
             ignore.write_text("".join(f"{one}\n" for one in rules if one != rule))
             page = write(root, f"vault/page{rules.index(rule)}.md", f"Without {rule}.\n")

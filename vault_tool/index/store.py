@@ -218,7 +218,7 @@ class Store:
         """Keep derived files in a temporary folder where the vault's disk is full; whether that was done just now."""
         if self._borrowed is not None or _has_room(self._own):
             return False
-        place = next((folder for folder in (Path(tempfile.gettempdir()), _MEMORY) if _has_room(folder)), None)
+        place = next(filter(_has_room, _temporary_folders()), None)
         if place is None:
             return False
         self.drop()
@@ -281,6 +281,13 @@ class Store:
             return catalog.sound() and bool(catalog.meta("nonce"))
         finally:
             catalog.close()
+
+
+def _temporary_folders() -> Iterator[Path]:
+    """Where files may lie for a while; the system's own folder is found by writing there, which may fail too."""
+    with suppress(OSError):
+        yield Path(tempfile.gettempdir())
+    yield _MEMORY
 
 
 def _has_room(folder: Path) -> bool:
