@@ -40,7 +40,7 @@ class Work:
 
     def __init__(self, root: Path, seed: int) -> None:
         self.root = root
-        self.vault = Vault.open(root, session=f"s{seed}")
+        self.vault = Vault.open(root, session=f"s{seed}", origin="owner")
         self.chance = random.Random(seed)
         self.seed = seed
         self.number = 0
