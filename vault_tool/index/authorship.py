@@ -17,6 +17,7 @@ import orjson
 
 from vault_tool.errors import GitError, NotFound, Refused
 from vault_tool.files import git, reader
+from vault_tool.files.git.run import WHOLE
 from vault_tool.files.layout import CONFIG_FILE, TEMPLATES, VAULT, FileKind, file_kind, is_around
 from vault_tool.files.local_trust import place
 from vault_tool.files.signal_lines import read_signals
@@ -213,7 +214,7 @@ def doubts(catalog: Catalog) -> str:
         return ""  # HEAD was looked at to its end, which is the usual case
     count = catalog.rows("SELECT count(DISTINCT path) FROM foreign_texts WHERE by_commit = ?", (DOUBT,))[0][0]
     said = f"git could not say by whose commits {counted(count, 'file')} came, so nobody vouches for them until it can"
-    return f"{said}: try `git log`" if count else ""
+    return f"{said}: try `git log`; {WHOLE}" if count else ""
 
 
 def changed_since(repo: git.Repo, catalog: Catalog, head: str) -> frozenset[str]:

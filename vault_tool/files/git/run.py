@@ -47,6 +47,11 @@ _INERT = (
     ("submodule.recurse", "false"),
 )
 
+# What git says where a clone that was made with `--filter` lacks an object; it is never fetched within a command of ours.
+_NOT_FETCHED = ("promisor remote", "lazy fetching disabled")
+
+WHOLE = "`git fetch --refetch --no-filter` brings what a partial clone lacks"
+
 _PREFIX = re.compile(r"^(fatal: |error: |update_ref failed for ref 'HEAD': )+")
 
 Config = Sequence[tuple[str, str]]
@@ -78,6 +83,8 @@ class Result:
 
     def failure(self, doing: str) -> GitError:
         """The error for this result; `doing` says what was tried."""
+        if any(said in self.err for said in _NOT_FETCHED):
+            return GitError(f"git could not {doing}: this clone is partial, and lacks older contents", f"when online: {WHOLE}")
         return GitError(f"git could not {doing}: {first_line(self.err) or f'exit code {self.code}'}")
 
 
