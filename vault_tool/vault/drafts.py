@@ -40,7 +40,7 @@ def finish_accepted(vault: Context, few: bool = False) -> None:
     With `few` nothing is looked at where many wait.
     """
     with suppress(OSError):
-        if few and len(os.listdir(vault.root / INBOX)) > _FEW:
+        if few and len(os.listdir(vault.local.place / INBOX)) > _FEW:
             return
     inbox = Inbox(vault.root)
     for draft, identity in _accepted(vault, inbox.notes()).items():

@@ -305,7 +305,7 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
         freshness = vault.refresh_names() if at_a_glance else vault.fresh(progress)
         heal(vault)
-        if (vault.root / layout.LOCAL / "inbox").is_dir():
+        if (vault.local.place / layout.LOCAL / "inbox").is_dir():
             drafts.finish_accepted(vault, few=True)
         yield Operation(vault, verb, freshness)
 
