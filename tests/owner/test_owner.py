@@ -327,6 +327,7 @@ def test_a_folder_or_a_socket_of_somebody_else_is_not_used(
     (other / f"{address.FOLDER}-{os.getuid()}").mkdir(mode=0o755)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(open_to_all))
     monkeypatch.setenv("TMPDIR", str(other))
+    monkeypatch.setenv("XDG_DATA_HOME", str(place / ("too long for a socket" * 5)))
     for path in address.paths(str(root)):
         listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listening.bind(path)

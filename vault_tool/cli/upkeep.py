@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from vault_tool.cli.blocks import Block, Heading, fields, table
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import problem_table
 from vault_tool.errors import Exit, Refused
+from vault_tool.owner import address
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
@@ -38,7 +40,7 @@ else:
 def status(call: Call) -> Exit:
     """Show what the vault holds and needs."""
     with call.open_vault() as vault:
-        return call.emit(verb.status(vault), _status, vault)
+        return call.emit(_with_the_owners_place(verb.status(vault), vault), _status, vault)
 
 
 @command("doctor", "vt doctor", "vt doctor --fix", "vt doctor --adopt-local", "vt doctor --client claude-code")
@@ -173,6 +175,13 @@ def _watcher(found: verb.Status) -> str:
     compared = f", all files compared at {watcher.reconciled}" if watcher.reconciled else ""
     degraded = f" ({watcher.degraded})" if watcher.degraded else ""
     return f"{watcher.mode}{degraded}, process {watcher.pid} since {watcher.started}{compared}"
+
+
+def _with_the_owners_place(found: verb.Status, vault: Context) -> verb.Status:
+    """The same, with the reason where no owner could listen if one was started."""
+    if found.owner.absence != verb.NO_OWNER or not (reason := address.why_nowhere(str(vault.root))):
+        return found
+    return replace(found, owner=replace(found.owner, absence=f"none can listen: {reason}"))
 
 
 def _owner(now: verb.OwnerStatus) -> str:

@@ -23,6 +23,7 @@ from vault_tool.files import watcher_presence
 from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.watcher_presence import LOCK_FILE, Owner
+from vault_tool.owner import address
 from vault_tool.owner.spawning import IDLE, OWNER_WAIT, answers, make_way, started
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
@@ -145,6 +146,10 @@ def _require_allowed(vault: Context) -> None:
         raise Refused("`owner` is off on this machine", "`vt config --owner on`, or use `vt watch`")
     if disk := network_disk(vault.root):
         raise Refused(f"there is no owner on a network file system ({disk})", "commands work without one")
+    if reason := address.why_nowhere(str(vault.root)):
+        raise StorageError(
+            f"no owner can listen: {reason}", "name a folder of your own (mode 700) in XDG_RUNTIME_DIR; commands work without"
+        )
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 """Where the owner of a vault listens: a socket for its user alone, in the runtime folder, under a hash of the vault's root.
 
+The runtime folder in the folder for temporary files has a name that others can take first: then it is one in the user's
+data folder.
+
 Windows has no such socket that Python knows: there it is a port of this machine, told with a token in a private file.
 """
 
@@ -36,7 +39,11 @@ def folders() -> list[str]:
     named = os.environ.get("XDG_RUNTIME_DIR", "")
     usual = os.environ.get("TMPDIR") or "/tmp"
     found = [os.path.join(named, FOLDER)] if os.path.isabs(named) and os.path.isdir(named) else []
-    return [*found, os.path.join(usual, f"{FOLDER}-{os.getuid()}")]
+    data = os.environ.get("XDG_DATA_HOME", "").strip()
+    # A relative one would be another folder in each folder that a command is typed in.
+    own = data if os.path.isabs(data) else os.path.expanduser("~/.local/share")
+    last = [os.path.join(own, FOLDER, "run")] if os.path.isabs(own) else []
+    return [*found, os.path.join(usual, f"{FOLDER}-{os.getuid()}"), *last]
 
 
 def paths(root: str) -> list[str]:
@@ -44,6 +51,23 @@ def paths(root: str) -> list[str]:
     name = hashlib.blake2b(os.fsencode(root), digest_size=8).hexdigest()
     every = (os.path.join(folder, name) for folder in folders())
     return [path for path in every if len(os.fsencode(path)) <= LONGEST_PATH]
+
+
+def why_nowhere(root: str) -> str:
+    """Why no owner of the vault can listen anywhere, in a few words; empty where one can. Nothing is made for that."""
+    reasons = []
+    for path in paths(root):
+        folder = os.path.dirname(path)
+        try:
+            if not os.path.lexists(folder):
+                _require_room(folder)
+            elif not _BY_PORT:
+                _require_private(folder, stat.S_ISDIR)
+        except OSError as fault:
+            reasons.append(str(fault))
+        else:
+            return ""
+    return " and ".join(reasons) or "the path of the folder for its socket is too long"
 
 
 def connect(root: str, seconds: float) -> socket.socket | None:
@@ -117,7 +141,8 @@ class Listening:
 def make_folder(path: str) -> None:
     """Make the private folder of a path, or see that it is one; raises OSError."""
     folder = os.path.dirname(path)
-    os.makedirs(folder, mode=_PRIVATE_FOLDER, exist_ok=True)
+    with suppress(FileExistsError):  # what is there instead of a folder is said below
+        os.makedirs(folder, mode=_PRIVATE_FOLDER, exist_ok=True)
     if not _BY_PORT:
         _require_private(folder, stat.S_ISDIR)
 
@@ -137,6 +162,15 @@ def _connected_by_port(path: str, seconds: float) -> socket.socket:
     line = socket.create_connection(("127.0.0.1", int(port)), timeout=seconds)
     line.sendall(f"{token}\n".encode())
     return line
+
+
+def _require_room(folder: str) -> None:
+    """NotPrivate where this user cannot make the folder."""
+    above = os.path.dirname(folder)
+    while not os.path.lexists(above) and above != os.path.dirname(above):
+        above = os.path.dirname(above)
+    if not os.path.isdir(above) or not os.access(above, os.W_OK | os.X_OK):
+        raise NotPrivate(f"{folder} cannot be made")
 
 
 def _require_private(path: str, is_kind: object) -> None:

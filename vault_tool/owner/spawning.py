@@ -75,7 +75,7 @@ class Turn:
         if self._process is not None:
             return self._may_come_up()
         if not self._is_ours():
-            return True
+            return not address.why_nowhere(self._root)
         from vault_tool.files.disks import network_disk  # 10 ms, and most find an owner that is there
 
         if network_disk(self._root):
@@ -101,12 +101,16 @@ class Turn:
             return True
         import fcntl  # not on Windows
 
-        for path in address.paths(self._root)[:1]:
-            with suppress(OSError):
+        for path in address.paths(self._root):
+            try:
                 address.make_folder(path)
                 self._mine = os.open(f"{path}.turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            except OSError:
+                continue  # the next is where an owner listens, too
+            with suppress(OSError):
                 fcntl.flock(self._mine, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 return True
+            break
         if self._mine is not None:
             os.close(self._mine)
             self._mine = None

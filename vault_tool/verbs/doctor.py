@@ -46,6 +46,8 @@ else:
     waiting_tombstones = deferred("vault_tool.vault.waiting_tombstones")  # where somebody else forgot something
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
+NO_OWNER = "none"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitStatus:
@@ -178,7 +180,7 @@ def _owner_status(vault: Context) -> OwnerStatus:
     if holder is None:
         disk = network_disk(vault.root)
         forbidden = "off on this machine" if vault.machine.owner == "off" else ""
-        return OwnerStatus(absence=f"none on a network file system ({disk})" if disk else forbidden or "none")
+        return OwnerStatus(absence=f"none on a network file system ({disk})" if disk else forbidden or NO_OWNER)
     return OwnerStatus(
         pid=holder.pid,
         host=holder.host,
