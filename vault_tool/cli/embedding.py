@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +15,15 @@ from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit, VaultError
 from vault_tool.machine import PROVIDERS
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.verbs import embedding
+
+if TYPE_CHECKING:
+    from vault_tool.index.embedding import calling
+else:
+    calling = deferred("vault_tool.index.embedding.calling")  # for what asks a server alone
 
 _EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
 
@@ -33,7 +41,7 @@ def embed(call: Call, provider: str | None, model: str, limit: int | None, downl
     with call.open_vault() as vault:
         who = provider or ""
         wanted = offered(vault, call, who, model) if download is None else download
-        with call.progress("embedding") as progress, call.progress("fetching the model") as fetching:
+        with _told_of_waiting(), call.progress("embedding") as progress, call.progress("fetching the model") as fetching:
             done = embedding.embed(
                 vault, provider=who, model=model, limit=limit, download=wanted, progress=progress, fetching=fetching
             )
@@ -53,10 +61,26 @@ def offer_model(call: Call, root: str) -> None:
     with replace(call, vault=root).open_vault() as vault:
         try:
             if offered(vault, call):
-                with call.progress("fetching the model") as fetching:
+                with _told_of_waiting(), call.progress("fetching the model") as fetching:
                     embedding.embed(vault, download=True, fetching=fetching)
         except (VaultError, click.Abort) as fault:
             output.warn(f"there is no model yet: {str(fault) or 'interrupted'}; `vt embed` asks again")
+
+
+@contextmanager
+def _told_of_waiting() -> Iterator[None]:
+    """Say on standard error that a server has not answered yet, as long as that lasts."""
+    before = calling.TOLD.set(_say_that_it_waits)
+    try:
+        yield
+    finally:
+        calling.TOLD.reset(before)
+
+
+def _say_that_it_waits(who: str, seconds: float, most: float) -> None:
+    output.say(
+        f"waiting for {who}: no answer for {seconds:g} s, given up after {most:.0f} s; Ctrl-C ends it, what was done is kept"
+    )
 
 
 def _embedded(done: embedding.Embedding, short: Short) -> Iterator[Block]:

@@ -1,11 +1,13 @@
-"""Calls to other processes that may hang: an end to waiting, and a pause after one that did."""
+"""Calls to other processes that may hang: an end to waiting, a word while it lasts, and a pause after one that did."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias, TypeVar
 
 from vault_tool.errors import EmbeddingUnavailable
 
@@ -15,6 +17,47 @@ LATER = "notes are caught up later"
 
 # Seconds for which a provider that did not answer in time is not asked again for a query.
 PAUSE = 30.0
+
+# Seconds after which a person is told that a call still waits, and again each time that it has taken twice as long.
+NOTICE = 3.0
+
+# Called with whom a call waits for, for how many seconds it has, and after how many it gives up.
+Told: TypeAlias = Callable[[str, float, float], None]
+
+# Set where a person sits before a call that nobody else bounds.
+TOLD: ContextVar[Told | None] = ContextVar("who is told of a call that waits", default=None)
+
+
+@contextmanager
+def waiting(who: str, most: float) -> Iterator[Callable[[], None]]:
+    """While it is open, whoever is to be told hears that `who` has not answered; call what it gives when it did."""
+    told = TOLD.get()
+    if told is None:
+        yield lambda: None
+        return
+    since, ended = [time.monotonic()], threading.Event()
+
+    def tell() -> None:
+        heard, after = since[0], NOTICE
+        while not ended.wait(max(0.0, heard + after - time.monotonic())):
+            if since[0] != heard:
+                heard, after = since[0], NOTICE
+            elif after < most:
+                told(who, after, most)
+                after *= 2
+            else:
+                return
+
+    def news() -> None:
+        since[0] = time.monotonic()
+
+    thread = threading.Thread(target=tell, daemon=True, name=f"wait for {who}")
+    thread.start()
+    try:
+        yield news
+    finally:
+        ended.set()
+        thread.join()
 
 
 def within(seconds: float, call: Callable[[], T], who: str) -> T:
@@ -36,7 +79,8 @@ def within(seconds: float, call: Callable[[], T], who: str) -> T:
 
     thread = threading.Thread(target=run, daemon=True, name=f"call to {who}")
     thread.start()
-    thread.join(seconds)
+    with waiting(who, seconds):
+        thread.join(seconds)
     if fault:
         raise fault[0]
     if not outcome:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.batching import BadBatch, Numbers
-from vault_tool.index.embedding.calling import LATER, within
+from vault_tool.index.embedding.calling import LATER, waiting, within
 from vault_tool.index.embedding.served import Limits, Served, mapping
 from vault_tool.util.text import one_line
 
@@ -34,8 +34,9 @@ class Ollama(Served):
 
     def pull(self, progress: Callable[[int, int], None]) -> None:
         """Have the server fetch the model; `progress` is told megabytes. Raises EmbeddingUnavailable."""
-        with self._explained():
+        with self._explained(), waiting(self._who, self._limits.idle) as news:
             for step in self._server.report("/api/pull", {"model": self.model, "stream": True}, self._limits.idle):
+                news()
                 if "error" in step:
                     raise self._fault(0, one_line(str(step["error"])[:1000], 100))
                 total = step.get("total")
