@@ -197,18 +197,6 @@ def late(entry: Entry, now: datetime) -> dict[str, datetime]:
     return {name: at for name, at in times.items() if at is not None and at > now}
 
 
-def to_read_again(catalog: Catalog, now: datetime) -> frozenset[str]:
-    """The notes whose times count otherwise by the clock of now than by the one by which they were taken in."""
-    moment, found = stamp(now), set[str]()
-    if catalog.meta(CLOCK) > moment:
-        # The clock was put back: what was written before may be of a day to come.
-        found.update(entry.path for entry in catalog.snapshot().entries if late(entry, now))
-    first = catalog.meta(FIRST)
-    if first and first <= moment:
-        found.update(catalog.with_problem(ahead.CODE))
-    return frozenset(found)
-
-
 def clock_facts(catalog: Catalog | None, first: datetime | None, now: datetime) -> dict[str, str]:
     """What the catalogue is to know of the clock, once notes were taken in of which the `first` one is dated so far ahead."""
     known = catalog.meta(FIRST) if catalog is not None else ""

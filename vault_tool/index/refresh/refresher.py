@@ -31,11 +31,12 @@ from vault_tool.util.deferred import deferred
 if TYPE_CHECKING:
     from vault_tool.index import graves
     from vault_tool.index.graves import Graves
-    from vault_tool.index.refresh import attribution, build, ingest, reading, served_notes
+    from vault_tool.index.refresh import ahead, attribution, build, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
 else:
     # 4 ms together, where a file changed
     graves = deferred("vault_tool.index.graves")  # where something was forgotten
+    ahead = deferred("vault_tool.index.refresh.ahead")  # where the clock was put back
     attribution = deferred("vault_tool.index.refresh.attribution")
     ingest = deferred("vault_tool.index.refresh.ingest")
     reading = deferred("vault_tool.index.refresh.reading")
@@ -206,7 +207,7 @@ class Refresher:
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
         now = self._clock.now()
         another_time = self._is_another_time(catalog)
-        again |= attribution.to_read_again(catalog, now) if another_time else frozenset()
+        again |= ahead.to_read_again(catalog, now) if another_time else frozenset()
         if walked or gone:
             again |= diff.to_judge_again(catalog, suspects, gone)
         # What git compares is more than what a walk reads: forms for new notes, for one, are none.
