@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError, Refused
@@ -16,7 +15,6 @@ from vault_tool.files.layout import is_around
 from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, pin_of, work_tree_blobs
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.refresh.reading import Seen
-from vault_tool.model.problems import Problem
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
@@ -24,26 +22,17 @@ from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from vault_tool.index import evidence_text
-    from vault_tool.index.refresh import ahead
 else:
-    ahead = deferred("vault_tool.index.refresh.ahead")  # where a time is ahead of the clock
     evidence_text = deferred("vault_tool.index.evidence_text")  # where a note of others was changed and not committed
 
-TIMES = ("created", "observed", "updated")
-
-# Facts of the catalogue, which the refresher compares with the clock:
-# when a note was taken in last, and the first time at which one that is dated ahead is so no longer.
-CLOCK, FIRST = "clock", "first_ahead"
-
+_TIMES = ("created", "observed", "updated")
 _ASKED_ONE_BY_ONE = 8
 
 
 class Attribution:
     """What is believed of files that are being taken in: whose each text is, and the latest that its times may be."""
 
-    def __init__(
-        self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign], root: Path | None = None
-    ) -> None:
+    def __init__(self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign]) -> None:
         self._repo = repo
         self._head = head
         self._now = now
@@ -56,9 +45,6 @@ class Attribution:
         self._committed: dict[str, int] | None = None
         self._at_head: dict[str, str] = {}
         self._asked = 0
-        self._root = repo.root if repo is not None else root
-        self.first_ahead: datetime | None = None
-        """Until when one of those that were taken in is dated ahead, the first to be so no longer."""
 
     def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
         """The same, where others' texts say who brought them, and no time is later than it can be."""
@@ -67,23 +53,15 @@ class Attribution:
                 yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
             elif one.entry is not None and (one.path in self._texts or one.entry.pulled or _is_late(one.entry, self._lately)):
                 entry = self._entry(one.entry)
-                yield one if entry is one.entry else replace(one, entry=entry, problems=self._problems(one))
+                yield one if entry is one.entry else replace(one, entry=entry)
             else:
                 yield one
 
-    def _problems(self, one: Seen) -> tuple[Problem, ...]:
-        """What is wrong in a file, with what its times are ahead of the clock."""
-        times = late(one.entry, self._now) if one.entry is not None else {}
-        told = ahead.problems(self._root, one.path, times, self._now) if times else ()
-        if told:
-            self.first_ahead = min(filter(None, (self.first_ahead, *times.values())))
-        return (*one.problems, *told)
-
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
-        ahead_of_now = [*late(entry, self._now)]
+        late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
         pinned_by = self._pinned_by_another(entry) if theirs is None and entry.pinned else None
-        if theirs is None and not ahead_of_now and not entry.pulled and pinned_by is None:
+        if theirs is None and not late and not entry.pulled and pinned_by is None:
             return entry
         head = dict(entry.head)
         if theirs is None and entry.pulled:
@@ -95,9 +73,9 @@ class Attribution:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
             head.pop("pinned", None)
-        if ahead_of_now:
+        if late:
             limit = theirs.at if theirs is not None else self._committed_at(entry.path)
-            head |= dict.fromkeys(ahead_of_now, self._earlier(limit))
+            head |= dict.fromkeys(late, self._earlier(limit))
         return replace(entry, head=head)
 
     def _bringer(self, entry: Entry) -> Foreign | None:
@@ -172,13 +150,7 @@ class Attribution:
 
 
 def attribution(
-    repo: git.Repo | None,
-    catalog: Catalog,
-    history: HistoryDelta,
-    paths: Collection[str],
-    now: datetime,
-    head: str,
-    root: Path | None = None,
+    repo: git.Repo | None, catalog: Catalog, history: HistoryDelta, paths: Collection[str], now: datetime, head: str
 ) -> Attribution:
     """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
     known: list[Foreign] = []
@@ -187,27 +159,17 @@ def attribution(
             known.extend(known_texts(catalog, path))
     wanted = set(paths)
     texts = [one for one in known if one.commit not in history.lost] + [one for one in history.came if one.path in wanted]
-    return Attribution(repo, head, now, texts, root)
-
-
-def late(entry: Entry, now: datetime) -> dict[str, datetime]:
-    """The times of an entry that are later than now, by the names of their fields."""
-    said = {name: entry.head.get(name) for name in TIMES}
-    times = {name: parse_time(value) for name, value in said.items() if isinstance(value, str)}
-    return {name: at for name, at in times.items() if at is not None and at > now}
-
-
-def clock_facts(catalog: Catalog | None, first: datetime | None, now: datetime) -> dict[str, str]:
-    """What the catalogue is to know of the clock, once notes were taken in of which the `first` one is dated so far ahead."""
-    known = catalog.meta(FIRST) if catalog is not None else ""
-    ends = [one for one in (known, stamp(first) if first else "") if one > stamp(now)]
-    return {CLOCK: stamp(now), FIRST: min(ends, default="")}
+    return Attribution(repo, head, now, texts)
 
 
 def _is_late(entry: Entry, lately: str) -> bool:
     """Whether a time may lie in the future: by its first letters, which spares reading most."""
-    for name in TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
+    for name in _TIMES:  # asked of each note of a rebuild, where a generator costs more than what it looks at
         said = entry.head.get(name)
         if isinstance(said, str) and said.lstrip() >= lately:
             return True
     return False
+
+
+def _time(value: object) -> datetime | None:
+    return parse_time(value) if isinstance(value, str) else None
