@@ -152,7 +152,7 @@ def test_a_client_of_serve(root: Path, way: Callable[[Path], None], owner: str, 
         _refuses(root, ask, way)
 
 
-@pytest.mark.parametrize("way", [_moved, _overwritten_by_another])
+@pytest.mark.parametrize("way", [_moved])
 def test_a_watcher_says_so_and_goes_on_when_it_is_back(root: Path, way: Callable[[Path], None]) -> None:
     with Watched(root) as watching:
         way(root)
