@@ -82,7 +82,7 @@ class Watcher:
         self._again_after = _AGAIN
         self._head = ""
         self._remarks: set[str] = set()
-        self._gone = ""
+        self._is_gone = False
         self._settings = self._settings_stat()
 
     @property
@@ -170,17 +170,21 @@ class Watcher:
         try:
             self._vault.require_present()
         except VaultGone as fault:
-            if not self._gone:
-                self._tell(WatchReport(remark=str(fault)))
-            self._gone = str(fault)
+            self._miss(fault)
             self._inbox.take()
             self._inbox.wait(TICK)
             return False
-        if self._gone:
-            self._gone = ""
+        if self._is_gone:
+            self._is_gone = False
             self._tell(WatchReport(remark="the vault is back"))
             self._inbox.doubt("the vault is back")
         return True
+
+    def _miss(self, fault: VaultGone) -> None:
+        """Say once that the vault is not at its place, whoever noticed first: until it is back, and that is said too."""
+        if not self._is_gone:
+            self._tell(WatchReport(remark=str(fault)))
+        self._is_gone = True
 
     def _wait(self) -> float:
         longest = max(LONGEST, _BUSY_SHARE * self._looked_seconds)
@@ -388,6 +392,9 @@ class Watcher:
         """Do it; what fails now is told once and may work later."""
         try:
             work()
+        except VaultGone as fault:
+            self._miss(fault)
+            return False
         except VaultError as fault:
             self._remark(str(fault))
             return False
