@@ -50,7 +50,7 @@ def test_a_map_that_is_opened_again_is_known_again(told: Told) -> None:
     second = {one["id"]: (one["x"], one["y"]) for one in _map(served, around="Lab", memories="1")["nodes"]}
     assert first.keys() < second.keys()
     moved = [abs(first[one][0] - second[one][0]) + abs(first[one][1] - second[one][1]) for one in first]
-    assert sum(moved) / len(moved) < 300, "of a side of 1000"
+    assert sum(moved) / len(moved) < 250, "of a side of 1000"
 
 
 def test_places_are_apart_and_the_same_for_the_same() -> None:

@@ -16,6 +16,8 @@ else:
 Positions = Mapping[str, tuple[float, float]]
 
 _SIDE = 1000.0
+# How far, in each direction, a node may move from where it was drawn before.
+_LEASH = 0.1 * _SIDE
 # Steps of the layout: at most so many, and so that steps times nodes squared stays below the second.
 _MOST_STEPS, _WORK = 150, 60_000_000
 
@@ -30,6 +32,7 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
     if count == 0:
         return {}
     at = np.array([before.get(one) or _beginning(one) for one in ids], dtype=np.float64)
+    start, leash = at.copy(), np.array([_LEASH if one in before else np.inf for one in ids])[:, None]
     free = np.array([0.15 if one in before else 1.0 for one in ids])[:, None]
     row = {one: number for number, one in enumerate(ids)}
     pairs = [(row[a], row[b], weight) for a, b, weight in edges if a in row and b in row and a != b]
@@ -50,6 +53,7 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
         size = np.linalg.norm(moved, axis=1, keepdims=True) + 1e-9
         heat = 0.12 * _SIDE * (1 - step / steps)
         at += moved / size * np.minimum(size, heat) * free
+        at = np.clip(at, start - leash, start + leash)
     return {one: (round(float(x), 1), round(float(y), 1)) for one, (x, y) in zip(ids, at, strict=True)}
 
 
