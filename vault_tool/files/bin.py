@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from vault_tool.files.inbox import About, about_of
 from vault_tool.files.layout import LOCAL, ignored_name
 from vault_tool.files.local_trust import place
 from vault_tool.model.ids import canonical
-from vault_tool.util.atomic import storage, write_in
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import moment
-from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import content_hash
 
@@ -25,8 +25,6 @@ BIN = f"{LOCAL}/bin"
 # So long a refused draft is kept.
 DAYS = 30
 
-_PRIVATE_FOLDER = 0o700
-_PRIVATE_FILE = 0o600
 _DAY = len("2026-11-20")
 
 
@@ -51,7 +49,7 @@ class DraftBin:
     """The bin of the vault at `root`."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self._kept = PrivateFolder(partial(place, root), BIN)
 
     def keep(self, draft: RefusedDraft) -> None:
         """Keep a draft, on the disk when this returns; one of the same id that lies there already is replaced."""
@@ -59,15 +57,15 @@ class DraftBin:
         # Latin-1 holds every byte as one character.
         line = json.dumps(said | {"text": draft.data.decode("latin-1")}, ensure_ascii=True)
         older = self._named(draft.id)
-        with self._folder() as folder:
-            write_in(folder, _name(draft), line.encode(), mode=_PRIVATE_FILE)
+        with self._kept.writing() as folder:
+            write_in(folder, _name(draft), line.encode(), mode=PRIVATE_FILE)
             for name in older:
                 if name != _name(draft):
                     folder.discard(name)
 
     def drafts(self, now: str) -> list[RefusedDraft]:
         """What lies there and is not older than a month at `now`, the one that was refused last first."""
-        found = (draft for name in self._names() if (draft := _draft(self._read(name))) is not None)
+        found = (draft for name in self._names() if (draft := _draft(self._kept.read(name))) is not None)
         return sorted((one for one in found if not _is_over(one.at, now)), key=lambda one: (one.at, one.id), reverse=True)
 
     def count(self, now: str) -> int:
@@ -84,13 +82,13 @@ class DraftBin:
 
     def forget(self, told_of: Callable[[RefusedDraft], bool]) -> int:
         """Take away every draft that tells of something; a file that cannot be read may do so. Returns how many."""
-        read = ((name, _draft(self._read(name))) for name in self._names())
+        read = ((name, _draft(self._kept.read(name))) for name in self._names())
         return self._drop([name for name, draft in read if draft is None or told_of(draft)])
 
     def _drop(self, names: list[str]) -> int:
         if not names:
             return 0
-        with self._folder() as folder:
+        with self._kept.writing() as folder:
             for name in names:
                 folder.discard(name)
             folder.sync()
@@ -100,25 +98,7 @@ class DraftBin:
         return [name for name in self._names() if name[_DAY + 1 :] == _file_of(identity)]
 
     def _names(self) -> list[str]:
-        try:
-            with opened(place(self.root), BIN.split("/")) as folder:
-                return sorted(name for name in folder.names() if name.endswith(".json") and not ignored_name(name))
-        except FileNotFoundError:
-            return []
-
-    @contextmanager
-    def _folder(self) -> Iterator[Folder]:
-        with storage(BIN), opened(place(self.root), BIN.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
-            yield folder
-
-    def _read(self, name: str) -> bytes | None:
-        with (
-            storage(f"{BIN}/{name}", doing="read"),
-            suppress(FileNotFoundError),
-            opened(place(self.root), BIN.split("/")) as folder,
-        ):
-            return folder.read(name)
-        return None
+        return sorted(name for name in self._kept.names() if name.endswith(".json") and not ignored_name(name))
 
 
 def _name(draft: RefusedDraft) -> str:

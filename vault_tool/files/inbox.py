@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vault_tool.files.layout import LOCAL, ignored_name
 from vault_tool.files.local_trust import place
 from vault_tool.model.ids import canonical
-from vault_tool.util.atomic import storage, write_in
-from vault_tool.util.folder import Folder, opened
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder
 from vault_tool.util.json_text import read_own
 
 INBOX = f"{LOCAL}/inbox"
 
 _ABOUT = "about"
 _DECIDED = "decided.jsonl"
-_PRIVATE_FOLDER = 0o700
-_PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,73 +39,50 @@ class Inbox:
     """The inbox of the vault at `root`; a note in it is whatever its file holds now, as a person may have edited it."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self._kept = PrivateFolder(partial(place, root), INBOX)
 
     def put(self, identity: str, name: str, data: bytes, about: About) -> str:
         """Keep a note, on the disk when this returns; its path, relative to the root. A note of that name is replaced."""
         # What is said of it comes first: a kill between the two leaves no note without its context.
-        self._write(_about_name(identity), json.dumps(asdict(about), ensure_ascii=True).encode(), _ABOUT)
-        self._write(name, data)
+        self._kept.write(_about_name(identity), json.dumps(asdict(about), ensure_ascii=True).encode(), _ABOUT)
+        self._kept.write(name, data)
         return f"{INBOX}/{name}"
 
     def notes(self) -> list[tuple[str, bytes]]:
         """The name and the bytes of every waiting note, in the order of their names."""
-        names = sorted(name for name in self._names() if name.endswith(".md") and not ignored_name(name))
-        return [(name, data) for name in names if (data := self._read(name)) is not None]
+        names = sorted(name for name in self._kept.names() if name.endswith(".md") and not ignored_name(name))
+        return [(name, data) for name in names if (data := self._kept.read(name)) is not None]
 
     def read(self, name: str) -> bytes | None:
         """The bytes of one note as they are now, or None where it is gone."""
-        return self._read(name)
+        return self._kept.read(name)
 
     def about(self, identity: str) -> About:
         """What is known of why a memory waits; empty for a note that somebody put here by hand."""
-        return about_of(_json(self._read(_about_name(identity), _ABOUT)))
+        return about_of(_json(self._kept.read(_about_name(identity), _ABOUT)))
 
     def decide(self, identity: str, verdict: str, at: str) -> None:
         """Write down that a memory was accepted or refused: by its id alone, so that no repeat brings it back."""
         line = json.dumps({"id": identity, "verdict": verdict, "at": at})
-        with self._folder() as folder:
-            folder.append(_DECIDED, f"{line}\n".encode(), mode=_PRIVATE_FILE)
+        with self._kept.writing() as folder:
+            folder.append(_DECIDED, f"{line}\n".encode(), mode=PRIVATE_FILE)
 
     def decided(self) -> dict[str, str]:
         """Every id that was decided, with the last verdict."""
-        lines = (_json(line) for line in (self._read(_DECIDED) or b"").split(b"\n"))
+        lines = (_json(line) for line in (self._kept.read(_DECIDED) or b"").split(b"\n"))
         return {str(one["id"]): str(one.get("verdict")) for one in lines if isinstance(one, dict) and "id" in one}
 
     def discard(self, identity: str, name: str, data: bytes | None = None) -> bool:
         """Take a note away, with what was said of it; False, with both kept, where it is not `data` any more."""
         # A person may have saved an edit between the look and the decision: that text is not what was decided.
-        if data is not None and self._read(name) not in (None, data):
+        if data is not None and self._kept.read(name) not in (None, data):
             return False
-        with self._folder() as folder:
+        with self._kept.writing() as folder:
             folder.discard(name)
             folder.sync()
-        with self._folder(_ABOUT) as folder:
+        with self._kept.writing(_ABOUT) as folder:
             folder.discard(_about_name(identity))
         return True
-
-    @contextmanager
-    def _folder(self, *below: str) -> Iterator[Folder]:
-        parts = (*INBOX.split("/"), *below)
-        with storage("/".join(parts)), opened(place(self.root), parts, create=True, mode=_PRIVATE_FOLDER) as folder:
-            yield folder
-
-    def _names(self) -> list[str]:
-        try:
-            with opened(place(self.root), INBOX.split("/")) as folder:
-                return folder.names()
-        except FileNotFoundError:
-            return []
-
-    def _read(self, name: str, *below: str) -> bytes | None:
-        parts = (*INBOX.split("/"), *below)
-        with storage(f"{INBOX}/{name}", doing="read"), suppress(FileNotFoundError), opened(place(self.root), parts) as folder:
-            return folder.read(name)
-        return None
-
-    def _write(self, name: str, data: bytes, *below: str) -> None:
-        with self._folder(*below) as folder:
-            write_in(folder, name, data, mode=_PRIVATE_FILE)
 
 
 def about_of(found: Any) -> About:

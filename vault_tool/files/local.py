@@ -9,8 +9,9 @@ import stat
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +23,10 @@ from vault_tool.files.redaction import blank
 from vault_tool.files.signal_lines import read_signals, signal_line
 from vault_tool.model.ids import canonical
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, Use
-from vault_tool.util.atomic import storage, temporary_hashes, write_in
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, storage, temporary_hashes
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
-from vault_tool.util.folder import Folder, opened
+from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
 from vault_tool.util.text import one_line
 
@@ -58,8 +59,6 @@ _HTTP_TOKEN_BYTES = 32
 _PLACES_FILE = "map-places.json"
 _LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
-_PRIVATE_FOLDER = 0o700
-_PRIVATE_FILE = 0o600
 # Most characters that are told of an intent.
 _TOLD = 300
 
@@ -101,6 +100,7 @@ class LocalFolder:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._kept = PrivateFolder(partial(local_trust.place, root), LOCAL)
         self._read_uses: dict[str, tuple[bytes, list[Use]]] = {}
 
     @property
@@ -113,14 +113,14 @@ class LocalFolder:
 
         A copy of the folder takes another, or both would go on with the same journals and meet in a conflict.
         """
-        found = (self._read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
-        return found if _TOKEN.fullmatch(found) and self._read(_PLACE_FILE) == self._place() else self.new_token()
+        found = (self._kept.read(_TOKEN_FILE) or b"").decode("ascii", "replace").strip()
+        return found if _TOKEN.fullmatch(found) and self._kept.read(_PLACE_FILE) == self._place() else self.new_token()
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
         token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
-        self._write(_TOKEN_FILE, f"{token}\n".encode())
-        self._write(_PLACE_FILE, self._place(), durable=False)
+        self._kept.write(_TOKEN_FILE, f"{token}\n".encode())
+        self._kept.write(_PLACE_FILE, self._place(), durable=False)
         return token
 
     def _place(self) -> bytes:
@@ -142,13 +142,13 @@ class LocalFolder:
         journals.pop(path, None)
         kept = dict([*journals.items(), (path, list(states))][-_KEPT_JOURNALS:])
         # Not waited for: losing it to a power cut costs a new token, never a line.
-        self._write(_JOURNALS_FILE, json.dumps(kept).encode(), durable=False)
+        self._kept.write(_JOURNALS_FILE, json.dumps(kept).encode(), durable=False)
 
     def note_use(self, use: Use) -> None:
         """Add one access to the log of its day; not fsynced, for a use lost in a crash is no text lost."""
         line = json.dumps({"at": use.at, "target": use.target, "session": use.session})
-        with self._folder(_USE) as folder:
-            folder.append(f"{use.at[:10]}.jsonl", f"{line}\n".encode(), durable=False, mode=_PRIVATE_FILE)
+        with self._kept.writing(_USE) as folder:
+            folder.append(f"{use.at[:10]}.jsonl", f"{line}\n".encode(), durable=False, mode=PRIVATE_FILE)
 
     def uses(self) -> list[Use]:
         """All accesses that no commit carries yet, oldest first; a torn line is passed over."""
@@ -156,12 +156,7 @@ class LocalFolder:
 
     def use_size(self) -> int:
         """How many bytes the log of uses has: it says of two states of it whether use was noted between them."""
-        with storage(f"{LOCAL}/{_USE}", doing="read"):
-            try:
-                with opened(self.place, (LOCAL, _USE)) as folder:
-                    return sum(folder.size(name) or 0 for name in folder.names())
-            except FileNotFoundError:
-                return 0
+        return sum(self._kept.sizes(_USE).values())
 
     def roll_up(self, before_day: str) -> list[Signal]:
         """The uses of days before `before_day` (`2026-11-20`), summed as one signal a memory and day.
@@ -173,7 +168,7 @@ class LocalFolder:
 
     def drop_uses(self, before_day: str) -> None:
         """Forget the uses of days before `before_day`: their signals are in a journal."""
-        with self._folder(_USE) as folder:
+        with self._kept.writing(_USE) as folder:
             for day in self._days():
                 if day < before_day:
                     folder.discard(f"{day}.jsonl")
@@ -182,7 +177,7 @@ class LocalFolder:
         """Drop the uses of some memories, and from announced operations titles that are `told` of them; returns how many."""
         dropped = 0
         for day in self._days():
-            with self._folder(_USE) as folder:
+            with self._kept.writing(_USE) as folder:
                 dropped += blank(folder, f"{day}.jsonl", lambda line: _target_of(line) in targets)
         for operation in self.pending():
             if told(operation.title):
@@ -197,7 +192,7 @@ class LocalFolder:
         said = asdict(operation) | {"signals": [signal_line(signal) for signal in operation.signals]}
         text = json.dumps(said, default=_as_text, ensure_ascii=False).encode("utf-8", "surrogatepass")
         name = f"{operation.id}.json"
-        self._write(name, _with_seal(_PENDING, name, text), _PENDING)
+        self._kept.write(name, _with_seal(_PENDING, name, text), _PENDING)
 
     def done(self, operation_id: str) -> None:
         """Strike an operation off: it is committed, or nothing of it was written."""
@@ -224,15 +219,15 @@ class LocalFolder:
         """Take over what `unsealed` lists, which a person has seen: from now on it is as if this user had written it."""
         for path, _ in self.unsealed():
             _, below, name = path.split("/")
-            text = self._read(name, below)
+            text = self._kept.read(name, below)
             if text is not None:
-                self._write(name, _with_seal(below, name, _unsealed(text)[0]), below)
+                self._kept.write(name, _with_seal(below, name, _unsealed(text)[0]), below)
 
     def begin_forgetting(self, ids: Sequence[str], how: str = "") -> None:
         """Write down that memories are being forgotten until every trace of them is gone: their ids, and how, without a word of
         them; all at once, so that a kill leaves all of them to whoever finishes it.
         """
-        self._write(ids[0], _with_seal(_FORGETTING, ids[0], "\n".join((how, *ids[1:])).encode()), _FORGETTING)
+        self._kept.write(ids[0], _with_seal(_FORGETTING, ids[0], "\n".join((how, *ids[1:])).encode()), _FORGETTING)
 
     def forgetting(self) -> dict[str, str]:
         """The ids of the memories that were begun to be forgotten and are not known to be gone without a trace, and how."""
@@ -248,30 +243,30 @@ class LocalFolder:
 
     def keep_receipt(self, name: str, receipt: Mapping[str, Any]) -> str:
         """Write down what a purge did, for good; returns the path."""
-        self._write(f"{name}.json", json.dumps(receipt, indent=1).encode(), _PURGES)
+        self._kept.write(f"{name}.json", json.dumps(receipt, indent=1).encode(), _PURGES)
         return f"{LOCAL}/{_PURGES}/{name}.json"
 
     def receipts(self) -> list[dict[str, Any]]:
         """What purges did here, the oldest first."""
-        found = (_json(self._read(name, _PURGES)) for name in sorted(self._names(_PURGES)))
+        found = (_json(self._kept.read(name, _PURGES)) for name in sorted(self._kept.names(_PURGES)))
         return [one for one in found if isinstance(one, dict)]
 
     def around(self) -> str:
         """The folder around the vault that a person named on this machine to be served too; empty for none."""
-        return (self._read(_AROUND_FILE) or b"").decode("utf-8", "replace").rstrip("\n")
+        return (self._kept.read(_AROUND_FILE) or b"").decode("utf-8", "replace").rstrip("\n")
 
     def serve_around(self, folder: str) -> None:
         """Remember that a person named the folder around the vault."""
-        self._write(_AROUND_FILE, f"{folder}\n".encode("utf-8", "surrogateescape"))
+        self._kept.write(_AROUND_FILE, f"{folder}\n".encode("utf-8", "surrogateescape"))
 
     def served_notes(self) -> dict[str, Any]:
         """Where the notes of the folder around the vault are that something refers to, by their ids."""
-        found = _json(self._read(_SERVED_FILE))
+        found = _json(self._kept.read(_SERVED_FILE))
         return found if isinstance(found, dict) else {}
 
     def keep_served_notes(self, notes: Mapping[str, Any]) -> None:
         """Remember that."""
-        self._write(_SERVED_FILE, json.dumps(notes).encode())
+        self._kept.write(_SERVED_FILE, json.dumps(notes).encode())
 
     def http_token(self, *, anew: bool = False) -> str:
         """What a client must show to be served over HTTP; made at random the first time, and `anew`.
@@ -281,45 +276,45 @@ class LocalFolder:
         found = (
             ""
             if anew or not self._is_private(_HTTP_TOKEN_FILE)
-            else (self._read(_HTTP_TOKEN_FILE) or b"").decode("ascii", "replace")
+            else (self._kept.read(_HTTP_TOKEN_FILE) or b"").decode("ascii", "replace")
         )
         if len(found.strip()) < _HTTP_TOKEN_BYTES:
             found = secrets.token_urlsafe(_HTTP_TOKEN_BYTES)
-            self._write(_HTTP_TOKEN_FILE, f"{found}\n".encode())
+            self._kept.write(_HTTP_TOKEN_FILE, f"{found}\n".encode())
         return found.strip()
 
     def page_server(self) -> dict[str, Any]:
         """Where a process serves this vault's pages to a browser; empty for none, or where others could read it."""
-        return _json(self._read(_PAGE_SERVER_FILE)) or {} if self._is_private(_PAGE_SERVER_FILE) else {}
+        return _json(self._kept.read(_PAGE_SERVER_FILE)) or {} if self._is_private(_PAGE_SERVER_FILE) else {}
 
     def serve_pages(self, said: Mapping[str, Any] | None) -> None:
         """Write that down for this user alone; None: it is over."""
         if said is not None:
-            self._write(_PAGE_SERVER_FILE, json.dumps(said).encode(), durable=False)
+            self._kept.write(_PAGE_SERVER_FILE, json.dumps(said).encode(), durable=False)
             return
-        with self._folder() as folder:
+        with self._kept.writing() as folder:
             folder.discard(_PAGE_SERVER_FILE)
 
     def last_look(self) -> str:
         """What a person saw last of the history on the page: a commit; empty where they never said."""
-        return (self._read(_LOOK_FILE) or b"").decode("utf-8", "replace").strip()
+        return (self._kept.read(_LOOK_FILE) or b"").decode("utf-8", "replace").strip()
 
     def looked(self, at: str) -> None:
         """Remember that they saw everything up to a commit."""
-        self._write(_LOOK_FILE, f"{at}\n".encode("utf-8", "replace"), durable=False)
+        self._kept.write(_LOOK_FILE, f"{at}\n".encode("utf-8", "replace"), durable=False)
 
     def places(self) -> dict[str, Any]:
         """Where the nodes of a map were drawn last, by their ids."""
-        found = _json(self._read(_PLACES_FILE))
+        found = _json(self._kept.read(_PLACES_FILE))
         return found if isinstance(found, dict) else {}
 
     def keep_places(self, places: Mapping[str, Sequence[float]]) -> None:
         """Remember that."""
-        self._write(_PLACES_FILE, json.dumps(places).encode(), durable=False)
+        self._kept.write(_PLACES_FILE, json.dumps(places).encode(), durable=False)
 
     def keep_private(self, name: str, data: bytes) -> None:
         """Write a file for this user alone, which is nothing that anybody needs again."""
-        self._write(name, data, durable=False)
+        self._kept.write(name, data, durable=False)
 
     @property
     def http_token_path(self) -> Path:
@@ -334,16 +329,16 @@ class LocalFolder:
         return os.name == "nt" or (stat.S_ISREG(found.st_mode) and not found.st_mode & 0o077 and found.st_uid == os.getuid())
 
     def _journals(self) -> dict[str, Any]:
-        found = _json(self._read(_JOURNALS_FILE))
+        found = _json(self._kept.read(_JOURNALS_FILE))
         return found if isinstance(found, dict) else {}
 
     def _days(self) -> list[str]:
-        days = (name.removesuffix(".jsonl") for name in self._names(_USE) if name.endswith(".jsonl"))
+        days = (name.removesuffix(".jsonl") for name in self._kept.names(_USE) if name.endswith(".jsonl"))
         return sorted(day for day in days if _DAY.fullmatch(day))
 
     def _uses_of(self, day: str) -> list[Use]:
         """The uses of one day; a day is only ever added to, so what was read before is not parsed again."""
-        data = self._read(f"{day}.jsonl", _USE) or b""
+        data = self._kept.read(f"{day}.jsonl", _USE) or b""
         known, uses = self._read_uses.get(day, (b"", []))
         if not data.startswith(known):
             known, uses = b"", []
@@ -384,31 +379,6 @@ class LocalFolder:
             with suppress(FileNotFoundError, Refused), opened(where, (LOCAL, below)) as folder:
                 for name in listed:
                     folder.discard(name)
-
-    @contextmanager
-    def _folder(self, *below: str) -> Iterator[Folder]:
-        where = "/".join((LOCAL, *below))
-        with storage(where), opened(self.place, (LOCAL, *below), create=True, mode=_PRIVATE_FOLDER) as folder:
-            yield folder
-
-    def _names(self, *below: str) -> list[str]:
-        try:
-            with opened(self.place, (LOCAL, *below)) as folder:
-                return folder.names()
-        except FileNotFoundError:
-            return []
-
-    def _read(self, name: str, *below: str) -> bytes | None:
-        with storage(f"{LOCAL}/{name}", doing="read"):
-            try:
-                with opened(self.place, (LOCAL, *below)) as folder:
-                    return folder.read(name)
-            except FileNotFoundError:
-                return None
-
-    def _write(self, name: str, data: bytes, *below: str, durable: bool = True) -> None:
-        with self._folder(*below) as folder:
-            write_in(folder, name, data, durable=durable, mode=_PRIVATE_FILE)
 
 
 def _uses_in(data: bytes) -> Iterator[Use]:

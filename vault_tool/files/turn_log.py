@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from vault_tool.files.local_trust import place
 from vault_tool.files.turns import TURNS, TurnSource, unescaped
-from vault_tool.util.atomic import storage, temporary_hashes, write_in
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, temporary_hashes, write_in
 from vault_tool.util.clock import parse_time
-from vault_tool.util.folder import Folder, opened
+from vault_tool.util.folder import Folder
 from vault_tool.util.json_text import read_own
 
 LOG = f"{TURNS}/log"
 
 # When, which turn, and how many bytes it had when it was kept: a look at each file would cost more than the turn.
 _NAME = re.compile(r"\d{20}-([0-9a-f-]{36})\.(\d{1,12})\.json", re.ASCII)
-
-_PRIVATE_FOLDER = 0o700
-_PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,19 +69,19 @@ class TurnLog:
     """The folder `_local/turns/log/` of the vault at `root`."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self._kept = PrivateFolder(partial(place, root), LOG)
 
     def keep(self, turn: LoggedTurn, most: int, most_bytes: int) -> None:
         """Keep a turn, in place of an earlier log of the same, and drop the oldest over the bounds. Not waited for."""
         data = _line(turn)
         # One so long would push out all the others.
         data = data if len(data) <= most_bytes else _line(turn.without_text("longer than the log may be"))
-        if most < 1 and not self._names():
+        if most < 1 and not self._kept.names():
             return
-        with self._folder() as folder:
+        with self._kept.writing() as folder:
             name = f"{re.sub(r'[^0-9]', '', turn.at)[:20]}-{turn.id}.{len(data)}.json"
             if most > 0:
-                write_in(folder, name, data, durable=False, mode=_PRIVATE_FILE)
+                write_in(folder, name, data, durable=False, mode=PRIVATE_FILE)
             names = folder.names()
             for old in (one for one in names if turn.id in one and one != name):
                 folder.discard(old)
@@ -93,7 +90,7 @@ class TurnLog:
 
     def turns(self) -> list[LoggedTurn]:
         """What is kept, the newest first; what cannot be read is passed over."""
-        found = (_turn(name, self._read(name)) for name in sorted(self._names(), reverse=True))
+        found = (_turn(name, self._kept.read(name)) for name in sorted(self._kept.names(), reverse=True))
         return [one for one in found if one is not None]
 
     def turns_of(self, user: str) -> list[LoggedTurn]:
@@ -103,9 +100,9 @@ class TurnLog:
     def erase(self, user: str) -> int:
         """Drop every kept turn of one user; returns how many there were."""
         turns = {one.id for one in self.turns_of(user)}
-        names = [name for name in self._names() if (match := _NAME.fullmatch(name)) and match[1] in turns]
+        names = [name for name in self._kept.names() if (match := _NAME.fullmatch(name)) and match[1] in turns]
         if names:
-            with self._folder() as folder:
+            with self._kept.writing() as folder:
                 _discard_temporaries(folder)
                 for name in names:
                     folder.discard(name)
@@ -114,29 +111,27 @@ class TurnLog:
 
     def size(self) -> tuple[int, int]:
         """How many turns are kept, and in how many bytes."""
-        sizes: list[int] = []
-        with storage(LOG, doing="read"), suppress(FileNotFoundError), opened(place(self.root), LOG.split("/")) as folder:
-            sizes = [folder.size(name) or 0 for name in folder.names() if _NAME.fullmatch(name)]
+        sizes = [size for name, size in self._kept.sizes().items() if _NAME.fullmatch(name)]
         return len(sizes), sum(sizes)
 
     def unreadable(self) -> list[str]:
         """The paths of files in the log that are no turn: torn, or put there by somebody else."""
-        found = (name for name in sorted(self._names()) if temporary_hashes(name) is None)
-        return [f"{LOG}/{name}" for name in found if (data := self._read(name)) is not None and _turn(name, data) is None]
+        found = (name for name in sorted(self._kept.names()) if temporary_hashes(name) is None)
+        return [f"{LOG}/{name}" for name in found if (data := self._kept.read(name)) is not None and _turn(name, data) is None]
 
     def forget(self, ids: Collection[str], tells: Callable[[str], bool]) -> int:
         """Take away what was said in each turn that wrote one of these, or whose text `tells` of one; the turns' ids stay.
 
         What cannot be read and tells of one goes. On the disk when this returns; returns how many turns that were.
         """
-        names = self._names()
+        names = self._kept.names()
         if not names:
             return 0
         blanked = 0
-        with self._folder() as folder:
+        with self._kept.writing() as folder:
             _discard_temporaries(folder)
             for name in names:
-                data = self._read(name)
+                data = self._kept.read(name)
                 turn = _turn(name, data)
                 if data is not None and turn is None and tells(unescaped(data)):
                     folder.discard(name)
@@ -144,29 +139,10 @@ class TurnLog:
                 elif turn is not None and not turn.withheld and _is_about(turn, ids, tells):
                     # Not of a turn that left meanwhile: it would come back.
                     if folder.exists(name):
-                        write_in(folder, name, _line(turn.without_text("forgotten")), mode=_PRIVATE_FILE)
+                        write_in(folder, name, _line(turn.without_text("forgotten")), mode=PRIVATE_FILE)
                     blanked += 1
             folder.sync()
         return blanked
-
-    @contextmanager
-    def _folder(self) -> Iterator[Folder]:
-        with storage(LOG), opened(place(self.root), LOG.split("/"), create=True, mode=_PRIVATE_FOLDER) as folder:
-            yield folder
-
-    def _names(self) -> list[str]:
-        with storage(LOG, doing="read"), suppress(FileNotFoundError), opened(place(self.root), LOG.split("/")) as folder:
-            return folder.names()
-        return []
-
-    def _read(self, name: str) -> bytes | None:
-        with (
-            storage(f"{LOG}/{name}", doing="read"),
-            suppress(FileNotFoundError),
-            opened(place(self.root), LOG.split("/")) as folder,
-        ):
-            return folder.read(name)
-        return None
 
 
 def _line(turn: LoggedTurn) -> bytes:

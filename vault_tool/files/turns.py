@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from vault_tool.files.layout import LOCAL
 from vault_tool.files.local_trust import place
 from vault_tool.files.redaction import blank
 from vault_tool.model.types import is_type_name
-from vault_tool.util.atomic import storage, write_in
+from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import parse_time
-from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
 
 TURNS = f"{LOCAL}/turns"
@@ -27,8 +27,6 @@ _SPOILT = ".spoilt"
 _DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.jsonl", re.ASCII)
 _CANDIDATE_TEXTS = ("content", "kind", "title", "thread", "rationale")
 _CANDIDATE_LISTS = ("tags", "evidence")
-_PRIVATE_FOLDER = 0o700
-_PRIVATE_FILE = 0o600
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +68,16 @@ class Turns:
     """The folder `_local/turns/` of the vault at `root`."""
 
     def __init__(self, root: Path) -> None:
-        self.root = root
+        self._kept = PrivateFolder(partial(place, root), TURNS)
 
     def accept(self, turn: QueuedTurn) -> None:
         """Put a turn into the queue, on the disk when this returns; one that is in it already is left as it is."""
-        with self._folder(_QUEUE) as folder:
+        with self._kept.writing(_QUEUE) as folder:
             known = next((other for other in folder.names() if other.endswith(f"-{turn.id}.json")), "")
             name = known or _entry_name(turn)
             if not known:
                 data = json.dumps(asdict(turn), ensure_ascii=True).encode()
-                write_in(folder, name, data, durable=False, mode=_PRIVATE_FILE)
+                write_in(folder, name, data, durable=False, mode=PRIVATE_FILE)
             # Bytes and name wait for the disk together, which is half the time of one after the other. What a power cut
             # tears in between was not acknowledged.
             try:
@@ -104,18 +102,18 @@ class Turns:
         """The turns that wait, in the order in which they were accepted; what cannot be read is set aside, never deleted."""
         found = []
         for name in self._entries()[:limit]:
-            one = _queued(self._read(name, _QUEUE))
+            one = _queued(self._kept.read(name, _QUEUE))
             # Under another name it could not be struck off, and would be written for ever.
             if one is not None and name == _entry_name(one):
                 found.append(one)
             else:
-                with self._folder(_QUEUE) as folder, suppress(FileNotFoundError):
+                with self._kept.writing(_QUEUE) as folder, suppress(FileNotFoundError):
                     folder.rename(name, f"{name}{_SPOILT}")
         return found
 
     def strike_off(self, turns: Sequence[QueuedTurn]) -> None:
         """Take turns off the queue: what they carried is in the vault or in the inbox."""
-        with self._folder(_QUEUE) as folder:
+        with self._kept.writing(_QUEUE) as folder:
             for turn in turns:
                 folder.discard(_entry_name(turn))
             folder.sync()
@@ -123,25 +121,25 @@ class Turns:
     def skip(self, turn: SkippedTurn, keep_from: str) -> None:
         """Keep a turn that wrote nothing, and drop those of days before `keep_from` (`2026-11-20`). Not waited for."""
         line = json.dumps(asdict(turn), ensure_ascii=True)
-        with self._folder(_SKIPPED) as folder:
+        with self._kept.writing(_SKIPPED) as folder:
             name = f"{turn.at[:10]}.jsonl"
             new = not folder.exists(name)
-            folder.append(name, f"{line}\n".encode(), durable=False, mode=_PRIVATE_FILE)
+            folder.append(name, f"{line}\n".encode(), durable=False, mode=PRIVATE_FILE)
             for old in folder.names() if new else ():
                 if (day := _DAY.fullmatch(old)) and day[1] < keep_from:
                     folder.discard(old)
 
     def skipped(self, keep_from: str) -> Iterator[SkippedTurn]:
         """The kept turns since that day, oldest first; a torn line is passed over."""
-        for name in sorted(self._names(_SKIPPED)):
+        for name in sorted(self._kept.names(_SKIPPED)):
             if (day := _DAY.fullmatch(name)) and day[1] >= keep_from:
-                for line in (self._read(name, _SKIPPED) or b"").split(b"\n"):
+                for line in (self._kept.read(name, _SKIPPED) or b"").split(b"\n"):
                     if (one := _skipped(line)) is not None:
                         yield one
 
     def skipped_stamp(self) -> str:
         """What changes when a turn is kept or dropped; empty where none is kept."""
-        return " ".join(f"{name}:{len(self._read(name, _SKIPPED) or b'')}" for name in sorted(self._names(_SKIPPED)))
+        return " ".join(f"{name}:{len(self._kept.read(name, _SKIPPED) or b'')}" for name in sorted(self._kept.names(_SKIPPED)))
 
     def drop(self, identities: Sequence[str]) -> int:
         """Drop kept turns by their ids: they were judged a second time. Returns how many there were."""
@@ -151,16 +149,17 @@ class Turns:
     def forget(self, tells: Callable[[str], bool]) -> int:
         """Drop every kept turn, and every waiting one, whose text `tells`; returns how many there were."""
         dropped = self._blank(lambda line: tells(unescaped(line)))
-        for name in self._names(_QUEUE):
-            if tells(unescaped(self._read(name, _QUEUE) or b"")):
+        for name in self._kept.names(_QUEUE):
+            if tells(unescaped(self._kept.read(name, _QUEUE) or b"")):
                 dropped += 1
-                with self._folder(_QUEUE) as folder:
+                with self._kept.writing(_QUEUE) as folder:
                     folder.discard(name)
         return dropped
 
     def of_user(self, user: str) -> list[QueuedTurn | SkippedTurn]:
         """The turns of one user that wait or are kept, the oldest first."""
-        queued: Iterator[QueuedTurn | SkippedTurn] = filter(None, (_queued(self._read(name, _QUEUE)) for name in self._entries()))
+        read = (_queued(self._kept.read(name, _QUEUE)) for name in self._entries())
+        queued: Iterator[QueuedTurn | SkippedTurn] = filter(None, read)
         theirs = [one for one in (*queued, *self.skipped("")) if one.user == user]
         return sorted(theirs, key=lambda one: (one.at, one.id))
 
@@ -168,44 +167,21 @@ class Turns:
         """Drop all turns of one user, kept and waiting; returns how many there were."""
         dropped = self._blank(lambda line: (one := _skipped(line)) is not None and one.user == user)
         for name in self._entries():
-            if (one := _queued(self._read(name, _QUEUE))) is not None and one.user == user:
+            if (one := _queued(self._kept.read(name, _QUEUE))) is not None and one.user == user:
                 dropped += 1
-                with self._folder(_QUEUE) as folder:
+                with self._kept.writing(_QUEUE) as folder:
                     folder.discard(name)
         return dropped
 
     def _blank(self, drops: Callable[[bytes], bool]) -> int:
-        names = self._names(_SKIPPED)
+        names = self._kept.names(_SKIPPED)
         if not names:
             return 0
-        with self._folder(_SKIPPED) as folder:
+        with self._kept.writing(_SKIPPED) as folder:
             return sum(blank(folder, name, drops) for name in names)
 
     def _entries(self) -> list[str]:
-        return sorted(name for name in self._names(_QUEUE) if name.endswith(".json") and not name.startswith("."))
-
-    @contextmanager
-    def _folder(self, below: str) -> Iterator[Folder]:
-        parts = (*TURNS.split("/"), below)
-        with storage("/".join(parts)), opened(place(self.root), parts, create=True, mode=_PRIVATE_FOLDER) as folder:
-            yield folder
-
-    def _names(self, below: str) -> list[str]:
-        try:
-            with opened(place(self.root), (*TURNS.split("/"), below)) as folder:
-                return folder.names()
-        except FileNotFoundError:
-            return []
-
-    def _read(self, name: str, below: str) -> bytes | None:
-        parts = (*TURNS.split("/"), below)
-        with (
-            storage(f"{TURNS}/{below}/{name}", doing="read"),
-            suppress(FileNotFoundError),
-            opened(place(self.root), parts) as folder,
-        ):
-            return folder.read(name)
-        return None
+        return sorted(name for name in self._kept.names(_QUEUE) if name.endswith(".json") and not name.startswith("."))
 
 
 def _entry_name(turn: QueuedTurn) -> str:

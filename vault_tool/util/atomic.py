@@ -1,18 +1,20 @@
-"""Whole-file writes that a crash cannot tear, and what a failed one is called."""
+"""Whole-file writes that a crash cannot tear, folders of such files, and what a failed one is called."""
 
 from __future__ import annotations
 
 import errno
 import os
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from vault_tool.errors import StorageError
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.text import one_line
 
+PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
 _STEM_BYTES = 100
 _TEMPORARY = re.compile(r"\.(?P<stem>.*)\.vt-[0-9a-f]{8}(?:-(?P<old>[0-9a-f]{8})-(?P<new>[0-9a-f]{8}))?\.tmp", re.DOTALL)
 _HINTS = {
@@ -86,3 +88,60 @@ def storage_error(path: str, fault: OSError, need: int | None = None, doing: str
     room = f" ({need:,} bytes needed)" if need is not None and fault.errno in (errno.ENOSPC, errno.EDQUOT) else ""
     hint = _HINTS.get(fault.errno or 0, "nothing was changed; try again")
     return StorageError(f"cannot {doing} {one_line(path)}: {reason[:1].lower()}{reason[1:]}{room}", hint)
+
+
+class PrivateFolder:
+    """A folder of files for this user alone, at `path` below what `base` gives each time; `below` are folders in it.
+
+    It is made when something is first kept. A folder or file that is not there holds nothing. Raises StorageError where
+    the disk does not do it.
+    """
+
+    def __init__(self, base: Callable[[], Path], path: str) -> None:
+        self._base = base
+        self._path = path
+
+    @contextmanager
+    def writing(self, *below: str) -> Iterator[Folder]:
+        """The folder, to change it: made where it is not there yet."""
+        parts = self._parts(below)
+        with storage("/".join(parts)), opened(self._base(), parts, create=True, mode=_PRIVATE_FOLDER) as folder:
+            yield folder
+
+    def names(self, *below: str) -> list[str]:
+        """The names of the files in it."""
+        parts = self._parts(below)
+        with (
+            storage("/".join(parts), doing="read"),
+            suppress(FileNotFoundError),
+            opened(self._base(), parts) as folder,
+        ):
+            return folder.names()
+        return []
+
+    def sizes(self, *below: str) -> dict[str, int]:
+        """How many bytes each file in it has."""
+        parts = self._parts(below)
+        with (
+            storage("/".join(parts), doing="read"),
+            suppress(FileNotFoundError),
+            opened(self._base(), parts) as folder,
+        ):
+            return {name: folder.size(name) or 0 for name in folder.names()}
+        return {}
+
+    def read(self, name: str, *below: str) -> bytes | None:
+        """The bytes of a file; None where it is not there."""
+        parts = self._parts(below)
+        where = "/".join((*parts, name))
+        with storage(where, doing="read"), suppress(FileNotFoundError), opened(self._base(), parts) as folder:
+            return folder.read(name)
+        return None
+
+    def write(self, name: str, data: bytes, *below: str, durable: bool = True) -> None:
+        """Put a file there, whole, in place of one of that name; `durable`: on the disk when this returns."""
+        with self.writing(*below) as folder:
+            write_in(folder, name, data, durable=durable, mode=PRIVATE_FILE)
+
+    def _parts(self, below: tuple[str, ...]) -> tuple[str, ...]:
+        return (*self._path.split("/"), *below)
