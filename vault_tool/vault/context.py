@@ -521,17 +521,15 @@ class Context:
             return
         if "whole_index" not in self.__dict__ or not self.whole_index.is_open or self.process != os.getpid():
             return
-        with suppress(VaultError):
-            if not self._exports_are_due():
-                return
-            if not self._is_watched():
+        if not self._is_watched():
+            with suppress(VaultError):
                 self.export_if_due()
 
     def export_if_due(self) -> None:
         """Write the exports where that is due; what cannot be written stays as it is."""
         self.whole_index.export_if_due()
         self.whole_standings.save_if_due()
-        if self._vectors_wait():
+        if "vectors" in self.__dict__ and self.vectors.export_waits:
             self.vectors.export_if_small()
 
     def _is_watched(self) -> bool:
@@ -541,12 +539,6 @@ class Context:
             return False
         holder = watcher_presence.owner(self.root)
         return holder is not None and holder.pid != self.process
-
-    def _vectors_wait(self) -> bool:
-        return "vectors" in self.__dict__ and self.vectors.export_waits
-
-    def _exports_are_due(self) -> bool:
-        return self.whole_index.export_is_due() or self.whole_standings.is_due() or self._vectors_wait()
 
     @property
     def whole_standings(self) -> Standings:
