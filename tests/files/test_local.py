@@ -85,8 +85,8 @@ def test_a_use_that_is_noted_while_a_memory_is_forgotten_is_kept(tmp_path: Path)
     noting = threading.Thread(target=some)
     noting.start()
     while noting.is_alive():
-        LocalFolder(tmp_path).forget(GONE, lambda title: False)
-    LocalFolder(tmp_path).forget(GONE, lambda title: False)
+        LocalFolder(tmp_path).forget({GONE}, lambda title: False)
+    LocalFolder(tmp_path).forget({GONE}, lambda title: False)
     assert sorted(found.target for found in local.uses()) == sorted(
         f"{number:08}-1111-4000-8000-000000000000" for number in range(200)
     )
