@@ -10,6 +10,8 @@ import pytest
 
 from vault_tool import Vault
 from vault_tool.util.text import tokens
+from vault_tool.vault import resolve
+from vault_tool.vault.resolve import Shortened
 
 pytestmark = pytest.mark.without_git
 
@@ -121,3 +123,14 @@ def test_a_budget_bounds_what_is_sent_of_a_subject(told: Vault) -> None:
     short = lambda identity: identity[:6]  # noqa: E731
     sent = [tokens(orjson.dumps(told.recall("Quartz", limit=20, budget=budget).lean(short)).decode()) for budget in (200, 400)]
     assert sent[0] <= 200 < sent[1] <= 400
+
+
+def test_ids_that_are_looked_up_together_are_told_as_each_by_itself(told: Vault) -> None:
+    ids = [one.id for one in told.recall("Mondays restart timeout", 20).results]  # type: ignore[union-attr]
+    others = [f"{ids[0][:7]}{'0' if ids[0][7] != '0' else '1'}{ids[0][8:]}", "0" * 36, "f" * 36]
+    alike = told.index.catalog
+    assert len(ids) > 5
+    for asker in (told, told.as_(user="ada")):
+        together = Shortened(asker, [*ids, *others[:1]])
+        assert [together(one) for one in [*others, *ids]] == [resolve.short(asker, one) for one in [*others, *ids]]
+    assert alike.neighbours_of(ids) == {one: alike.neighbours(one) for one in ids}

@@ -118,9 +118,15 @@ class Catalog(Database):
 
     def neighbours(self, record_id: str) -> tuple[str, ...]:
         """The ids just before and after one: all that can share its longest prefix."""
-        before = self.rows("SELECT id FROM entries WHERE id < ? ORDER BY id DESC LIMIT 1", (record_id,))
-        after = self.rows("SELECT id FROM entries WHERE id > ? ORDER BY id LIMIT 1", (record_id,))
-        return tuple(row[0] for row in (*before, *after))
+        return self.neighbours_of([record_id])[record_id]
+
+    def neighbours_of(self, record_ids: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """The ids just before and after each of several, by one query for all of them."""
+        found_by = "(SELECT id FROM entries WHERE id {} asked.id ORDER BY id {} LIMIT 1)"
+        before, after = found_by.format("<", "DESC"), found_by.format(">", "ASC")
+        given = ",".join(["(?)"] * len(record_ids))
+        found = self.rows(f"WITH asked(id) AS (VALUES {given}) SELECT id, {before}, {after} FROM asked", list(record_ids))
+        return {row[0]: tuple(one for one in row[1:] if one is not None) for row in found}
 
     def by_path(self, path: str) -> Entry | None:
         """The entry of one file, or None for one that is no record."""

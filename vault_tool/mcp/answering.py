@@ -21,7 +21,7 @@ from vault_tool.vault.context import Progress
 from vault_tool.vault.lean import NOTICE, filled
 from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
-from vault_tool.vault.resolve import short
+from vault_tool.vault.resolve import Shortened, short
 from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 
@@ -62,6 +62,13 @@ def answer(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> dict[str, Any]:
     """What a tool answers, in the lean form. Raises VaultError, with all faults of the arguments at once."""
+    return told(vault, tool, arguments, caller, progress)[1]
+
+
+def told(
+    vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
+) -> tuple[str, dict[str, Any]]:
+    """The same as text and as values."""
     given = _checked(named("full")[tool], arguments)
     names = RENAMED.get(tool, {})
     with_names = {names.get(name, name): value for name, value in given.items() if name != "session"}
@@ -69,25 +76,35 @@ def answer(
     asking.progress = progress
     result = getattr(asking, tool)(**with_names)
     if hasattr(result, "lean"):
-        made = _plain(result.lean(lambda identity: short(asking, identity)))
+        made = _plain(result.lean(Shortened(asking, _ids_in(result))))
         if fault := asking.settings_fault:
             made["degraded"] = [*made.get("degraded", ()), fault]
     else:
         made = _lean(_plain(result), asking, TOOLS[tool].omit)
         if (fault := asking.settings_fault) and "freshness" not in made:
             made["degraded"] = [*made.get("degraded", ()), fault]
-    return bounded(made)
+    return bounded(made), made
 
 
-def as_text(made: Mapping[str, Any]) -> str:
+def _ids_in(result: object) -> Iterator[str]:
+    """The ids of the memories that an answer lists."""
+    for one in (*getattr(result, "results", ()), *getattr(result, "recent_observations", ())):
+        if isinstance(identity := getattr(one, "id", None), str):
+            yield identity
+
+
+def _as_text(made: Mapping[str, Any]) -> str:
     """An answer as one line of JSON, in which whatever a note's text holds stays within its quotation marks and is seen."""
     text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+    # Most of a text is plain, of which one look at it says so.
+    if text.isascii() and "\x7f" not in text:
+        return text
     return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-def bounded(made: dict[str, Any]) -> dict[str, Any]:
-    """An answer that clients take whole: long texts cut, then long lists; `cut` says that something is left out."""
-    while (over := len(as_text(made).encode()) - LONGEST) > 0:
+def bounded(made: dict[str, Any]) -> str:
+    """An answer as text that clients take whole: in `made` long texts are cut, then long lists; `cut` says so."""
+    while (over := len((text := _as_text(made)).encode()) - LONGEST) > 0:
         longest = max((len(text) for _, _, text in _texts_in(made)), default=0)
         lists = max(_lists_in(made), key=len, default=[])
         if longest > _PASSAGE:
@@ -99,7 +116,7 @@ def bounded(made: dict[str, Any]) -> dict[str, Any]:
         else:
             break
         made["cut"] = "too long for one answer: ask for less, or read the file"
-    return made
+    return text
 
 
 def _texts_in(value: Any) -> Iterator[tuple[Any, Any, str]]:

@@ -86,10 +86,9 @@ class VaultBackend:
 
 def called(tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress, vault: Vault) -> Answer:
     """The answer of a tool on an open vault. Raises VaultError."""
-    from vault_tool.mcp.answering import answer, as_text  # every verb: loaded by the first call
+    from vault_tool.mcp.answering import told  # every verb: loaded by the first call
 
-    found = answer(vault, tool, arguments, caller, progress)
-    return Answer(as_text(found), found)
+    return Answer(*told(vault, tool, arguments, caller, progress))
 
 
 def failed(fault: VaultError) -> Answer:

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import orjson
 
 from vault_tool.errors import NotFound, UsageError
-from vault_tool.mcp.answering import as_text, bounded
+from vault_tool.mcp.answering import bounded
 from vault_tool.util.text import one_line
 from vault_tool.vault.resolve import short
 from vault_tool.verbs.vault import Vault
@@ -50,4 +50,4 @@ def read(vault: Vault, uri: str) -> Contents:
 
 def _lean(vault: Vault, found: object) -> Contents:
     lean = found.lean(lambda identity: short(vault, identity))  # type: ignore[attr-defined]
-    return Contents(as_text(bounded(orjson.loads(orjson.dumps(lean)))), JSON)
+    return Contents(bounded(orjson.loads(orjson.dumps(lean))), JSON)

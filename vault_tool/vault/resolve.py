@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 else:
     similar_names_module = deferred("vault_tool.consolidation.similar_names")  # 5 ms, where a name is not found
     consent = deferred("vault_tool.model.consent")  # 2 ms, where consent was asked
+
+# So many ids are looked up by one query.
+_TOGETHER = 200
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
@@ -192,6 +195,23 @@ def require_tagged(vault: Context, name: str) -> None:
 def short(vault: Context, identity: str) -> str:
     """The shortest prefix of an id, at least 6 characters, that no other record shares."""
     return shortest_unambiguous(identity, vault.index.catalog.neighbours(identity))
+
+
+class Shortened:
+    """Ids as `short` tells them, for one answer: those that it is `given` are looked up together, when the first is asked for."""
+
+    def __init__(self, vault: Context, given: Iterable[str] = ()) -> None:
+        self._vault = vault
+        self._given = tuple(dict.fromkeys(given))[:_TOGETHER]
+        self._known: dict[str, str] = {}
+
+    def __call__(self, identity: str) -> str:
+        """The shortest prefix of an id that no other record shares."""
+        if identity not in self._known:
+            ids, self._given = dict.fromkeys((identity, *self._given)), ()
+            around = self._vault.index.catalog.neighbours_of(ids)
+            self._known.update((one, shortest_unambiguous(one, others)) for one, others in around.items())
+        return self._known[identity]
 
 
 def readings(vault: Context, path: str | Path) -> Iterator[tuple[str, bool]]:
