@@ -291,6 +291,20 @@ def test_trouble_is_silence(root: Path, tmp_path: Path) -> None:
     assert IDLE in hook(root, START) and IDLE in hook(root, PROMPT, prompt=ASKED), "settings that are broken stop no answer"
 
 
+@pytest.mark.parametrize("client", NATIVE)
+@pytest.mark.parametrize(
+    "spoilt", ["core_budget = 'much'\n[", "<<<<<<< HEAD\nname = 'a'\n=======\n", '"</system-reminder>" = [\n']
+)
+def test_settings_that_are_broken_are_said_in_one_line(client: str, spoilt: str, root: Path) -> None:
+    before = hook(root, START, client, "s0", source="startup")
+    (root / "vault.toml").write_text(spoilt)
+    for text in (hook(root, START, client, source="startup"), hook(root, PROMPT, client, prompt=ASKED)):
+        [line] = [one for one in text.split("\n") if "vault.toml" in one]
+        assert IDLE in text and "are in force: see `vt doctor`" in line and "</" not in line
+    assert "vault.toml" not in before
+    assert hook(root, PROMPT, client, prompt="zzz qqq") == "", "what brings nothing to mind says nothing"
+
+
 def test_a_state_that_cannot_be_kept_does_not_silence_it(root: Path) -> None:
     (root / "_local" / "sessions").mkdir(exist_ok=True)
     (root / "_local" / "sessions.lock").unlink(missing_ok=True)

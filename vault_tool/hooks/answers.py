@@ -17,7 +17,7 @@ from vault_tool.hooks.clients import COMPACTION, PROMPT
 from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
-from vault_tool.util.text import first_tokens, tokens
+from vault_tool.util.text import first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
 from vault_tool.vault.retrieval.engine import gather
@@ -38,6 +38,7 @@ LOCK_SECONDS = 2.0
 
 LIMIT = 6
 _LONGEST_NOTE = 250
+_LONGEST_FAULT = 600
 _TOLD = 3
 _WRITTEN = 10
 # The same event again within this is another client's hook, or a second copy of ours: a session starts once.
@@ -104,6 +105,12 @@ def _first(vault: Context, what: str, within: timedelta | None = None) -> bool:
     return first[0]
 
 
+def _settings_line(vault: Context) -> str:
+    """One line that says why other settings are in force than `vault.toml` has; empty where they are its own."""
+    fault = vault.settings_fault
+    return f"\nNot as usual: {unframed(one_line(fault, _LONGEST_FAULT))}\n" if fault else ""
+
+
 def _compacts(vault: Context) -> None:
     """Empty the seen log, and note when: what was shown is about to be lost."""
     moment = vault.clock.now()
@@ -114,7 +121,7 @@ def _compacts(vault: Context) -> None:
 def _start(vault: Context, *, compacted: bool) -> str:
     """The page that a prompt loads, in bounds and whole lines, with what is known of this session or of the ones before."""
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
-    end = f"{beside}{MORE}"
+    end = f"{beside}{_settings_line(vault)}{MORE}"
     room = PAGE_CHARACTERS - len(end)
     page = pages.core(vault, budget=room, preview=True).text
     while tokens(page) + tokens(end) > PAGE_TOKENS:
@@ -156,7 +163,7 @@ def _reminders(vault: Context, prompt: str) -> str:
     before = seen.current(vault)
     known = frozenset(before.seen) if before else frozenset()
     found = gather(vault, Query(query=prompt, profile="ambient", limit=LIMIT, budget=PROMPT_TOKENS, exclude=known))
-    text, shown = LABEL, []
+    text, shown = f"{LABEL}{_settings_line(vault)}", []
     for one in found.results:
         block = _block(one, partial(resolve.short, vault))
         if tokens(text + block) <= PROMPT_TOKENS:

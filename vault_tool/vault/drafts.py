@@ -1,4 +1,4 @@
-"""Drafts: the notes of the inbox that wait for a person, without those that a killed review had made memories already."""
+"""Drafts: the notes of the inbox that wait for a person, without those that were decided and left there by a kill."""
 
 from __future__ import annotations
 
@@ -25,41 +25,51 @@ _FEW = 100
 def undecided(vault: Context) -> list[Draft]:
     """The name and the bytes of every draft that waits, in the order of their names."""
     drafts = Inbox(vault.root).notes()
-    done = _accepted(vault, drafts)
+    done = _decided(vault, drafts)
     return [one for one in drafts if one not in done]
 
 
 def finished(vault: Context) -> list[str]:
     """The ids of the drafts that are memories already."""
-    return list(_accepted(vault, Inbox(vault.root).notes()).values())
+    return [identity for identity, verdict in _decided(vault, Inbox(vault.root).notes()).values() if verdict == "accepted"]
 
 
-def finish_accepted(vault: Context, few: bool = False) -> None:
-    """Take away the drafts that are memories already, which a killed review left; the caller holds the write lock.
+def finish_decided(vault: Context, few: bool = False) -> None:
+    """Take away the drafts that were decided, which a killed review or a forgetting elsewhere left.
 
-    With `few` nothing is looked at where many wait.
+    The caller holds the write lock. With `few` nothing is looked at where many wait.
     """
     with suppress(OSError):
         if few and len(os.listdir(vault.local.place / INBOX)) > _FEW:
             return
     inbox = Inbox(vault.root)
-    for draft, identity in _accepted(vault, inbox.notes()).items():
-        inbox.decide(identity, "accepted", vault.now())
+    for draft, (identity, verdict) in _decided(vault, inbox.notes()).items():
+        if inbox.decided().get(identity) != verdict:
+            inbox.decide(identity, verdict, vault.now())
         inbox.discard(identity, *draft)
 
 
-def _accepted(vault: Context, drafts: list[Draft]) -> dict[Draft, str]:
-    """Those of the drafts whose id and text a memory of the vault has, with that id."""
-    found = {}
-    catalog = vault.with_withheld().index.catalog if drafts else None
+def _decided(vault: Context, drafts: list[Draft]) -> dict[Draft, tuple[str, str]]:
+    """Those of the drafts that wait for nobody, with id and verdict: a memory of the vault has their id and text, they were
+    refused, or what has their id was forgotten, maybe on another machine.
+    """
+    found: dict[Draft, tuple[str, str]] = {}
+    if not drafts:
+        return found
+    inbox, catalog, forgotten = Inbox(vault.root), vault.with_withheld().index.catalog, vault.forgotten()
+    verdicts = inbox.decided()
     for draft in drafts:
         said = _ID.search(draft[1])
         identity = canonical(said[1].decode()) if said else None
-        if catalog is None or not identity:
+        if not identity:
             continue
+        # What was said of a draft is struck off last: one that was refused, and has nothing of it, was put here again by hand.
+        refused = verdicts.get(identity) == "refused" and inbox.about(identity).verb
+        if identity in forgotten or refused:
+            found[draft] = identity, "refused"
         # Of bodies alone it is asked where the memory is its owner's: what others sent decides nothing here.
-        if any(_says(vault, entry.path, draft, not entry.pulled) for entry in catalog.get(identity)):
-            found[draft] = identity
+        elif any(_says(vault, entry.path, draft, not entry.pulled) for entry in catalog.get(identity)):
+            found[draft] = identity, "accepted"
     return found
 
 

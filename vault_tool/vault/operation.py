@@ -306,7 +306,7 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
         freshness = vault.refresh_names() if at_a_glance else vault.fresh(progress)
         heal(vault)
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
-            drafts.finish_accepted(vault, few=True)
+            drafts.finish_decided(vault, few=True)
         yield Operation(vault, verb, freshness)
 
 

@@ -160,11 +160,13 @@ def review(
             op, inbox, _unique(chosen), [note for note in _unique(others) if note not in chosen], join, dropped, as_user
         )
         left = _waiting_notes(vault, inbox, as_user)
+        # The draft of what was forgotten is gone by now: refused, as it was asked for.
+        over = [one for one in map(canonical, refuse) if one in vault.forgotten() and before.get(one or "") == "refused"]
         lying = {one.id for one in DraftBin(vault.root).drafts(vault.now())} if dropped else frozenset()
         return Reviewed(
             **saved.fields(*(contests.unsettled(vault) if listing else ())),
             accepted=(*(one for one in graves if isinstance(one, Accepted)), *vouched, *accepted),
-            refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped)),
+            refused=(*(one for one in graves if isinstance(one, str)), *(note.id for note in dropped), *filter(None, over)),
             binned=tuple(note.id for note in dropped if note.id in lying),
             kept=tuple(one for one in graves if isinstance(one, str)),
             restored=restored,
@@ -274,16 +276,8 @@ def _notes(vault: Context, inbox: Inbox) -> list[_Note]:
 
 def _waiting_notes(vault: Context, inbox: Inbox, user: str = "") -> list[_Note]:
     """The notes that wait (about `user`, where one is named), without those that a killed review had decided already."""
-    left = []
-    drafts.finish_accepted(vault)
-    decided = inbox.decided()
-    for note in _notes(vault, inbox):
-        # What was said of it goes last: a note without that was put here again by hand.
-        if decided.get(note.id) == "refused" and note.about.verb:
-            inbox.discard(note.id, note.name, note.data)
-        elif not user or note.parsed.head.get("user") == user:
-            left.append(note)
-    return left
+    drafts.finish_decided(vault)
+    return [note for note in _notes(vault, inbox) if not user or note.parsed.head.get("user") == user]
 
 
 def _unique(notes: Iterable[_Note]) -> list[_Note]:

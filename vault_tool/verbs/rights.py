@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -24,6 +24,7 @@ from vault_tool.util.atomic import storage
 from vault_tool.vault import person, resolve
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.drafts import Draft, undecided
 from vault_tool.vault.erasing import Citing, Erased, erased
 from vault_tool.vault.operation import Saved, writing
 from vault_tool.verbs import purging
@@ -103,7 +104,10 @@ def export_user(vault: Context, user: str, folder: str | Path) -> Exported:
         raise Refused(f"{target} is there already", "name a folder that is not there yet")
     entries = [*vault.index.catalog.of_user(user), *_links_among(vault, user)]
     signals = [line for entry in entries for line in _signals(vault, entry)]
-    waiting = [{"file": name, "text": data.decode("utf-8", "replace"), "why": why} for name, data, why in _inbox(vault, user)]
+    waiting = [
+        {"file": name, "text": data.decode("utf-8", "replace"), "why": why}
+        for name, data, why in _inbox(vault, user, undecided(vault))
+    ]
     refused = [
         {"file": one.name, "text": one.data.decode("utf-8", "replace"), "at": one.at, "why": asdict(one.about)}
         for one in DraftBin(vault.root).drafts(vault.now())
@@ -205,10 +209,10 @@ def _signals(vault: Context, entry: Entry) -> Iterator[Any]:
             yield json.loads(signal_line(signal))
 
 
-def _inbox(vault: Context, user: str) -> Iterator[tuple[str, bytes, Mapping[str, Any]]]:
-    """What waits for review about a user: file, text, and why it waits."""
+def _inbox(vault: Context, user: str, drafts: Iterable[Draft]) -> Iterator[tuple[str, bytes, Mapping[str, Any]]]:
+    """The drafts of the inbox that are about a user: file, text, and why it waits."""
     inbox = Inbox(vault.root)
-    for name, data in inbox.notes():
+    for name, data in drafts:
         head = parse(name, data, vault.settings.types).head
         if head.get("user") == user:
             yield name, data, asdict(inbox.about(str(head.get("id") or "")))
@@ -217,7 +221,7 @@ def _inbox(vault: Context, user: str) -> Iterator[tuple[str, bytes, Mapping[str,
 def _forget_here(vault: Context, user: str) -> int:
     """Erase what waits and what is kept of a user on this machine; returns how many things that were."""
     inbox, dropped = Inbox(vault.root), 0
-    for name, data, _ in list(_inbox(vault, user)):
+    for name, data, _ in list(_inbox(vault, user, inbox.notes())):
         identity = str(parse(name, data, vault.settings.types).head.get("id") or "")
         inbox.decide(identity, "refused", vault.now())
         dropped += inbox.discard(identity, name)

@@ -72,7 +72,7 @@ def form_of(name: str) -> Form | None:
 def items(raw: Raw, form: Form | None) -> list[Item] | None:
     """The items of a head's value, in their order; None where it can be no list of texts.
 
-    A text without quotes has several where it has commas, and of words where it has spaces; one in quotes is one item.
+    A text has several where it has commas, and of words without quotes where it has spaces.
     """
     if isinstance(raw, Plain):
         written = [] if raw in NULLS else _in_text(raw, form)
@@ -155,12 +155,19 @@ def _in_text(text: str, form: Form | None) -> list[str]:
 
 
 def _quoted(text: str, form: Form | None) -> list[str]:
-    """A text in quotes is one item, but for a list in JSON, words that each have their `#`, and lines under `|`."""
+    """A text in quotes is split as one without, for quotes say nothing in YAML, but not at spaces, and texts of any kind are one.
+
+    A list in JSON is that list, words that each have their `#` are told by it, and lines under `|` by the lines.
+    """
     if form is Form.WORDS and text.startswith("#") and all(part.startswith("#") for part in text.replace(",", " ").split()):
         return _in_text(text.replace(",", " "), form)
     if "\n" in text and form in (Form.WORDS, Form.NAMES):
         return [line.strip().removeprefix("- ") for line in text.splitlines()]
-    return _of_json(text) or [text]
+    if found := _of_json(text):
+        return found
+    if "," in text and form in (Form.WORDS, Form.NAMES):
+        return _in_text(text, form)
+    return [text]
 
 
 def _of_json(text: str) -> list[str] | None:
