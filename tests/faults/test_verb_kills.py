@@ -18,6 +18,7 @@ from tests.founding import own_copy
 from tests.git_repos import git
 from tests.oracles import assert_as_built_anew, assert_git_is_sound, errors_of, fingerprints, leftovers
 from vault_tool import Vault
+from vault_tool.files import journals as journal_files
 from vault_tool.files.episode_text import read_episode
 from vault_tool.files.layout import FileKind, file_kind
 
@@ -200,6 +201,22 @@ def test_a_kill_after_each_step_is_settled_by_the_next_write(
         assert before.keys() <= after.keys()
         if verb != "pin":
             assert not {path for path in before if before[path] != after[path]} - journals(after)
+
+
+def test_a_kill_where_the_log_was_full_loses_no_entry_and_doubles_none(founded: Path, tmp_path: Path) -> None:
+    roots = {step: own_copy(founded, tmp_path / str(number)) for number, step in enumerate(STEPS[::2])}
+    for root in roots.values():
+        with Vault.open(root) as vault:
+            for number in range(4):
+                vault.episode(f"A long day {number}", "lorem ipsum " * (journal_files.FULL // 48 + 1))
+    _kill_after("remember", roots)
+    for root in roots.values():
+        with Vault.open(root) as vault:
+            vault.remember("A stone laid after.", ["Masonry"])
+            assert vault.local.pending() == () and list(errors_of(vault)) == []
+        assert git(root, "status", "--porcelain", "--untracked-files=all") == ""
+        said = [path.read_text() for path in (root / "vault/episodes").iterdir() if "lorem" not in path.read_text()]
+        assert "".join(said).count("** A second stone.") == "".join(said).count("** A stone laid after.") == 1
 
 
 def test_an_edit_that_was_only_announced_takes_no_half_saved_note_along(founded: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from vault_tool.errors import StorageError
+from vault_tool.errors import Refused, StorageError
 from vault_tool.files import lock as locking
 from vault_tool.files.episode_text import day_heading, entry_text, read_episode
 from vault_tool.files.layout import episode_path, inside, real_parts, signals_path
@@ -19,7 +19,10 @@ from vault_tool.util.atomic import storage
 from vault_tool.util.folder import opened
 from vault_tool.util.text import content_hash
 
-__all__ = ["append_episode", "append_signals", "merge", "read_episode", "read_signals"]
+__all__ = ["append_episode", "append_signals", "merge", "paths_of", "read_episode", "read_signals"]
+
+# From so many bytes on a journal is left as it is, and another one begun: each commit holds the whole of what it adds to.
+FULL = 64 * 1024
 
 
 def append_episode(root: Path, local: LocalFolder, entry: EpisodeEntry, wait: float = locking.WAIT) -> Written:
@@ -39,6 +42,33 @@ def append_signals(root: Path, local: LocalFolder, signals: Iterable[Signal], wa
     for signal in signals:
         months[signal.at[:7]].append(signal)
     return [_append_month(root, local, month, found, wait) for month, found in sorted(months.items())]
+
+
+def paths_of(root: Path, local: LocalFolder, days: Iterable[str], months: Iterable[str]) -> set[str]:
+    """The journals of some days and months that are added to next, unless they turn out not to be as we left them.
+
+    Where one is full a new token is taken first. Asked before an operation is announced, and nowhere else: what is added after
+    a kill goes where it was announced. Call it under the write lock.
+    """
+    days, months = [*days], [*months]
+    if not days and not months:
+        return set()
+
+    def of(token: str) -> set[str]:
+        return {episode_path(day, token) for day in days} | {signals_path(month, token) for month in months}
+
+    found = of(local.token())
+    return of(local.next_token()) if any(_size(root, path) >= FULL for path in found) else found
+
+
+def _size(root: Path, path: str) -> int:
+    """How many bytes a journal has; 0 where there is none, and where none could be read."""
+    *folders, name = real_parts(root, path)
+    try:
+        with opened(root, folders) as folder:
+            return folder.size(name) or 0
+    except (OSError, Refused):
+        return 0
 
 
 def _append_month(root: Path, local: LocalFolder, month: str, signals: list[Signal], wait: float) -> Written:

@@ -53,6 +53,11 @@ _TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
 _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
+# A token as a number: its digits in the order in which names of files are sorted.
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_BASE = len(_DIGITS)
+# At most so far is the next token from the last: so far that two copies of one folder hardly meet.
+_STEP = _BASE**4
 _KEPT_JOURNALS = 100
 _HTTP_TOKEN_FILE = "http-token"
 _HTTP_TOKEN_BYTES = 32
@@ -118,7 +123,23 @@ class LocalFolder:
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
-        token = "".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH))
+        return self._take_token("".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH)))
+
+    def next_token(self) -> str:
+        """Take a writer token that stands after the one in use, as what it will name was written after.
+
+        Entries of one minute are in the order of their files, and evidence cites them by their number in that.
+        """
+        number = int(self.token(), _BASE) + 1 + secrets.randbelow(_STEP)
+        if number >= _BASE**TOKEN_LENGTH:
+            return self.new_token()
+        letters = ""
+        for _ in range(TOKEN_LENGTH):
+            number, digit = divmod(number, _BASE)
+            letters = _DIGITS[digit] + letters
+        return self._take_token(letters)
+
+    def _take_token(self, token: str) -> str:
         self._kept.write(_TOKEN_FILE, f"{token}\n".encode())
         self._kept.write(_PLACE_FILE, self._place(), durable=False)
         return token

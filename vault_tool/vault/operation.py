@@ -187,7 +187,7 @@ class Operation:
         signals = [*plan.signals, *shared]
         writes = list(self._planned_writes())
         left = ((), (), ()) if repeatable else (writes, plan.episodes, signals)
-        pending = announce(vault, self.verb, title, ids, self._announced(writes), *left)
+        pending = announce(vault, self.verb, title, ids, self._announced(writes, signals), *left)
         written: list[writer.Written] = []
         whole = False
         try:
@@ -234,17 +234,17 @@ class Operation:
         for path in plan.removed:
             yield PlannedWrite(path, content_hash(writer.read(self.vault.root, path)), None)
 
-    def _announced(self, writes: Sequence[PlannedWrite]) -> dict[str, str | None]:
+    def _announced(self, writes: Sequence[PlannedWrite], signals: Sequence[Signal]) -> dict[str, str | None]:
         """The paths that will be written, each with the hash that it will have."""
         afters = {one.path: one.after for one in writes} | {one.path: one.after for one in self._plan.included}
         hashes = {path: None if after is None else content_hash(after) for path, after in afters.items()}
-        return hashes | dict.fromkeys(self._journals(), UNKNOWN)
+        return hashes | dict.fromkeys(self._journals(signals), UNKNOWN)
 
-    def _journals(self) -> set[str]:
+    def _journals(self, signals: Sequence[Signal]) -> set[str]:
         """The journals that will be appended to, unless they turn out not to be as this machine left them."""
-        token = self.vault.local.token()
-        days = {layout.episode_path(entry.at[:10], token) for entry in self._plan.episodes}
-        return days | {layout.signals_path(signal.at[:7], token) for signal in self._plan.signals}
+        days = {entry.at[:10] for entry in self._plan.episodes}
+        months = {signal.at[:7] for signal in signals}
+        return journals.paths_of(self.vault.root, self.vault.local, days, months)
 
     def _write(self, signals: Sequence[Signal]) -> Iterator[writer.Written]:
         """The writes in the order in which a kill between two of them hurts least: what is pointed at comes first."""

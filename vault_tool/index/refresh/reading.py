@@ -91,7 +91,7 @@ def see(reader: Reader, path: str, stat: Stat, registry: Registry, known: Known 
     if known is not None:
         if known.hash == content_hash(data):
             return None
-        grown = _grown(path, data, stat, known) if known.kind == "signals" else None
+        grown = _grown(path, data, stat, known) if known.kind in ("signals", "episode") else None
         if grown is not None:
             return grown
     if path.endswith(_MARKDOWN) and not path.startswith(_EPISODES) and may_be_copy(path):
@@ -203,15 +203,16 @@ def _is_plainly_a_note(path: str) -> bool:
 
 
 def _grown(path: str, data: bytes, stat: Stat, known: Known) -> Seen | None:
-    """The signals that were added to a journal; None when it did more than grow, and must be read anew."""
+    """What was added to a journal, with its signals and problems; None when it did more than grow, and must be read anew."""
     old = data[: known.size]
     if not known.size or len(data) <= known.size or not old.endswith(b"\n") or content_hash(old) != known.hash:
         return None
-    signals, problems = read_signals(path, data[known.size :])
+    added = data[known.size :]
+    signals, problems = read_signals(path, added) if known.kind == "signals" else ([], episode_problems(path, added))
     lines = old.count(b"\n")
     moved = tuple(replace(problem, line=problem.line + lines) for problem in problems)
     return Seen(
-        path, "signals", stat, len(data), content_hash(data), signals=tuple(signals), problems=moved, grown_from=known.hash
+        path, known.kind, stat, len(data), content_hash(data), signals=tuple(signals), problems=moved, grown_from=known.hash
     )
 
 
