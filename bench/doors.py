@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from bench import meaning
 from bench.bed import Bed
 from bench.figure import Figure
-from bench.machine import LIMIT, Failed, environment, in_turn, run, timed, vt
+from bench.machine import ALONE, LIMIT, Failed, environment, in_turn, run, timed, vt
 from vault_tool.files import watcher_presence
 
 PYTHON = "start of Python"
@@ -24,8 +24,7 @@ SDK = "import of the protocol's library"
 
 # What a server has to import before it can say a word.
 _SDK_IMPORT = "import mcp.server.lowlevel.server, mcp.server.stdio"
-_ALONE = {"VAULT_OWNER": "off"}
-_OPENING = (
+OPENING: tuple[Mapping[str, Any], ...] = (
     {"id": 1, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"},
     }},
@@ -33,6 +32,8 @@ _OPENING = (
     {"id": 2, "method": "tools/list"},
 )  # fmt: skip
 _LOOK = 0.005
+_SOON = 5.0
+"""Seconds after which a person may type the next command."""
 
 
 def by_owner(bed: Bed) -> Iterator[Figure]:
@@ -41,10 +42,10 @@ def by_owner(bed: Bed) -> Iterator[Figure]:
         floor, got, found, asked, listed = in_turn(
             bed.runs,
             _python,
-            lambda: bed.vt("get", bed.identity),
-            lambda: bed.vt("search", bed.query),
-            lambda: bed.vt("recall", bed.query),
-            lambda: _first_list(bed.root),
+            lambda: bed.vt("get", bed.identity, owner=True),
+            lambda: bed.vt("search", bed.query, owner=True),
+            lambda: bed.vt("recall", bed.query, owner=True),
+            lambda: first_list(bed.root),
             warm=True,
         )
     more: Mapping[str, Any] = {"floor_is": PYTHON, "floor": tuple(floor)}
@@ -60,20 +61,20 @@ def by_owner_local(bed: Bed) -> Iterator[Figure]:
     if models is None:
         return
     with meaning.by_local_model(bed, models), owner_of(bed.root):
-        floor, asked = in_turn(bed.runs, _python, lambda: meaning.ask(bed), warm=True)
+        floor, asked = in_turn(bed.runs, _python, lambda: meaning.ask(bed, owner=True), warm=True)
     what = "vt recall QUESTION by the local model, answered by the owner"
     yield bed.figure("owner-recall-local", what, asked, floor_is=PYTHON, floor=tuple(floor))
 
 
 def without(bed: Bed) -> Iterator[Figure]:
     """An agent's client that finds no owner: where none may be, and where the first one is started for it."""
-    _stop(bed.root)
+    stop_owner(bed.root)
     floor, alone, first = in_turn(
         bed.rebuilds,
         lambda: run([sys.executable, "-c", _SDK_IMPORT]),
-        lambda: _first_list(bed.root, _ALONE),
-        lambda: _first_list(bed.root),
-        lambda: _stop(bed.root),
+        lambda: first_list(bed.root, ALONE),
+        lambda: first_list(bed.root),
+        lambda: stop_owner(bed.root),
         warm=True,
     )[:3]
     more: Mapping[str, Any] = {"floor_is": SDK, "floor": tuple(floor)}
@@ -81,20 +82,36 @@ def without(bed: Bed) -> Iterator[Figure]:
     yield bed.figure("mcp-first", "the same, an owner being started for it", first, **more)
 
 
+def second_command(bed: Bed) -> Iterator[Figure]:
+    """Two commands within a minute where nobody runs yet: the first may start an owner, which the second may find."""
+    taken, floor = [], []
+    for _ in range(bed.runs):
+        stop_owner(bed.root)
+        bed.vt("get", bed.identity, owner=True)
+        begun = time.monotonic()
+        while time.monotonic() - begun < _SOON and ((found := watcher_presence.owner(bed.root)) is None or not found.warm):
+            time.sleep(_LOOK)
+        floor.append(timed(_python))
+        taken.append(timed(lambda: bed.vt("get", bed.identity, owner=True)))
+    stop_owner(bed.root)
+    what = f"vt get ID, the second command, up to {_SOON:g} s after the first"
+    yield bed.figure("second-command", what, taken, floor_is=PYTHON, floor=tuple(floor))
+
+
 def death(bed: Bed) -> Iterator[Figure]:
     """An owner killed: the next command, beside one on a vault that has none, and the next owner."""
     after, without_one, stands = [], [], []
     for _ in range(bed.rebuilds):
-        with owner_of(bed.root) as pid, _client(bed.root) as client:
-            _exchange(client, _OPENING)
+        with owner_of(bed.root) as pid, client(bed.root) as served:
+            exchange(served, OPENING)
             os.kill(pid, signal.SIGKILL)
             begun = time.monotonic()
-            after.append(timed(lambda: bed.vt("get", bed.identity)))
+            after.append(timed(lambda: bed.vt("get", bed.identity, owner=True)))
             while (now := watcher_presence.owner(bed.root)) is None or now.pid == pid or not now.protocol:
                 _give_up_after(begun)
                 time.sleep(_LOOK)
             stands.append(time.monotonic() - begun)
-        without_one.append(timed(lambda: bed.vt("get", bed.identity, env=_ALONE)))
+        without_one.append(timed(lambda: bed.vt("get", bed.identity)))
     alike = {"floor_is": "the same where there is none", "floor": tuple(without_one)}
     yield bed.figure("death-get", "vt get ID right after its owner was killed", after, **alike)
     yield bed.figure("death-owner", "until another owner stands, where a client is connected", stands)
@@ -111,23 +128,26 @@ def owner_of(root: Path) -> Iterator[int]:
     try:
         yield found.pid
     finally:
-        _stop(root)
+        stop_owner(root)
 
 
-def _stop(root: Path) -> None:
+def stop_owner(root: Path) -> None:
+    """End the owner, if there is one."""
     run([*vt(), "--vault", str(root), "owner", "--stop"])
 
 
-def _first_list(root: Path, env: Mapping[str, str] | None = None) -> None:
-    """From the start of `vt mcp` until it has listed its tools."""
-    with _client(root, env) as process:
-        _exchange(process, _OPENING)
+def first_list(root: Path, env: Mapping[str, str] | None = None, command: Sequence[str] = ()) -> None:
+    """From the start of `vt mcp`, or of another server, until it has listed its tools."""
+    with client(root, env, command) as process:
+        exchange(process, OPENING)
 
 
 @contextmanager
-def _client(root: Path, env: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[bytes]]:
-    command = [*vt(), "mcp", "--vault", str(root)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+def client(root: Path, env: Mapping[str, str] | None = None, command: Sequence[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
+    """A server over standard input and output: ours for this vault, or that of another `command`."""
+    quiet = bool(command)  # others tell their log there
+    command = command or [*vt(), "mcp", "--vault", str(root)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL if quiet else None}
     with subprocess.Popen(command, env=environment() | dict(env or {}), **pipes) as process:  # type: ignore[call-overload]
         try:
             yield process
@@ -135,18 +155,19 @@ def _client(root: Path, env: Mapping[str, str] | None = None) -> Iterator[subpro
             process.kill()
 
 
-def _exchange(process: subprocess.Popen[bytes], messages: tuple[Mapping[str, Any], ...]) -> None:
-    """Say what opens a conversation, and read until the last question is answered."""
+def exchange(process: subprocess.Popen[bytes], messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Say these to a server one after the other, and wait for the answer of each that is a question; gives the last one."""
     assert process.stdin is not None and process.stdout is not None
+    answer: dict[str, Any] = {}
     for message in messages:
         process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         process.stdin.flush()
-        while "id" in message and (line := process.stdout.readline()):
-            if json.loads(line).get("id") == message["id"]:
-                break
-        else:
-            if "id" in message:
-                raise Failed(f"`vt mcp` ended before it answered {message['method']}")
+        while "id" in message and answer.get("id") != message["id"]:
+            line = process.stdout.readline()
+            if not line:
+                raise Failed(f"the server ended before it answered {message['method']}")
+            answer = json.loads(line)
+    return answer
 
 
 def _python() -> None:
@@ -161,6 +182,7 @@ def _give_up_after(begun: float) -> None:
 MEASURES: Mapping[Callable[[Bed], Iterator[Figure]], tuple[str, ...]] = {
     by_owner: ("owner-get", "owner-search", "owner-recall", "mcp-owner"),
     by_owner_local: ("owner-recall-local",),
+    second_command: ("second-command",),
     without: ("mcp-alone", "mcp-first"),
     death: ("death-get", "death-owner"),
 }

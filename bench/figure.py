@@ -23,35 +23,61 @@ class Against(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The most that a figure's median may be, in vaults of up to `notes` notes."""
+    """The most that a figure's median may be (with `at_least`: the least), in vaults of up to `notes` notes."""
 
     limit: float
     against: Against
     notes: int = 100_000
+    at_least: bool = False
 
+    def holds(self, value: float) -> bool:
+        """Whether a ratio or a value, as it is printed, is as it should be."""
+        return value >= self.limit if self.at_least else value <= self.limit
+
+
+_COMMAND_MB = 537.0
 
 TARGETS: Mapping[str, tuple[Target, ...]] = MappingProxyType(
     {
-        "rebuild": (Target(2.0, Against.FLOOR),),
+        "rebuild": (Target(2.5, Against.FLOOR),),
         "check": (Target(3.0, Against.FLOOR, 10_000),),
-        "remember": (Target(1.5, Against.FLOOR),),
-        "embed-local": (Target(0.33, Against.FLOOR),),
+        "remember": (Target(2.5, Against.FLOOR, 1000), Target(1.5, Against.FLOOR)),
+        "day-second": (Target(1.3, Against.FLOOR),),
+        "day-last": (Target(1.3, Against.FLOOR),),
+        "month": (Target(1.0, Against.FLOOR),),
+        "get-small": (Target(1.0, Against.FLOOR),),
+        "recall-small": (Target(1.0, Against.FLOOR),),
+        "recall-ten": (Target(3.0, Against.FLOOR),),
+        "hook-start": (Target(8.0, Against.FLOOR),),
+        "hook-prompt": (Target(8.0, Against.FLOOR),),
+        "hook-empty": (Target(0.0, Against.ITSELF),),
+        "second-command": (Target(4.0, Against.FLOOR, 10_000),),
+        "crowd-recall": (Target(1.8, Against.FLOOR, at_least=True),),
+        "crowd-write": (Target(4.0, Against.FLOOR, at_least=True),),
+        "crowd-refused": (Target(0.0, Against.ITSELF),),
+        "whole-status": (Target(3.0, Against.FLOOR),),
+        "whole-tags": (Target(3.0, Against.FLOOR),),
+        "whole-activity": (Target(3.0, Against.FLOOR),),
+        "whole-core": (Target(3.0, Against.FLOOR),),
+        "whole-peak": (Target(200.0, Against.ITSELF),),
+        "command-peak": (Target(_COMMAND_MB, Against.ITSELF),),
+        "embed-local": (Target(0.2, Against.FLOOR),),
         "embed-cached": (Target(0.0, Against.ITSELF),),
         "help": (Target(6.0, Against.FLOOR),),
-        "get": (Target(16.0, Against.FLOOR, 10_000),),
+        "get": (Target(12.0, Against.FLOOR, 10_000),),
         "search": (Target(22.0, Against.FLOOR, 10_000),),
         "recall-cold": (Target(24.0, Against.FLOOR, 10_000),),
         "recall-cold-local": (Target(48.0, Against.FLOOR, 10_000),),
         "recall-vectors-p95": (Target(6.0, Against.FLOOR, 10_000), Target(3.0, Against.FLOOR)),
         "recall-second": (Target(3.0, Against.FLOOR),),
-        "memory-warm-peak": (Target(537.0, Against.ITSELF),),
-        "owner-get": (Target(8.0, Against.FLOOR, 10_000),),
-        "owner-search": (Target(8.0, Against.FLOOR, 10_000),),
-        "owner-recall": (Target(8.0, Against.FLOOR, 10_000),),
+        "memory-warm-peak": (Target(_COMMAND_MB, Against.ITSELF),),
+        "owner-get": (Target(4.0, Against.FLOOR),),
+        "owner-search": (Target(4.0, Against.FLOOR),),
+        "owner-recall": (Target(4.0, Against.FLOOR),),
         "owner-recall-local": (Target(8.0, Against.FLOOR, 10_000),),
         "mcp-owner": (Target(12.0, Against.FLOOR),),
         "mcp-alone": (Target(1.5, Against.FLOOR),),
-        "mcp-first": (Target(1.5, Against.FLOOR),),
+        "mcp-list": (Target(1.2, Against.FLOOR),),
     }
 )
 """The targets of a figure by its name, those of smaller vaults first."""
@@ -59,7 +85,7 @@ TARGETS: Mapping[str, tuple[Target, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What was measured at `notes` notes: one value a run (in `unit`, s or MB), beside its floor's values of the same runs.
+    """What was measured at `notes` notes: one value a run, beside its floor's values of the same runs.
 
     `pace` is what a million multiplications in bare Python took just before and after, in seconds; 0 where nobody measured.
     """
@@ -99,13 +125,15 @@ class Figure:
         if self.target is None:
             return None
         if self.target.against is Against.FLOOR:
-            return self.ratio is not None and round(self.ratio, 2) <= self.target.limit
-        return _as_printed(self.median) <= self.target.limit
+            return self.ratio is not None and self.target.holds(round(self.ratio, 2))
+        return self.target.holds(_as_printed(self.median))
 
     def to_json(self) -> dict[str, Any]:
         """The figure as JSON; seconds and megabytes unrounded."""
         floor = {"what": self.floor_is, "min": min(self.floor), "median": statistics.median(self.floor)} if self.floor else None
-        target = {"limit": self.target.limit, "against": self.target.against.value} if self.target else None
+        target = None
+        if self.target is not None:
+            target = {"limit": self.target.limit, "against": self.target.against.value, "at_least": self.target.at_least}
         return {
             "name": self.name, "what": self.what, "notes": self.notes, "unit": self.unit, "min": self.best,
             "median": self.median, "runs": len(self.values), "values": list(self.values), "floor": floor,

@@ -10,12 +10,27 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 PROJECT = Path(__file__).resolve().parent.parent
 RESULTS = PROJECT / "bench" / "results"
 LIMIT = 1800.0
 """Seconds after which a measured process is given up."""
+
+PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
+"""Bytes of what the system counts a process's most memory in."""
+
+ALONE: Mapping[str, str] = MappingProxyType({"VAULT_OWNER": "off"})
+"""The environment in which no owner answers, or is started."""
+
+_MEASURING = """
+import os, sys
+child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ, file_actions=[
+    (os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)])
+_, status, used = os.wait4(child, 0)
+print([os.waitstatus_to_exitcode(status), used.ru_maxrss])
+"""
 
 _SOME = 200_000
 _LOOP = compile(f"for number in range({_SOME}): product = number * number", "pace", "exec")
@@ -38,14 +53,18 @@ def environment() -> dict[str, str]:
 
 
 def run(
-    arguments: Sequence[str], folder: Path = PROJECT, accept: tuple[int, ...] = (0,), env: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    folder: Path = PROJECT,
+    accept: tuple[int, ...] = (0,),
+    env: Mapping[str, str] | None = None,
+    given: bytes = b"",
 ) -> str:
-    """What a command prints; Failed where its exit code is none of `accept`."""
+    """What a command prints that reads `given`; Failed where its exit code is none of `accept`."""
     done = subprocess.run(
         arguments,
         cwd=folder,
         env=environment() | dict(env or {}),
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         timeout=LIMIT,
         check=False,
@@ -92,6 +111,15 @@ def in_turn(runs: int, *works: Callable[[], object], warm: bool = False) -> list
         for taken, work in zip(seconds, works, strict=True):
             taken.append(timed(work))
     return seconds
+
+
+def peak_mb(arguments: Sequence[str], accept: tuple[int, ...] = (0, 1), env: Mapping[str, str] | None = None) -> float:
+    """The most memory that a command's own process had; Failed where its exit code is none of `accept`."""
+    # A process begins with what the one that starts it has, so that this is a small one.
+    code, used = json.loads(run([sys.executable, "-S", "-c", _MEASURING, *arguments], env=env))
+    if code not in accept:
+        raise Failed(f"`{' '.join(map(str, arguments))}` ended with {code}")
+    return float(round(used * PEAK_UNIT / 1_000_000, 1))
 
 
 def pace() -> float:

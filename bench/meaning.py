@@ -83,9 +83,9 @@ def turns(bed: Bed) -> Iterator[Figure]:
     yield bed.figure("turn-adds", "what a turn adds to it: p95 less p95", [max(0.0, slow_one(ours) - slow_one(floor))])
 
 
-def ask(bed: Bed) -> None:
+def ask(bed: Bed, *, owner: bool = False) -> None:
     """One question as people type it; Failed where it was not answered by meaning."""
-    said = json.loads(bed.vt("recall", bed.query, "--json"))
+    said = json.loads(bed.vt("recall", bed.query, "--json", owner=owner))
     if said["degraded"]:
         raise Failed(f"the question was not answered by meaning: {said['degraded']}")
 

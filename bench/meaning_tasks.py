@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import resource
 import shutil
-import sys
 import uuid
 from pathlib import Path
 from typing import Any
 
-from bench.machine import Failed, in_turn, timed
+from bench.machine import PEAK_UNIT, Failed, in_turn, timed
 from bench.prose import Prose
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE
@@ -21,7 +20,6 @@ from vault_tool.vault.turn_recall import recollect
 _USER, _WORLD, _SESSION = "u1", "w1", "s1"
 _QUESTIONS = 20
 _MEGABYTE = 1_000_000
-_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def embed(root: Path) -> dict[str, Any]:
@@ -120,4 +118,4 @@ def _resident() -> float:
 
 
 def _peak() -> float:
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / _MEGABYTE, 1)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * PEAK_UNIT / _MEGABYTE, 1)

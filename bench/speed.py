@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from bench import doors, meaning
+from bench import commands, crowd, doors, hooks, meaning, peers, small
 from bench.bed import Bed
 from bench.figure import Figure, slow_one
 from bench.machine import child, in_turn, run, vt
@@ -23,6 +23,8 @@ PYTHON = "start of Python"
 CHROMA = "Chroma's default embedding function"
 
 Measure = Callable[[Bed], Iterator[Figure]]
+
+_SMALL, _LARGE = 1000, 10_000
 
 
 def rebuild(bed: Bed) -> Iterator[Figure]:
@@ -94,19 +96,6 @@ def cold(bed: Bed) -> Iterator[Figure]:
     yield bed.figure("remember-cold", "vt remember TEXT", remembered, floor_is=PYTHON, floor=tuple(floor))
 
 
-def pages(bed: Bed) -> Iterator[Figure]:
-    """Commands that look at the whole vault."""
-    checked, made, examined = in_turn(
-        bed.rebuilds,
-        lambda: bed.vt("status"),
-        lambda: bed.vt("core", "--print"),
-        lambda: bed.vt("doctor", accept=(0, 1)),
-    )
-    yield bed.figure("status", "vt status", checked)
-    yield bed.figure("core", "vt core --print", made)
-    yield bed.figure("doctor", "vt doctor", examined)
-
-
 def write(bed: Bed) -> Iterator[Figure]:
     """The door to the disk."""
     found = child("write", bed.root, bed.runs * 3)
@@ -140,7 +129,6 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
         look: ("get-warm", "search-warm", "edit-search"),
         recall: ("recall", "recall-p95"),
         watch: ("watch-edit", "watch-edit-slowest"),
-        pages: ("status", "core", "doctor"),
         write: ("write",),
         embedding: ("embed-local",),
         lookup: ("lookup", "lookup-json"),
@@ -155,6 +143,11 @@ MEASURES: Mapping[Measure, tuple[str, ...]] = MappingProxyType(
         ),
         meaning.cold_by_meaning: ("recall-cold-local",),
         **doors.MEASURES,
+        **small.MEASURES,
+        **hooks.MEASURES,
+        **crowd.MEASURES,
+        **commands.MEASURES,
+        **peers.MEASURES,
     }
 )
 """Each measure with the names of its figures; the rebuild comes first, for it makes what the others read."""
@@ -164,10 +157,23 @@ WITH_MODEL = MEASURES[embedding] + MEASURES[meaning.cold_by_meaning] + MEASURES[
 """The figures that take the files of the local model."""
 
 
+SIZES: Mapping[Measure, Callable[[int], bool]] = MappingProxyType(
+    {
+        small.day: lambda notes: notes == _SMALL,
+        small.month: lambda notes: notes == _LARGE,
+        hooks.never_empty: lambda notes: notes >= _LARGE,
+        crowd.crowds: lambda notes: notes in (_SMALL, _LARGE),
+    }
+)
+"""The sizes at which a long measure is taken in a run of all of them; one that is asked for by name is taken at every size."""
+
+
 def measured(bed: Bed, only: tuple[str, ...] = ()) -> Iterator[Figure]:
     """The figures of a vault, all of them or those named."""
     for measure, names in MEASURES.items():
-        if not only or set(only) & set(names):
+        if measure in peers.MEASURES and bed.extent.peers is None:
+            continue
+        if set(only) & set(names) if only else SIZES.get(measure, bool)(bed.notes):
             yield from (figure for figure in measure(bed) if not only or figure.name in only)
 
 

@@ -9,6 +9,7 @@ from bench.figure import Against, Figure, Growth
 
 _HEADINGS = ("figure", "notes", "median", "best", "floor", "ratio", "target", "ok", "pace")
 _GROWTH_HEADINGS = ("figure", "from", "to", "times", "exponent", "linear")
+_ROW_HEADINGS = ("row", "promise", "figures: ratio (or value) @ notes")
 _FLAGS = {True: "yes", False: "NO", None: ""}
 
 
@@ -26,8 +27,15 @@ def growth_table(growths: Iterable[Growth]) -> str:
     return _table(_GROWTH_HEADINGS, rows)
 
 
+def rows_table(verdicts: Iterable[tuple[str, str, str]]) -> str:
+    """One line a promise, with the figures that decide it."""
+    return _table(_ROW_HEADINGS, [*verdicts])
+
+
 def amount(value: float, unit: str) -> str:
     """A value as people read it."""
+    if unit == "/s":
+        return f"{value:,.1f} /s"
     if unit != "s":
         return f"{value:,.0f} {unit}" if value >= 10 else f"{value:.2f} {unit}"
     if value >= 1:
@@ -54,7 +62,8 @@ def _target(figure: Figure) -> str:
     if figure.target is None:
         return ""
     limit = figure.target.limit
-    return f"{limit:g} x floor" if figure.target.against is Against.FLOOR else amount(limit, figure.unit)
+    least = "at least " if figure.target.at_least else ""
+    return least + (f"{limit:g} x floor" if figure.target.against is Against.FLOOR else amount(limit, figure.unit))
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import floors, meaning_tasks
-from bench.machine import Failed, in_turn, timed
+from bench import floors, meaning_tasks, small_tasks
+from bench.machine import PEAK_UNIT, Failed, in_turn, timed
 from bench.prose import Prose
 from vault_tool import Vault
 from vault_tool.files.layout import CACHE, CORE_FILE, DERIVED, VAULT
@@ -31,7 +31,6 @@ _MEGABYTE = 1_000_000
 _PAUSES = 2.2, 0.3, 0.6, 0.9
 """Seconds between saves, by turns: after the first of them CORE.md is begun, and the others fall into its making."""
 _WARMING = 10
-_PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 def parse(root: Path) -> dict[str, Any]:
@@ -246,7 +245,7 @@ def _must_find(vault: Vault, word: str, path: str) -> None:
 
 
 def _peak() -> float:
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _PEAK_UNIT / _MEGABYTE, 1)
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * PEAK_UNIT / _MEGABYTE, 1)
 
 
 _TASKS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Callable[[str], Any], ...]]] = {
@@ -265,6 +264,10 @@ _TASKS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[Callable[[str], Any
     "embed-as-local": (meaning_tasks.embed_as_local, (Path, Path)),
     "memory": (meaning_tasks.memory, (Path, str)),
     "turn": (meaning_tasks.turn, (Path, int)),
+    "small": (small_tasks.small, (Path, str, Path, str, int)),
+    "results": (small_tasks.results, (Path, int)),
+    "day": (small_tasks.day, (Path, Path, Path, int, int, int)),
+    "month": (small_tasks.month, (Path, Path, int)),
     "embed-local": (embed_local, (Path, Path, int)),
     "catalogue": (catalogue, (Path, str)),
     "whole-json": (whole_json, (Path, str, int)),

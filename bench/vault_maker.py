@@ -42,12 +42,14 @@ class VaultMaker:
 
     Notes have 60 words on average and one in 50 has 2,000; one in 20 is an understanding that supersedes the one before
     it on the same subjects; subjects grow with the square root of `count`, edges are one for 20 notes, signals one for
-    four, and each observation has its entry in the day's log.
+    four, and each observation has its entry in the day's log. The notes are spread evenly over `days` from `beginning` on.
     """
 
-    def __init__(self, root: Path, count: int, seed: int = 1) -> None:
+    def __init__(self, root: Path, count: int, seed: int = 1, beginning: datetime = BEGINNING, days: int = DAYS) -> None:
         self.root = root
         self.count = count
+        self._beginning = beginning
+        self._days = days
         self._prose = Prose(seed)
         self._used: set[str] = set()
         self._logs: dict[str, str] = {}
@@ -69,7 +71,7 @@ class VaultMaker:
         self._write_journals()
 
     def _records(self) -> Iterator[Record]:
-        first = stamp(BEGINNING)
+        first = stamp(self._beginning)
         yield Workspace(id=self._prose.identity(), type="workspace", name="bench", created=first)
         for kept in starters():
             yield Understanding(
@@ -87,7 +89,7 @@ class VaultMaker:
         for name in self._subjects:
             yield Subject(
                 id=self._prose.identity(), type="subject", name=name, summary=self._prose.text(10),
-                tags=tuple(self._prose.words(1)), created=stamp(BEGINNING),
+                tags=tuple(self._prose.words(1)), created=stamp(self._beginning),
             )  # fmt: skip
 
     def _made_notes(self) -> Iterator[Remembered]:
@@ -124,7 +126,7 @@ class VaultMaker:
     def _made_passes(self) -> Iterator[Consolidation]:
         parents: tuple[str, ...] = ()
         for number in range(1, _PASSES + 1):
-            when = BEGINNING + timedelta(days=number * DAYS // (_PASSES + 1))
+            when = self._beginning + timedelta(days=number * self._days // (_PASSES + 1))
             made = Consolidation(
                 id=self._prose.identity(), type="consolidation", generation=number, parents=parents, created=stamp(when),
                 model="bench", body=f"Pass {number}.",
@@ -167,7 +169,7 @@ class VaultMaker:
             self._write(path, text.encode())
 
     def _moment(self, number: int) -> datetime:
-        return BEGINNING + timedelta(minutes=number * DAYS * 24 * 60 // self.count)
+        return self._beginning + timedelta(minutes=number * self._days * 24 * 60 // self.count)
 
     def _generation(self, number: int) -> int:
         return number * (_PASSES + 1) // self.count

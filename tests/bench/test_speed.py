@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from bench import peers
 from bench.__main__ import main
 from bench.figure import TARGETS
+from bench.rows import ROWS
 from bench.speed import NAMES, WITH_MODEL
 from tests.bounds import CAMPAIGN
 from tests.index.embedding.models import AT_HAND, MODELS
@@ -22,8 +24,16 @@ WITH_MODELS = AT_HAND and bool(CAMPAIGN)
 """What the models' own figures cost is a third of the whole: a campaign measures them too."""
 
 
-FEW = ("rebuild", "rebuild-peak", "derived-size", "check", "remember", "commit-only", "write", "lookup", "lookup-json")
-"""What is measured by default: each kind of figure, without the thirty commands that some of the others start."""
+FEW = (
+    *("rebuild", "rebuild-peak", "derived-size", "check", "remember", "commit-only", "write", "lookup", "lookup-json"),
+    *("get-small", "recall-small", "recall-ten", "day-second", "day-last", "month"),
+)
+"""What is measured by default: each kind of figure, without the commands that some of the others start."""
+
+PEERS = {name for names in peers.MEASURES.values() for name in names}
+NOTHING = ("embed-cached", "turn-adds", "hook-empty", "crowd-refused")
+"""Figures that are to be nothing."""
+SHORT = ("--beside", "30", "--day", "5", "--month", "40", "--starts", "4", "--seconds", "0.3", "--clients", "1,2,3")
 
 
 def _bench(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -34,18 +44,21 @@ def _bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_every_figure_is_measured_and_written(tmp_path: Path) -> None:
     out = tmp_path / "speed.json"
-    only = () if CAMPAIGN else [word for name in FEW for word in ("--only", name)]
-    done = _bench("speed", "--notes", "20", "--runs", "1", "--json", str(out), "--folder", str(tmp_path / "beds"), *only)
+    only = ("--only", ",".join(name for name in NAMES if name not in PEERS) if CAMPAIGN else ",".join(FEW))
+    where = ("--json", str(out), "--folder", str(tmp_path / "beds"))
+    done = _bench("speed", "--notes", "20", "--runs", "1", *where, *SHORT, *only)
     assert done.returncode in (0, 1), done.stderr
     found = json.loads(out.read_text(encoding="utf-8"))
     figures = {figure["name"]: figure for figure in found["figures"]}
-    measured = [name for name in NAMES if WITH_MODELS or name not in WITH_MODEL] if CAMPAIGN else [*FEW]
+    at_hand = [name for name in NAMES if name not in PEERS and (WITH_MODELS or name not in WITH_MODEL)]
+    measured = at_hand if CAMPAIGN else [*FEW]
     assert set(figures) == set(measured)
     assert WITH_MODELS or not CAMPAIGN or "skipped, there is no model" in done.stderr
     assert set(TARGETS) <= set(NAMES)
+    assert {name for row in ROWS for name in row.figures} <= set(TARGETS)
     for figure in figures.values():
         assert figure["notes"] == 20
-        assert figure["min"] > 0 or figure["name"] in ("embed-cached", "turn-adds")
+        assert figure["min"] > 0 or figure["name"] in NOTHING
         assert figure["median"] >= figure["min"]
         assert 0.001 < figure["pace"] < 10
     for name in ("rebuild", "check", "remember"):
@@ -74,7 +87,34 @@ def test_one_figure_at_two_sizes_has_its_growth_and_one_that_cannot_be_measured_
     assert not out.exists()
 
 
-@pytest.mark.parametrize("wrong", [("--only", "speed-of-light"), ("--notes", "3")])
+def test_an_owner_serves_a_crowd_and_hooks_and_each_row_is_told_as_kept_or_not(tmp_path: Path) -> None:
+    out = tmp_path / "speed.json"
+    where = ("--json", str(out), "--folder", str(tmp_path / "beds"))
+    done = _bench("speed", "--sizes", "20", "--runs", "1", *where, *SHORT, "--starts", "1", "--only", "crowd,hooks")
+    assert done.returncode in (0, 1), done.stderr
+    figures = {figure["name"]: figure for figure in json.loads(out.read_text(encoding="utf-8"))["figures"]}
+    assert figures["crowd-refused"]["median"] == figures["hook-empty"]["median"] == 0
+    assert figures["crowd-recall"]["floor"]["median"] == figures["crowd-recall-one"]["median"] > 0
+    rows = [line for line in done.stdout.splitlines() if line.startswith(("| crowd ", "| hooks "))]
+    assert len(rows) == 2 and all(name in "".join(rows) for name in ("crowd-refused met 0@20", "hook-empty met 0@20"))
+    assert not list((tmp_path / "beds").iterdir())
+
+
+def test_another_tool_is_measured_beside_ours_where_it_is_installed(tmp_path: Path) -> None:
+    out, tools = tmp_path / "speed.json", tmp_path / "tools"
+    (tools / "bin").mkdir(parents=True)
+    found = tools / "bin" / "rg"
+    found.write_text("#!/bin/sh\nexit 1\n")
+    found.chmod(0o755)
+    where = ("--json", str(out), "--folder", str(tmp_path / "beds"), "--peers", str(tools))
+    done = _bench("speed", "--sizes", "20", "--runs", "1", *where, "--only", "search FTS5,search ripgrep,mcp-list")
+    assert done.returncode == 0, done.stderr
+    figures = {figure["name"]: figure for figure in json.loads(out.read_text(encoding="utf-8"))["figures"]}
+    assert figures["search ripgrep"]["floor"]["what"] == "ripgrep" and figures["search FTS5"]["ratio"] > 0
+    assert "skipped, basic-memory is not installed here" in done.stderr
+
+
+@pytest.mark.parametrize("wrong", [("--only", "speed-of-light"), ("--notes", "3"), ("--sizes", "300,3")])
 def test_a_wrong_figure_or_size_is_refused(wrong: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["speed", *wrong])
