@@ -44,11 +44,12 @@ class Failed(Exception):
 def environment() -> dict[str, str]:
     """This process's environment where git's, the vault's and Python's own variables are the same on every machine.
 
-    Modules are compiled once and kept, as an installed package has them.
+    Modules are compiled once and kept, as an installed package has them. No command starts an owner for the next (`CI`).
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(_OTHERS)}
     people = {f"GIT_{role}_{what}": "bench@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    ours = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "PYTHONPYCACHEPREFIX": str(RESULTS / "compiled")}
+    ours = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "CI": "true"}
+    ours |= {"PYTHONPYCACHEPREFIX": str(RESULTS / "compiled")}
     return kept | people | ours
 
 

@@ -28,6 +28,8 @@ def nobodys_machine(home: Path) -> Iterator[None]:
         # Nobody listens there: what a test finds must not depend on who runs Ollama on this machine.
         settings |= {"OLLAMA_HOST": "http://127.0.0.1:9"}
         settings |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        # A command starts no owner for the next one: a test that wants one says `VAULT_OWNER=on`.
+        settings |= {"CI": "true"}
         for role in ("AUTHOR", "COMMITTER"):
             settings |= {f"GIT_{role}_NAME": "A Tester", f"GIT_{role}_EMAIL": "tester@example.org"}
         for name, value in settings.items():

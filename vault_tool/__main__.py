@@ -8,6 +8,10 @@ import sys
 
 from vault_tool.owner.front import ANSWERED, answered
 
+_THREADS = "OPENBLAS_NUM_THREADS"
+# The exit codes of a command that had a vault to look into: done, with findings, usage (nothing of that name), attention.
+_ANSWERS = (0, 1, 2, 4)
+
 
 def main() -> int:
     """Run the command line of this process, or have the owner run it where that is sooner, and return its exit code."""
@@ -31,12 +35,17 @@ def main() -> int:
         return code
     if not ANSWERED.isdisjoint(arguments):
         # Of one answer nothing is worth a second thread in numpy, and to start it takes 30 ms.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        ours = () if _THREADS in os.environ else (_THREADS,)
+        os.environ.setdefault(_THREADS, "1")
         # Nor is it worth looking for cycles again and again in all that is loaded: a twentieth of it, for a megabyte.
         gc.disable()
     from vault_tool.cli.main import main as command_line
 
     code = command_line()
+    if code in _ANSWERS and not ANSWERED.isdisjoint(arguments):
+        from vault_tool.owner.next_command import start_for_next  # 1 ms, after the answer
+
+        start_for_next(arguments, ours)
     # At its end Python looks for cycles in all that there is: a tenth of a cold command's time, for what goes anyway.
     gc.freeze()
     return code

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -19,8 +20,10 @@ import pytest
 from tests.bounds import PATIENCE, eventually
 from tests.index.vaults import identity, note, path_of
 from tests.owner.owned import Owned, by_the_owner, environment, timeless, vault, without
+from vault_tool import Vault
 from vault_tool.files import watcher_presence
 from vault_tool.owner import address, client
+from vault_tool.owner.front import ANSWERED
 from vault_tool.owner.protocol import Lines
 
 LINES = [
@@ -40,7 +43,14 @@ LINES = [
     ["show", identity(3)],
     ["related", identity(1), "--json"],
     ["recall", "stone", "--nonsense"],
+    ["bring-to-mind", "a word of quartz"],
+    ["search", "quartz", "--limit", "1", "--session", "s-1"],
+    ["show", identity(3), "--source"],
+    ["--json", "recall", "--vault", "."],
 ]
+
+# What the answer before this one has moved.
+_USED = re.compile(r'used: .*|standing: .*|"(?:access_count|decay_score)": .*')
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +74,49 @@ def test_the_owner_answers_byte_for_byte_as_a_fresh_process(owned: Owned, line: 
     answer = by_the_owner(line, owned.environ, owned.root)
     assert answer is not None
     assert timeless(answer) == timeless(without(line, owned.environ, owned.root))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["get", identity(4)[:9]],
+        ["get", identity(4), "--json", "--origin", "owner"],
+        ["get", f"./{path_of(4)}"],
+        ["get", identity(4), identity(5), "nothing-of-the-kind"],
+    ],
+    ids=" ".join,
+)
+def test_a_memory_is_got_alike_but_for_its_use(owned: Owned, line: list[str]) -> None:
+    by_it, alone = (run(line, owned.environ, owned.root) for run in (by_the_owner, without))
+    assert by_it is not None and alone is not None
+    (code, out, err), (code_alone, out_alone, err_alone) = by_it, alone
+    assert (code, _USED.sub("", out), err) == (code_alone, _USED.sub("", out_alone), err_alone)
+
+
+def test_each_command_that_it_answers_is_compared() -> None:
+    assert {"get", *(word for line in LINES for word in line)} >= ANSWERED
+
+
+def test_what_nobody_is_told_is_shown_by_it_to_whom_a_process_shows_it(tmp_path: Path) -> None:
+    """A machine's settings may let commands answer for its person; an agent's word says that none stands there."""
+    root = vault(tmp_path)
+    with Vault.open(root, origin="owner", person=True) as opened:
+        opened.consent(identity(3), "refused", reason="they asked")
+    owners, agents = ["show", identity(3), "--origin", "owner"], ["show", identity(3), "--origin", "agent"]
+    for settings, shown in ((None, False), ('{"unattended": true}', True)):
+        if settings is not None:
+            (root / "_config.json").write_text(settings)
+        with Owned(root):
+            for line, environ in (
+                (owners, {}),
+                (agents, {}),
+                (owners[:2], {"VAULT_ORIGIN": "owner"}),
+                (agents[:2], {"VAULT_ORIGIN": "agent"}),
+            ):
+                asks = {**os.environ, **environ}
+                answer, alone = (run(line, asks, root) for run in (by_the_owner, without))
+                assert answer is not None and timeless(answer) == timeless(alone)
+                assert (answer[0] == 0) == (shown and (line == owners or environ.get("VAULT_ORIGIN") == "owner"))
 
 
 def test_an_edit_is_in_the_next_answer(owned: Owned) -> None:

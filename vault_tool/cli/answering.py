@@ -21,11 +21,13 @@ from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
+from vault_tool.owner.front import option
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import OwnerServer
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.heap import share_one_heap
 from vault_tool.vault.context import Context, Who, find, global_root
+from vault_tool.vault.person import Presence
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
 
@@ -41,12 +43,13 @@ _HOOK_TURN = 0.5
 class Answers:
     """One vault kept open for whoever asks, one after the other.
 
-    `fresh` spares the comparison before an answer; `gone` is called when the vault turns out not to be at its place.
+    `fresh` spares the comparison before an answer; `leave` is called, with the reason, when the vault turns out not to be
+    at its place, or this machine's settings to allow no owner any more.
     """
 
-    def __init__(self, vault: Vault, fresh: Callable[[], bool], gone: Callable[[], None]) -> None:
+    def __init__(self, vault: Vault, fresh: Callable[[], bool], leave: Callable[[str], None]) -> None:
         self._vault = vault
-        self._gone = gone
+        self._leave = leave
         self._vault.is_current = fresh
         self._seen = self._outside()
         self._turn = threading.RLock()
@@ -68,13 +71,15 @@ class Answers:
         try:
             self._vault.require_present()
         except VaultGone:
-            self._gone()
+            self._leave("the vault is gone")
             raise
         now = self._outside()
         if now != self._seen:
             self._seen, old = now, self._vault
             self._vault = old.reopened()
             old.close()
+            if self._vault.machine.owner == "off":
+                self._leave("owners were switched off")
         return self._vault
 
     def warm(self) -> tuple[str, ...]:
@@ -99,7 +104,11 @@ class Answers:
             mistaken = call.vault != request.get("vault", call.vault)
             if mistaken:
                 raise UsageError("another vault is meant")
-            return self._current().lent(_who(environ, call))
+            lent = self._current().lent(_who(environ, call))
+            # Where a person stands at a command, it is answered there: from here it is a command like any other.
+            if (option("--origin", arguments) or environ.get("VAULT_ORIGIN", "")) in ("", "owner"):
+                lent.presence = Presence.COMMAND
+            return lent
 
         with self._turn, output.caught() as (out, err):
             token = LENT.set(lend)
@@ -142,16 +151,21 @@ class Answers:
 
 
 @contextmanager
-def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None]) -> Iterator[OwnerServer]:
-    """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made."""
+def serving(
+    vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None], welcomed: threading.Event
+) -> Iterator[OwnerServer]:
+    """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made.
+
+    `welcomed` is set as soon as an agent's client is served.
+    """
     share_one_heap()
 
-    def gone() -> None:
+    def leave_unless_watching(reason: str) -> None:
         # Nobody started it by hand, and whoever needs one starts the next, in the folder that is there then.
         if me.background:
-            leave("the vault is gone")
+            leave(reason)
 
-    answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh, gone)
+    answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh, leave_unless_watching)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
     def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
@@ -161,7 +175,7 @@ def serving(vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callabl
             asyncio.run(_serve_client(answers, line, request))
 
     streams = {"mcp": mcp, **forwarded.streams(answers.used)}
-    server = OwnerServer(vault.root, me.nonce, requests, streams, leave, vault.environ)
+    server = OwnerServer(vault.root, me.nonce, requests, streams, leave, vault.environ, welcomed)
 
     def warm() -> None:
         told = replace(me, protocol=PROTOCOL)

@@ -80,7 +80,12 @@ def config(call: Call, name: str, value: str | None, **machine: str | None) -> E
     """
     given = {option: text.strip() for option, text in machine.items() if text is not None}
     with call.open_vault() as vault:
-        return call.emit(setup.config(vault, name, value, machine=given), _settings, vault)
+        found = setup.config(vault, name, value, machine=given)
+        if given.get("owner") == "off":
+            from vault_tool.owner.spawning import leave_background  # 10 ms, for this setting alone
+
+            leave_background(vault.root)
+        return call.emit(found, _settings, vault)
 
 
 @command("new", "vt new decision --title 'Stay on Postgres' --subject Homelab")

@@ -24,7 +24,8 @@ from vault_tool.files.disks import network_disk
 from vault_tool.files.layout import LOCAL
 from vault_tool.files.watcher_presence import LOCK_FILE, Owner
 from vault_tool.owner import address
-from vault_tool.owner.spawning import IDLE, OWNER_WAIT, answers, make_way, started
+from vault_tool.owner.client import reach
+from vault_tool.owner.spawning import IDLE, OWNER_WAIT, make_way, started
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 
@@ -94,11 +95,13 @@ def watch(call: Call, poll: bool, once: bool, reconcile: float) -> Exit:
     metavar="SECONDS",
     help="Leave after so long without anybody connected.",
 )
-def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
+@click.option("--for-commands", is_flag=True, hidden=True, help="Be there for the next commands, until an agent's client comes.")
+def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: bool) -> Exit:
     """Answer for other commands, kept warm.
 
     It keeps indexes, vectors and model in memory, watches the files as `vt watch` does, and answers what other commands
-    and agents' clients ask on a socket for its user alone. It leaves when nobody has asked for ten minutes.
+    and agents' clients ask on a socket for its user alone. It leaves when nobody has asked for ten minutes. A command that
+    looks into the memory starts one for the next, which leaves after three.
     """
     with call.open_vault() as vault:
         if ends:
@@ -107,11 +110,15 @@ def owner(call: Call, background: bool, ends: bool, idle: float) -> Exit:
         _require_allowed(vault)
         if background:
             return call.emit(_in_the_background(vault.root, idle), _presence)
-        watcher = file_watcher.Watcher(vault, _ignore)
+        welcomed = threading.Event()
+        if not for_commands:
+            welcomed.set()
+        longest = max(idle, IDLE) if for_commands else idle
+        watcher = file_watcher.Watcher(vault, _ignore, exports_only=lambda: not welcomed.is_set())
         with owner_lock.own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
-                with answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave) as server:
-                    _Guard(vault.root, stop, lambda: server.idle >= idle).start()
+                with answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave, welcomed) as server:
+                    _Guard(vault.root, stop, lambda: server.idle >= (longest if welcomed.is_set() else idle)).start()
                     watcher.run(stop)
                     stop.finish()
             except OSError as fault:
@@ -134,8 +141,12 @@ def _presence(now: Presence, short: Short) -> Iterator[str]:
 
 
 def _in_the_background(root: Path, idle: float) -> Presence:
-    if answers(root, OWNER_WAIT):
-        return Presence(answers=True, said="an owner answers already")
+    found = reach(str(root), OWNER_WAIT)
+    if found is not None:
+        found[0].socket.close()
+        if not found[1].get("passing"):
+            return Presence(answers=True, said="an owner answers already")
+        make_way(root)  # one that is meant to stay takes its place
     if not started(root, idle):
         raise StorageError("no owner came up", "`vt owner` says why")
     return Presence(answers=True, said="an owner answers")
@@ -158,7 +169,9 @@ def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -
     with ExitStack() as stack:
         if not network_disk(vault.root):
             try:
-                stack.enter_context(answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave))
+                welcomed = threading.Event()
+                welcomed.set()  # somebody started it by hand
+                stack.enter_context(answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave, welcomed))
             except OSError as fault:
                 output.warn(f"nobody can ask this process: {fault.strerror or fault}")
         yield

@@ -79,7 +79,7 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     found = next((root for root in roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
     if found is not None and _is_warm(found):
         from vault_tool.owner.client import ask
-        from vault_tool.owner.protocol import allowed
+        from vault_tool.owner.starting import allowed
 
         answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:

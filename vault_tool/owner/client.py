@@ -10,7 +10,7 @@ import time
 
 from vault_tool import __version__
 from vault_tool.owner import address
-from vault_tool.owner.protocol import GRACE, PROTOCOL, Lines, ProtocolError, age_of, settings_print
+from vault_tool.owner.protocol import AT_WORK, GRACE, PROTOCOL, Lines, ProtocolError, age_of, settings_print
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def is_older(said: Mapping[str, Any]) -> bool:
 
 
 def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
-    """What the owner answers to a request; None where it does not, after at most a moment of silence.
+    """What the owner answers to a request; None where it does not, after a moment of silence, or a second once it spoke.
 
     An older one is asked to leave.
     """
@@ -64,6 +64,7 @@ def ask(root: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
             if is_older(said):
                 lines.send({"do": "drain", "version": __version__})
             return None
+        lines.socket.settimeout(AT_WORK)
         lines.send(request)
         answer = lines.receive()
     except ProtocolError:

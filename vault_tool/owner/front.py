@@ -23,9 +23,9 @@ _ORIGINS = ("", "owner", "agent", "import")
 
 def answered(arguments: Sequence[str]) -> int | None:
     """Print what the owner answers to a command line and return its exit code; None where this process has to answer."""
-    if not _is_for_the_owner(arguments):
+    if not is_for_the_owner(arguments):
         return None
-    vault = _option("--vault", arguments)
+    vault = option("--vault", arguments)
     root = find(vault)
     # An owner says that it is one before it listens.
     if root is None or not os.path.lexists(os.path.join(root, _RECORD)):
@@ -35,7 +35,8 @@ def answered(arguments: Sequence[str]) -> int | None:
     if not any(map(os.path.lexists, paths(root))):
         return None
     from vault_tool.owner.client import ask  # 10 ms, and only where somebody listens
-    from vault_tool.owner.protocol import allowed, of_a_call
+    from vault_tool.owner.protocol import of_a_call
+    from vault_tool.owner.starting import allowed
 
     if not allowed():
         return None
@@ -77,7 +78,7 @@ def _shared() -> str | None:
     return os.path.realpath(shared) if os.path.isfile(os.path.join(shared, _SETTINGS)) else None
 
 
-def _option(name: str, arguments: Sequence[str]) -> str:
+def option(name: str, arguments: Sequence[str]) -> str:
     """What is said for an option, the last time; the parser has the last word, and the owner compares."""
     said = ""
     for at, argument in enumerate(arguments):
@@ -88,7 +89,8 @@ def _option(name: str, arguments: Sequence[str]) -> str:
     return said
 
 
-def _is_for_the_owner(arguments: Sequence[str]) -> bool:
+def is_for_the_owner(arguments: Sequence[str]) -> bool:
+    """Whether an owner would answer a command line as this process does: a look into the memory, and no terminal to draw on."""
     at = 0
     while at < len(arguments) and arguments[at].startswith("-"):
         at += 2 if arguments[at] in _OPTIONS_BEFORE else 1

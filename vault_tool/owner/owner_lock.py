@@ -6,7 +6,7 @@ import os
 import platform
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -47,6 +47,8 @@ def own(root: Path, clock: Clock | None = None, wait: float = WAIT, *, backgroun
         watcher_presence.say(root, me)
         yield me
         watcher_presence.unsay(root, OWNER_FILE)
+        with suppress(OSError):
+            os.utime(root / LOCAL / LOCK_FILE, (0, 0))  # one that left as it should keeps no command from starting the next
     finally:
         guard.release()
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import socket
 import time
+
+from vault_tool.owner.starting import OF_A_CALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 PROTOCOL = 1
 # Seconds of silence after which an owner counts as hanging.
 GRACE = 0.2
+# The same of one that has said who it is: it lives, and what it loads for a first answer may hold the interpreter.
+AT_WORK = 1.0
 
 # Seconds between two empty lines of an owner that is at work.
 BEAT = 0.05
@@ -29,9 +32,6 @@ LONGEST_LINE = 16 * 2**20
 _DECIDING = ("VAULT_", "OPENAI_", "OLLAMA_", "GIT_")
 _BY_NAME = ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TZ", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
             "XDG_CACHE_HOME", "XDG_STATE_HOME", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")  # fmt: skip
-# The variables that say who is asking: each request brings its own.
-OF_A_CALL = ("VAULT_ORIGIN", "VAULT_SESSION", "VAULT_MODEL")
-
 _ELSEWHERE = ("VAULT_ROOT", "VAULT_OWNER")
 
 
@@ -104,8 +104,3 @@ def _object(text: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ProtocolError("this is no object")
     return found
-
-
-def allowed() -> bool:
-    """Whether this process's environment lets it ask an owner."""
-    return os.environ.get("VAULT_OWNER", "").strip() != "off"

@@ -14,7 +14,8 @@ import threading
 from contextlib import suppress
 
 from vault_tool.owner import front
-from vault_tool.owner.protocol import ProtocolError, allowed
+from vault_tool.owner.protocol import ProtocolError
+from vault_tool.owner.starting import allowed, is_forbidden
 from vault_tool.util.location import identity_at
 
 TYPE_CHECKING = False
@@ -305,28 +306,6 @@ def _serving_options(arguments: Sequence[str]) -> dict[str, str] | None:
             return None
     plain = all(value.isascii() or front.is_text(value) for value in said.values())
     return said if commands == 1 and plain and said["preset"] in ("", *PRESETS) else None
-
-
-def is_forbidden(root: str) -> bool:
-    """Whether this machine's settings allow no process in the background; what cannot be read is for a closer look."""
-    if not _forbids(root):
-        return False
-    from pathlib import Path  # 10 ms, as the next, and only where some settings forbid it
-
-    from vault_tool.files.local_trust import place
-
-    return _forbids(str(place(Path(root))))
-
-
-def _forbids(folder: str) -> bool:
-    try:
-        with open(os.path.join(folder, "_config.json"), "rb") as file:
-            found = json.loads(file.read(_PIECE))
-        return not isinstance(found, dict) or found.get("owner", "on") != "on"
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError, RecursionError):
-        return True
 
 
 def _lines_of(descriptor: int) -> Iterator[bytes]:

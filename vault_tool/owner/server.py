@@ -34,7 +34,10 @@ Stream: TypeAlias = Callable[[socket.socket, bytes, Mapping[str, Any]], None]
 
 
 class OwnerServer:
-    """Listens for one vault until it is closed. `leave` is called, with the reason, when somebody asks the owner to go."""
+    """Listens for one vault until it is closed. `leave` is called, with the reason, when somebody asks the owner to go.
+
+    `welcomed` is set once an agent's client uses the owner; until then one that a command started is only passing.
+    """
 
     def __init__(
         self,
@@ -44,10 +47,12 @@ class OwnerServer:
         streams: Mapping[str, Stream],
         leave: Callable[[str], None],
         environ: Mapping[str, str],
+        welcomed: threading.Event,
     ) -> None:
         self._answers = {**answers, "drain": self._drained}
         self._streams = streams
         self._leave = leave
+        self._welcomed = welcomed
         settings = settings_print(nonce, environ)
         who = {"protocol": PROTOCOL, "version": __version__, "pid": os.getpid(), "nonce": nonce}
         self._hello = {**who, "root": str(root), "settings": settings}
@@ -127,12 +132,13 @@ class OwnerServer:
         until = time.monotonic() + REQUEST_SECONDS
         if self._listening.token:
             _require_token(lines, self._listening.token)
-        lines.send(self._hello)
+        lines.send({**self._hello, "passing": not self._welcomed.is_set()})
         request = lines.receive(until)
         wanted = request.get("do")
         stream = self._streams.get(wanted) if isinstance(wanted, str) else None
         answer = self._answers.get(wanted) if isinstance(wanted, str) else None
         if stream is not None:
+            self._welcomed.set()
             lines.send({"stream": wanted})
             line.settimeout(None)
             stream(line, lines.unread, request)

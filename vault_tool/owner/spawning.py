@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -11,7 +10,8 @@ from contextlib import suppress
 from vault_tool import __version__
 from vault_tool.owner import address
 from vault_tool.owner.client import drain, fits, is_older, reach
-from vault_tool.owner.protocol import GRACE, OF_A_CALL, ProtocolError
+from vault_tool.owner.protocol import GRACE, ProtocolError
+from vault_tool.owner.starting import launch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,20 +36,8 @@ _COMING_UP = 2.0
 
 
 def spawn(root: str | Path, idle: float = IDLE) -> Popen[Any]:
-    """Start an owner of the vault at `root` and do not wait for it; one that comes too late sees so and ends.
-
-    It is a session of its own, inherits no file, and goes on when this process ends. Raises OSError.
-    """
-    import subprocess  # 10 ms, and most find an owner that is there
-
-    # -P: a module in the folder that somebody happens to stand in must not be taken for one of Python's.
-    command = [sys.executable, "-P", "-m", "vault_tool", "owner", "--vault", str(root), "--idle", str(idle)]
-    environ = {name: value for name, value in os.environ.items() if name not in (*OF_A_CALL, "VAULT_ROOT")}
-    nothing = subprocess.DEVNULL
-    detached = {"creationflags": 0x00000208} if os.name == "nt" else {"start_new_session": True}
-    process = subprocess.Popen(
-        command, stdin=nothing, stdout=nothing, stderr=nothing, cwd=str(root), env=environ, close_fds=True, **detached
-    )
+    """Start an owner of the vault at `root` for agents' clients and do not wait for it. Raises OSError."""
+    process = launch(root, "--idle", str(idle))
     threading.Thread(target=process.wait, daemon=True).start()  # or it would stay in the table of processes, dead
     return process
 
@@ -142,8 +130,8 @@ def reached(root: str, take: Callable[[Lines], bool]) -> Lines | None:
 
 
 def _sent_away(lines: Lines, hello: Mapping[str, Any]) -> bool:
-    """Ask an older owner to leave; whether it is one."""
-    if not is_older(hello):
+    """Ask an owner to leave that is older, or that a command started in an environment of its own; whether it is one."""
+    if not is_older(hello) and not (hello["version"] == __version__ and hello.get("passing") is True):
         return False
     with suppress(ProtocolError):
         lines.send({"do": "drain", "version": __version__})
@@ -157,6 +145,15 @@ def make_way(root: str | Path) -> bool:
     Nothing can be done instead, so one that is slow to answer is waited for.
     """
     return drain(str(root), OWNER_WAIT) and _until(lambda: not answers(root, OWNER_WAIT))
+
+
+def leave_background(root: Path) -> None:
+    """Have the owner of the vault leave where nobody started it by hand."""
+    from vault_tool.files import watcher_presence  # pathlib's, which a relay does without
+
+    holder = watcher_presence.owner(root)
+    if holder is not None and holder.background:
+        make_way(root)
 
 
 def answers(root: str | Path, grace: float = GRACE) -> bool:

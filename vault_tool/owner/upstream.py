@@ -17,9 +17,10 @@ from vault_tool.errors import VaultError, VaultGone
 from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress, failed
 from vault_tool.mcp.tools import Caller, named
 from vault_tool.owner.client import fits, reach
-from vault_tool.owner.protocol import Lines, ProtocolError, allowed
-from vault_tool.owner.relay import LOST, is_forbidden
+from vault_tool.owner.protocol import Lines, ProtocolError
+from vault_tool.owner.relay import LOST
 from vault_tool.owner.spawning import reached
+from vault_tool.owner.starting import allowed, is_forbidden
 from vault_tool.util.location import Location
 
 # Seconds without a sign of life after which an owner at work counts as hanging; it gives twenty a second.

@@ -42,10 +42,14 @@ CHROMA_EVERY = 300.0
 
 
 class Jobs:
-    """What one watcher does beside looking at files, one thing at a time. `say` hears what a person should know."""
+    """What one watcher does beside looking at files, one thing at a time. `say` hears what a person should know.
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    While `exports_only` holds it does no more than a command does at its end.
+    """
+
+    def __init__(self, say: Callable[[str], None], exports_only: Callable[[], bool] = lambda: False) -> None:
         self._say = say
+        self._exports_only = exports_only
         self._errand: Worker | None = None
         self._begun = 0.0
         self._exported = ""
@@ -110,6 +114,8 @@ class Jobs:
 
     def _due(self, vault: Context, quiet: float) -> Task | None:
         """The first thing that is due; it counts as done from now."""
+        if self._exports_only():
+            return Task.EXPORTS if self._exports_are_due(vault, quiet) else None
         if quiet >= CORE_QUIET and self._core_is_due(vault):
             self._core_tried = vault.clock.now().timestamp()
             return Task.CORE

@@ -64,6 +64,7 @@ class Watcher:
         reconcile: float = 300.0,
         poll: bool = False,
         chores: bool = True,
+        exports_only: Callable[[], bool] = lambda: False,
     ) -> None:
         self._vault = vault
         self._tell = tell
@@ -71,7 +72,7 @@ class Watcher:
         self._inbox = PendingPaths()
         self._hearing = FileObserver(vault.root, self._inbox)
         self._settling = Settling()
-        self._chores = Jobs(self._remark) if chores else None
+        self._chores = Jobs(self._remark, exports_only) if chores else None
         self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
         self._news: ChangeFeed | None = None
         self._withheld = False
