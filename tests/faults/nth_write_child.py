@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Container
@@ -17,6 +18,7 @@ from vault_tool.files.git import committing, run
 from vault_tool.index.vault_index import Index
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.folder import Folder
+from vault_tool.verbs.reviewing import edit_waiting
 
 NOW = datetime(2026, 11, 20, 11, tzinfo=UTC)
 
@@ -52,10 +54,46 @@ def _delete(vault: Vault, _: Path) -> object:
     return vault.as_(session="s1").delete_observations(found)
 
 
+def _settle(vault: Vault, keep: str) -> object:
+    """Called again, it takes up what is left: nothing, where a kill left no copy."""
+    return [vault.settle_texts(one.key, keep) for one in vault.unsettled().results[:1]]
+
+
+def _write_settled(vault: Vault, _: Path) -> object:
+    return [vault.settle_texts(one.key, text=one.this + "And written anew.\n") for one in vault.unsettled().results[:1]]
+
+
+def _edit(vault: Vault, beside: Path) -> object:
+    straw = json.loads((beside / "ids.json").read_text())["Straw"]
+    [was] = [one.content for one in vault.review().results if one.id == straw]
+    return edit_waiting(vault, straw, text="Straw is for thatch.", was=was)
+
+
+def _bury(vault: Vault, beside: Path) -> object:
+    return vault.review(accept=[json.loads((beside / "ids.json").read_text())["buried"]])
+
+
+def _spare(vault: Vault, beside: Path) -> object:
+    return vault.review(refuse=[json.loads((beside / "ids.json").read_text())["buried"]])
+
+
+def _keep_elsewhere(vault: Vault, beside: Path) -> None:
+    """A use and a draft, which this machine keeps in another place as long as it does not believe the folder."""
+    vault.get(json.loads((beside / "ids.json").read_text())["Lime"])
+    vault.as_(origin="agent").remember("Sand is for mortar.", title="Sand", ask=True)
+
+
 VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "merge": _merge,
     "review": _review,
-    "settle": lambda vault, _: vault.settle_texts(vault.unsettled().results[0].key, "both"),
+    "settle": lambda vault, _: _settle(vault, "both"),
+    "keep this": lambda vault, _: _settle(vault, "this"),
+    "keep that": lambda vault, _: _settle(vault, "that"),
+    "keep another": _write_settled,
+    "edit": _edit,
+    "bury": _bury,
+    "spare": _spare,
+    "adopt": lambda vault, _: vault.adopt_local(),
     "restore": _restore,
     "unmark": _unmark,
     "delete": _delete,
@@ -67,6 +105,15 @@ VERBS: dict[str, Callable[[Vault, Path], object]] = {
     "purge": lambda vault, _: vault.purge([str(vault.search("Ottoline geranium").results[0].id)]),
     "forget": lambda vault, _: vault.forget(str(vault.search("Ottoline geranium").results[0].id)),
 }
+
+
+BEFORE: dict[str, Callable[[Vault, Path], None]] = {"adopt": _keep_elsewhere}
+"""What goes before a verb and is not killed."""
+
+
+def copied(verb: str, template: Path, target: Path) -> Path:
+    """A copy of the vault to run the verb on: this machine's own, but for what takes over one that is not."""
+    return shutil.copytree(template, target, symlinks=True) if verb == "adopt" else own_copy(template, target)
 
 
 def kill_before(wanted: int, writes: Container[CodeType]) -> None:
@@ -87,11 +134,13 @@ def main(template: str, beside: str, verb: str, step: str) -> None:
     """Leave `beside/<n>` as the kill before every `step`-th write left it; the last one ran through."""
     for number in range(1, 1000, int(step)):
         root = Path(beside) / str(number)
-        own_copy(Path(template), Path(root))
+        copied(verb, Path(template), root)
         child = os.fork()
         if not child:
             with Vault.open(root, person=True, clock=FixedClock(NOW)) as vault:
                 vault.fresh()
+                if verb in BEFORE:
+                    BEFORE[verb](vault, Path(beside))
                 kill_before(number, _WRITES | _PROCESSES if verb == "purge" else _WRITES)
                 VERBS[verb](vault, Path(beside))
                 sys.setprofile(None)

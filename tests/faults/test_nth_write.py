@@ -17,9 +17,12 @@ from tests.faults.nth_write_child import NOW, VERBS
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound, errors_of, leftovers
 from vault_tool import Vault
+from vault_tool.files import local_trust
 from vault_tool.files.inbox import Inbox
+from vault_tool.files.local import LocalFolder, PendingOperation, PlannedWrite
 from vault_tool.files.tombstones import files
 from vault_tool.util.clock import FixedClock
+from vault_tool.util.text import content_hash
 
 SECRETIVE = "Ottoline keeps the spare key beneath the third geranium.\n\nShe told nobody else of the geranium at all."
 WORDS = (b"ttoline", b"geranium")
@@ -103,6 +106,109 @@ def settled(root: Path) -> list[bool]:
     assert both, "what the note said is there"
     assert copies or b"hisses loudly" in both[0].read_bytes(), "what the copy said is there"
     return [not copies, b"hisses loudly" in both[0].read_bytes() and "sync-conflict" not in both[0].name]
+
+
+def kept_this(root: Path) -> list[bool]:
+    return _kept_one(root, b"in June")
+
+
+def kept_that(root: Path) -> list[bool]:
+    return _kept_one(root, b"hisses loudly")
+
+
+def kept_another(root: Path) -> list[bool]:
+    return _kept_one(root, b"And written anew.")
+
+
+def _kept_one(root: Path, word: bytes) -> list[bool]:
+    """That the note says what was kept, and all that it does not say is in history."""
+    copies = list(root.rglob("*.sync-conflict-*"))
+    [note] = [path for path in (root / "vault/observations").rglob("*slaking*.md") if path not in copies]
+    there = b"".join(path.read_bytes() for path in (note, *copies)) + git(root, "log", "-p", "--format=").encode()
+    assert all(said in there for said in (b"in June", b"hisses loudly")), "both texts are somewhere"
+    assert note.read_bytes().count(b"id: ") == 1
+    assert copies or word in note.read_bytes(), "what was to be kept"
+    return [not copies]
+
+
+def make_edit(root: Path, beside: Path) -> None:
+    make_review(root, beside)
+
+
+def edited(root: Path) -> list[bool]:
+    with owner(root) as vault:
+        waits = sorted(one.content.strip() for one in vault.review().results)
+    assert waits[:2] == ["Lime is for mortar.", "Sand is for mortar."] and len(waits) == 3
+    assert waits[2] in ("Straw is for mortar.", "Straw is for thatch.")
+    return ["thatch" in waits[2]]
+
+
+def make_bury(root: Path, beside: Path) -> None:
+    make_forget(root, beside)
+    bury_by_another(root, beside, "Ottoline")
+
+
+def buried(root: Path) -> list[bool]:
+    [said] = [(root / "vault/forgotten" / name).read_text() for name in files(root)]
+    return [not traces(root), said.startswith("confirmed")]
+
+
+def make_spare(root: Path, beside: Path) -> None:
+    with owner(root) as vault:
+        vault.remember("The garden has a red gate.", ["Garden"])
+        vault.remember("The shed has a blue door.", ["Garden"])
+    bury_by_another(root, beside, "blue door")
+
+
+def spared(root: Path) -> list[bool]:
+    said = notes(root)
+    assert said.count("The garden has a red gate.") == 1 and said.count("The shed has a blue door.") <= 1
+    return [not files(root), said.count("The shed has a blue door.") == 1]
+
+
+def bury_by_another(root: Path, beside: Path, word: str) -> None:
+    """Pull from somebody who took a note away and put a tombstone for it."""
+    theirs = beside / "theirs"
+    git(beside, "clone", "--quiet", str(root), str(theirs))
+    [note] = [path for path in (theirs / "vault/observations").rglob("*.md") if word in path.read_text()]
+    identity = note.read_text().partition("id: ")[2].split()[0]
+    note.unlink()
+    write(theirs, f"vault/forgotten/{identity}", "")
+    git(theirs, "add", "--all")
+    git(theirs, "-c", "user.email=bob@example.org", "commit", "--quiet", "--author=Bob <bob@example.org>", "-m", "notes")
+    git(root, "pull", "--quiet", "--no-rebase", "--no-edit", str(theirs))
+    (beside / "ids.json").write_text(json.dumps({"buried": identity}))
+
+
+def make_adopt(root: Path, beside: Path) -> None:
+    """A folder that came as it is: with a draft, uses, and what another machine's user announced."""
+    with owner(root) as vault:
+        made = vault.remember("Lime is for mortar.", title="Lime")
+        vault.as_(origin="agent").remember("Straw is for mortar.", title="Straw", ask=True)
+        vault.get(made.id)
+    (beside / "ids.json").write_text(json.dumps({"Lime": made.id}))
+    after = b"---\nid: 11111111-2222-4333-8444-555555555555\ntype: fact\n---\n\nAnnounced elsewhere.\n"
+    path = "vault/observations/announced-111111.md"
+    begun = PendingOperation(
+        "000001-a", "remember", "notes", at="2026-11-20T10:00:00", writes=(PlannedWrite(path, None, after),),
+        files=((path, content_hash(after)),),
+    )  # fmt: skip
+    (beside / "another's").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(beside / "another's/data"))
+        LocalFolder(beside / "another's").begin(begun)
+    shutil.copytree(beside / "another's/_local/pending", root / "_local/pending", dirs_exist_ok=True)
+
+
+def adopted(root: Path) -> list[bool]:
+    drafts = [path for place in {root, local_trust.place(root)} for path in (place / "_local/inbox").glob("*.md")]
+    said = [sum(f"{word} is for mortar." in path.read_text() for path in drafts) for word in ("Straw", "Sand")]
+    assert said == [1, 1], "each draft lies in one place"
+    with owner(root) as vault:
+        waits = [one.title for one in vault.review().results]
+        uses = len(vault.local.uses())
+    assert notes(root).count("Announced elsewhere.") <= 1 and uses <= 2, "nothing is doubled"
+    return [waits.count("Straw") == 1, notes(root).count("Announced elsewhere.") == 1, uses == 2]
 
 
 def make_restore(root: Path, beside: Path) -> None:
@@ -258,6 +364,13 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
     "merge": (make_merge, merged),
     "review": (make_review, decided),
     "settle": (make_settle, settled),
+    "keep this": (make_settle, kept_this),
+    "keep that": (make_settle, kept_that),
+    "keep another": (make_settle, kept_another),
+    "edit": (make_edit, edited),
+    "bury": (make_bury, buried),
+    "spare": (make_spare, spared),
+    "adopt": (make_adopt, adopted),
     "restore": (make_restore, restored),
     "unmark": (make_unmark, unmarked),
     "delete": (make_delete, deleted),
@@ -282,11 +395,18 @@ STEPS = {
     "restore": 2,
     "unmark": 3,
     "end": 4,
+    "edit": 1,
+    "spare": 3,
+    "adopt": 2,
+    "bury": 11,
 }
 """Every so-many-th write is tried where nothing else is asked for; of the short ones every seventh."""
 
-IN_PARTS = ("review", "drain", "import")
+IN_PARTS = ("review", "drain", "import", "adopt")
 """What is several operations, of which each is whole; the verb called again takes up the rest."""
+
+NEVER_FINISHED = (*IN_PARTS, "edit")
+"""What nobody finishes but who calls it again: what is several operations, and a single write beside the vault."""
 
 
 @pytest.mark.campaign
@@ -311,23 +431,28 @@ def test_a_kill_before_any_write_leaves_all_of_it_or_nothing(verb: str, root: Pa
     assert all(parts(killed[-1])), "the last ran through"
     finished = 0
     for left in killed[:-1]:
-        number = int(left.name)
-        with owner(left) as vault:
-            after = vault.remember("A stone laid after.")
-            assert after.committed and vault.local.pending() == () and vault.local.forgetting() == {}
-        said = parts(left)
-        assert all(said) or verb in IN_PARTS or not any(said), (number, said)
-        finished += all(said)
-        with owner(left) as vault:
-            if not all(said):
-                VERBS[verb](vault, beside)
-            assert list(errors_of(vault)) == [], number
-            assert vault.local.pending() == ()
-        assert all(parts(left)), number
-        assert leftovers(left) == [] and not list(left.rglob("*.conflict-*"))
-        assert git(left, "status", "--porcelain", "--untracked-files=all") == "", number
-        if number % 10 == 1:
-            assert_git_is_sound(left)
-            assert_as_built_anew(left, ["stone"], FixedClock(NOW))
+        finished += settled_after_a_kill(verb, beside, left, looked_into=int(left.name) % 10 == 1)
         shutil.rmtree(left)
-    assert finished or verb in IN_PARTS, "some were finished from what was announced"
+    assert finished or verb in NEVER_FINISHED, "some were finished from what was announced"
+
+
+def settled_after_a_kill(verb: str, beside: Path, left: Path, *, looked_into: bool) -> bool:
+    """The next write after a kill, then the verb again where it was not begun: all is well. Whether the write finished it."""
+    parts = CASES[verb][1]
+    with owner(left) as vault:
+        after = vault.remember("A stone laid after.")
+        assert after.committed and vault.local.pending() == () and vault.local.forgetting() == {}
+    said = parts(left)
+    assert all(said) or verb in IN_PARTS or not any(said), said
+    with owner(left) as vault:
+        if not all(said):
+            VERBS[verb](vault, beside)
+        assert list(errors_of(vault)) == []
+        assert vault.local.pending() == ()
+    assert all(parts(left))
+    assert leftovers(left) == [] and not list(left.rglob("*.conflict-*"))
+    assert git(left, "status", "--porcelain", "--untracked-files=all") == ""
+    if looked_into:
+        assert_git_is_sound(left)
+        assert_as_built_anew(left, ["stone"], FixedClock(NOW))
+    return all(said)

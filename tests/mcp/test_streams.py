@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -118,3 +119,28 @@ def test_a_stream_pair_is_served_as_an_owner_serves_it(root: Path) -> None:
     anyio.run(talk)
     with Vault.open(root) as vault:
         assert vault.search("long word").results[0].origin == "agent"
+
+
+def test_what_was_asked_before_the_lines_ended_is_answered(root: Path) -> None:
+    """As where an owner leaves: it reads no more, and of what it has read nothing is at work yet."""
+    call = {"name": "remember", "arguments": {"content": "The quarry is closed on Mondays."}}
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    asked = (INITIALIZE, ready, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+    said: list[dict[str, Any]] = []
+
+    async def lines() -> AsyncIterator[bytes]:
+        for one in asked:
+            yield json.dumps(one).encode() + b"\n"
+
+    async def write(data: bytes) -> None:
+        said.append(json.loads(data))
+
+    async def talk() -> None:
+        run = OneThread(partial(Vault.open, root, origin="agent"))
+        await serve(lines(), write, run, preset="full")
+        await run.close()
+
+    anyio.run(talk)
+    assert [one["id"] for one in said] == [1, 2] and all("result" in one for one in said), said
+    with Vault.open(root) as vault:
+        assert len(vault.search("quarry Mondays").results) == 1

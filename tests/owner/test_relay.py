@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -211,3 +213,44 @@ def test_where_no_owner_comes_up_the_process_serves_by_itself(tmp_path: Path) ->
     assert said["id"] == 2 and "result" in said, said
     assert not said["result"].get("isError") and watcher_presence.owner(root) is None
     lines.process.communicate(timeout=PATIENCE)
+
+
+_LEAVING = """
+import socket, sys, threading, time
+from vault_tool.owner.relay import Relay
+from vault_tool.util.location import identity_at
+root = sys.argv[1]
+relay = Relay(root, {"do": "mcp", "preset": "full", "identity": identity_at(root), "session": "s1"})
+relay._line, its = socket.socketpair()
+
+def leave():
+    asked = its.makefile("rb")
+    for _ in range(2):
+        asked.readline()
+    its.sendall(b'{"jsonrpc": "2.0", "id": 1, "result": {}}\\n')
+    its.shutdown(socket.SHUT_RD)  # it reads no more; and it is gone a little later
+    while not relay._asked:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    its.close()
+
+threading.Thread(target=leave, daemon=True).start()
+relay.run()
+"""
+
+
+def test_what_an_owner_that_leaves_did_not_read_is_asked_of_the_next_one(root: Path) -> None:
+    command = [sys.executable, "-c", _LEAVING, str(root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as relay:
+        assert relay.stdin is not None and relay.stdout is not None
+        for one in (INITIALIZE, READY):
+            relay.stdin.write(json.dumps(one).encode() + b"\n")
+        relay.stdin.flush()
+        assert json.loads(relay.stdout.readline())["id"] == 1
+        relay.stdin.write(json.dumps(_call(2, "episode", title="The quarry was closed on Monday.")).encode() + b"\n")
+        relay.stdin.flush()
+        said = json.loads(relay.stdout.readline())
+        relay.stdin.close()
+    assert said["id"] == 2 and not said["result"].get("isError"), said
+    told = "".join(path.read_text() for path in (root / "vault/episodes").glob("*.md"))
+    assert told.count("The quarry was closed on Monday.") == 1

@@ -204,7 +204,8 @@ async def _serve_client(answers: Answers, line: socket.socket, request: Mapping[
 
     async def lines() -> AsyncIterator[bytes]:
         with suppress(ValueError, OSError):  # a line without an end, or a client that is gone
-            while said := await reader.readline():
+            # What ends without its end was cut off; its client says it to the next owner.
+            while (said := await reader.readline()).endswith(b"\n"):
                 yield said
         while busy and not writer.is_closing():
             await asyncio.sleep(BEAT)

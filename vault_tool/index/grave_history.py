@@ -53,7 +53,7 @@ def foreign_graves(
 
 
 def _taken_away(repo: git.Repo, commits: Iterable[str], whose: Whose) -> dict[tuple[str, str], tuple[str, str]]:
-    """The notes that each of the commits took away, by the commit and the note's id: whose it was, and its path and blob."""
+    """The notes that each of the commits took away, by the commit and the note's id: whose it was, and its blob."""
     removed = [one for one in git.removed_by(repo, commits) if file_kind(one[1]) is FileKind.NOTE]
     texts = git.blobs(repo, (blob for _, _, blob in removed))
     registry = Registry()
@@ -61,5 +61,5 @@ def _taken_away(repo: git.Repo, commits: Iterable[str], whose: Whose) -> dict[tu
     for commit, path, blob in removed:
         identity = str(parse(path, texts.get(blob, b""), registry).head.get("id") or "")
         if identity:
-            found[commit, identity] = whose(path, blob), f"{path}:{blob}"
+            found[commit, identity] = whose(path, blob), blob
     return found

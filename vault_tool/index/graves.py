@@ -39,7 +39,7 @@ class ForeignGrave:
     commit: str
     whose: str | None = None
     note: str = ""
-    """Where that note was, and its blob after a colon."""
+    """That note's blob; its path, which holds words of it, is in the history alone."""
 
 
 @dataclass(frozen=True)

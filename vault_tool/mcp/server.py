@@ -143,21 +143,29 @@ async def serve(
 ) -> None:
     """Serve one client until its lines end: a JSON-RPC message each, in and out; of either era, as its first request says.
 
-    `lines` may be an `asyncio.StreamReader`; `write` puts bytes on the way, in the order of the calls.
+    `lines` may be an `asyncio.StreamReader`; `write` puts bytes on the way, in the order of the calls. What was asked before
+    the lines ended is answered, if it takes no longer than `PATIENCE`.
     """
     incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    asked = _Asked()
 
     async def hear() -> None:
         async with incoming:
             async for line in lines:
                 if line.strip():
-                    await incoming.send(_message(line))
+                    message = _message(line)
+                    asked.hear(message)
+                    await incoming.send(message)
+            # The protocol's library answers what it is still at with an error as soon as nothing more comes.
+            with anyio.move_on_after(PATIENCE):
+                await asked.answered()
 
     async def tell() -> None:
         async with outgoing:
             async for one in outgoing:
                 await write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+                asked.tell(one)
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(hear)
@@ -260,6 +268,38 @@ async def _called(backend: Backend, ctx: Context, tool: str, arguments: Mapping[
     finally:
         given_up.set()
         reporter.cancel()
+
+
+class _Asked:
+    """The requests of a client that have no answer yet, but for those that stay open until somebody ends them."""
+
+    def __init__(self) -> None:
+        self._open: set[int | str] = set()
+        self._none_left = anyio.Event()
+
+    def hear(self, said: SessionMessage | Exception) -> None:
+        """Note what a client asked, or gave up."""
+        message = said.message if isinstance(said, SessionMessage) else None
+        if isinstance(message, types.JSONRPCRequest) and message.method != "subscriptions/listen":
+            self._open.add(message.id)
+        elif isinstance(message, types.JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._done((message.params or {}).get("requestId"))
+
+    def tell(self, said: SessionMessage) -> None:
+        """Note what is on its way to the client."""
+        if isinstance(said.message, types.JSONRPCResponse | types.JSONRPCError):
+            self._done(said.message.id)
+
+    async def answered(self) -> None:
+        """Wait until none is open."""
+        while self._open:
+            self._none_left = anyio.Event()
+            await self._none_left.wait()
+
+    def _done(self, identity: object) -> None:
+        self._open.discard(identity)
+        if not self._open:
+            self._none_left.set()
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

@@ -84,6 +84,9 @@ class Relay:
         self._asked: dict[str, bytes] = {}
         """What was asked and is not answered, by its id."""
 
+        self._unsent: set[str] = set()
+        """Which of these whoever served certainly did not read whole: asking again does nothing twice."""
+
         self._ours = f"again-{os.getpid()}-"
         """What the ids of our own questions begin with."""
 
@@ -111,11 +114,9 @@ class Relay:
         for line in _lines_of(0):
             # Noted and sent at once: what is noted while another line is opened is sent there with what waits.
             with self._sending:
-                self._note(line)
+                key = self._note(line)
                 # What cannot be sent now is sent again by whoever notices that the line is dead.
-                with suppress(OSError):
-                    if self._line is not None:
-                        self._line.sendall(line)
+                self._send(line, key)
         self._ended = True
         with self._sending, suppress(OSError):
             if self._line is not None:
@@ -157,8 +158,8 @@ class Relay:
 
         return answers(self._root)
 
-    def _note(self, line: bytes) -> None:
-        """Remember what would have to be said again to another."""
+    def _note(self, line: bytes) -> str | None:
+        """Remember what would have to be said again to another; the key of what waits for an answer."""
         said = _object(line)
         method, asked = said.get("method"), said.get("id")
         if method == "initialize":
@@ -172,8 +173,28 @@ class Relay:
                 self._subscribed[uri] = line
         elif method == "notifications/cancelled" and isinstance(said.get("params"), dict):
             self._asked.pop(_key(said["params"].get("requestId")), None)
-        if asked is not None and method is not None:
-            self._asked[_key(asked)] = line
+        if asked is None or method is None:
+            return None
+        key = _key(asked)
+        self._asked[key] = line
+        self._unsent.discard(key)
+        return key
+
+    def _send(self, line: bytes, key: str | None) -> None:
+        """Give a line to whoever serves, as long as it is there; what it certainly did not get whole is noted by its `key`."""
+        rest = memoryview(line)
+        try:
+            while rest and self._line is not None:
+                try:
+                    rest = rest[self._line.send(rest) :]
+                except TimeoutError:
+                    # It reads slowly; a part of a line followed by the next one would be neither.
+                    if not self._is_there():
+                        raise
+        except OSError:
+            # An owner takes no line without its end.
+            if key is not None and not self._alone:
+                self._unsent.add(key)
 
     def _is_the_clients(self, line: bytes) -> bool:
         """Whether a line is for the client: not an empty one, nor a late answer to us; what it answers is no longer open."""
@@ -203,10 +224,10 @@ class Relay:
                     with suppress(OSError):
                         self._line.shutdown(socket.SHUT_RDWR)
                     return
+            unsent, self._unsent = self._unsent, set()
             for key, line in waiting.items():
-                if _may_be_asked_again(line):
-                    with suppress(OSError):
-                        self._line.sendall(line)
+                if key in unsent or _may_be_asked_again(line):
+                    self._send(line, key)
                 else:
                     self._asked.pop(key, None)
                     _write(_lost(line))

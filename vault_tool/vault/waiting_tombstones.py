@@ -88,10 +88,11 @@ def _of_entry(vault: Context, identity: str, grave: ForeignGrave, entry: Entry, 
 
 
 def _of_taken(vault: Context, identity: str, grave: ForeignGrave) -> WaitingTombstone:
-    path, _, blob = grave.note.rpartition(":")
-    data = b""
+    path, data = "", b""
     with suppress(GitError):
-        data = git.blobs(vault.repo, [blob]).get(blob, b"") if vault.repo is not None else b""
+        if vault.repo is not None:
+            path = next((path for _, path, blob in git.removed_by(vault.repo, [grave.commit]) if blob == grave.note), "")
+            data = git.blobs(vault.repo, [grave.note]).get(grave.note, b"")
     parsed = parse(path, data, vault.settings.types)
     return WaitingTombstone(
         identity, _name(grave.author), grave.commit, grave.at, path, parsed.title or path, str(parsed.head.get("type") or ""),
