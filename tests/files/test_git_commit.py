@@ -350,3 +350,53 @@ def test_dates_and_names_of_the_environment_count(tmp_path: Path, monkeypatch: p
     _commit(root, _save(root, "vault/a.md", "one\n"))
     assert git(root, "log", "-1", "--format=%an|%aI|%cn") == "Zoë 'Z' Ünal|2026-01-02T03:04:05+02:00|A Tester"
     assert vault_git.log(found(root))[0].at == "2026-01-02T01:04:05+00:00"
+
+
+def _series(root: Path) -> list[tuple[list[FileChange], str]]:
+    """Operations one on the other: new files, one added to twice, one taken away again, and one that changes nothing."""
+    write(root, "vault/old.md", "old\n")
+    write(root, "staged.txt", "new\n")
+    git(root, "add", "staged.txt")
+    texts = [("vault/log.md", b"a\n"), ("vault/log.md", b"a\nb\n"), ("vault/log.md", b"a\nb\n"), ("vault/log.md", b"a\nb\nc\n")]
+    more = [[FileChange("vault/x.md", b"x\n")], [FileChange("vault/y z.md", b"y\n")], [], [FileChange("vault/x.md", None)]]
+    write(root, "vault/log.md", "a\nb\nc\n")
+    write(root, "vault/y z.md", "y\n")
+    return [
+        ([FileChange(*text), *others], vault_git.message(f"remember: {number}", "remember", f"s-{number}", [f"a{number}"]))
+        for number, (text, others) in enumerate(zip(texts, more, strict=True))
+    ]
+
+
+def _history(root: Path) -> list[str]:
+    return git(root, "log", "--format=%T %s %(trailers:key=Vault-Ids,valueonly,separator=%x20)", "--stat").splitlines()
+
+
+def test_a_series_is_committed_as_one_by_one_and_published_once(tmp_path: Path) -> None:
+    together, alone = make_repo(tmp_path / "together"), make_repo(tmp_path / "alone")
+    moved = len(git(together, "reflog").splitlines())
+    done = vault_git.commit_each(found(together), _series(together))
+    single = [vault_git.commit(found(alone), *one) for one in _series(alone)]
+    assert [(one.committed, one.nothing, one.reason) for one in done] == [
+        (one.committed, one.nothing, one.reason) for one in single
+    ]
+    assert [one.committed for one in done] == [True, True, False, True]
+    assert _history(together) == _history(alone)
+    assert git(together, "log", "--format=%H", "-3").split() == [one.commit for one in reversed(done) if one.commit]
+    assert len(git(together, "reflog").splitlines()) == moved + 1
+    for root in (together, alone):
+        assert git(root, "status", "--porcelain").splitlines() == ["A  staged.txt", "?? vault/old.md"]
+        assert git(root, "fsck", "--strict") == "" and git(root, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
+
+
+def test_a_series_that_cannot_be_published_at_once_is_committed_one_by_one(tmp_path: Path) -> None:
+    root = make_repo(tmp_path / "v")
+    write(root, ".gitattributes", "*.md filter=upper\n")
+    git(root, "config", "filter.upper.clean", "tr a-z A-Z")
+    commit_all(root, "attributes")
+    done = vault_git.commit_each(found(root), _series(root))
+    assert [one.committed for one in done] == [True, True, False, True]
+    assert git(root, "show", "HEAD:vault/log.md") == "A\nB\nC"
+    git(root, "checkout", "--quiet", "--detach")
+    assert all(
+        "detached" in one.reason for one in vault_git.commit_each(found(root), [([_save(root, "vault/n.md", "n")], TEXT)] * 2)
+    )

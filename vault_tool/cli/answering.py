@@ -6,21 +6,25 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from vault_tool.cli import forwarded, output
+from vault_tool.cli.gathering import GATHERED, Gathering
 from vault_tool.cli.main import main
-from vault_tool.cli.options import LENT, Call
+from vault_tool.cli.options import LENT
+from vault_tool.cli.options import Call as Asked
 from vault_tool.errors import Busy, StorageError, UsageError, VaultGone
 from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
+from vault_tool.mcp.backends import Call
+from vault_tool.mcp.table import TOOLS
 from vault_tool.owner.front import option
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
 from vault_tool.owner.server import OwnerServer
@@ -53,6 +57,7 @@ class Answers:
         self._vault.is_current = fresh
         self._seen = self._outside()
         self._turn = threading.RLock()
+        self._gathering = Gathering(self._in_turn, self._turn)
 
     def close(self) -> None:
         """Let go of the vault."""
@@ -61,10 +66,19 @@ class Answers:
 
     def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
         """What a use of the vault comes to, one after the other; VaultGone where another than `identity` is meant."""
+        if isinstance(use, Call) and use.tool in GATHERED:
+            return cast("T", self._gathering.use(use, identity))
+        writes = isinstance(use, Call) and TOOLS[use.tool].writes
+        with self._gathering.alone() if writes else nullcontext(), self._in_turn(identity) as vault:
+            return use(vault)
+
+    @contextmanager
+    def _in_turn(self, identity: str) -> Iterator[Vault]:
+        """The vault, this thread's alone until the end; VaultGone where another than `identity` is meant."""
         with self._turn:
             vault = self._current()
             vault.location.require_identity(identity)
-            return use(vault)
+            yield vault
 
     def _current(self) -> Vault:
         """The vault with its settings as they are now; raises VaultGone where it is not at its place."""
@@ -74,7 +88,7 @@ class Answers:
             self._leave("the vault is gone")
             raise
         now = self._outside()
-        if now != self._seen:
+        if now != self._seen and not self._gathering.is_under_way:
             self._seen, old = now, self._vault
             self._vault = old.reopened()
             old.close()
@@ -99,7 +113,7 @@ class Answers:
 
         mistaken = False
 
-        def lend(call: Call) -> Context:
+        def lend(call: Asked) -> Context:
             nonlocal mistaken
             mistaken = call.vault != request.get("vault", call.vault)
             if mistaken:
@@ -123,7 +137,7 @@ class Answers:
 
     def op(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """The answer to a request by contract, as `vt op` gives it."""
-        with self._turn:
+        with self._gathering.alone(), self._turn:
             return {"answer": op(self._current().lent(_who(_environ(request))), request.get("request"))}
 
     def hook(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -236,9 +250,9 @@ def _environ(request: Mapping[str, Any]) -> Mapping[str, str]:
     return given
 
 
-def _who(environ: Mapping[str, str], call: Call | None = None) -> Who:
+def _who(environ: Mapping[str, str], call: Asked | None = None) -> Who:
     """Who is asking: what the options say, and else the caller's environment."""
-    said = call or Call()
+    said = call or Asked()
     origin = said.origin or environ.get("VAULT_ORIGIN") or "agent"
     session, model = said.session or environ.get("VAULT_SESSION", ""), said.model or environ.get("VAULT_MODEL", "")
     return Who(origin, session, model, said.user, said.project)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from vault_tool.errors import VaultError
-from vault_tool.mcp.backends import Cancelled, Progress, called, failed, resource, versions
+from vault_tool.mcp.backends import Call, Cancelled, Progress, failed, resource, versions
 from vault_tool.mcp.tools import Caller
 from vault_tool.owner.protocol import BEAT, Lines
 from vault_tool.owner.server import REQUEST_SECONDS, Stream
@@ -82,6 +83,8 @@ def _work(use: Use, reply: Reply, request: Request, progress: Progress, steps: S
 
 def _used(use: Use, given_up: threading.Event, act: Callable[[Vault], T], /) -> T:
     """What waited for another and is not wanted any more never begins."""
+    if isinstance(act, Call):
+        return cast("T", use(replace(act, require_wanted=partial(_require_wanted, given_up))))
 
     def acted(vault: Vault) -> T:
         _require_wanted(given_up)
@@ -97,7 +100,7 @@ def _require_wanted(given_up: threading.Event) -> None:
 
 def _call(use: Use, request: Request, progress: Progress) -> Mapping[str, Any]:
     try:
-        found = use(partial(called, str(request["tool"]), dict(request["arguments"]), caller_of(request), progress))
+        found = use(Call(str(request["tool"]), dict(request["arguments"]), caller_of(request), progress))
     except VaultError as fault:
         found = failed(fault)
     return {"text": found.text, "done": found.values is not None}

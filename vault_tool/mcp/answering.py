@@ -69,12 +69,23 @@ def told(
     vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
 ) -> tuple[str, dict[str, Any]]:
     """The same as text and as values."""
+    return in_words(tool, *asked(vault, tool, arguments, caller, progress))
+
+
+def asked(
+    vault: Vault, tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress | None = None
+) -> tuple[Vault, object]:
+    """The vault as the caller asks it, and what the verb of a tool returned. Raises VaultError, as `answer` does."""
     given = _checked(named("full")[tool], arguments)
     names = RENAMED.get(tool, {})
     with_names = {names.get(name, name): value for name, value in given.items() if name != "session"}
     asking = asked_by(caller, vault, given.get("session", ""))
     asking.progress = progress
-    result = getattr(asking, tool)(**with_names)
+    return asking, getattr(asking, tool)(**with_names)
+
+
+def in_words(tool: str, asking: Vault, result: Any) -> tuple[str, dict[str, Any]]:
+    """What a verb returned in the lean form, as text and as values."""
     if hasattr(result, "lean"):
         made = _plain(result.lean(Shortened(asking, _ids_in(result))))
         if fault := asking.settings_fault:

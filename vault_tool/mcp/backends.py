@@ -67,7 +67,7 @@ class VaultBackend:
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
         """See `Backend.call`."""
         try:
-            return await self._run(partial(called, tool, arguments, self._caller, progress))
+            return await self._run(Call(tool, arguments, self._caller, progress))
         except VaultError as fault:
             return failed(fault)
 
@@ -84,11 +84,36 @@ class VaultBackend:
         await self._run(lambda vault: vault.fresh())
 
 
-def called(tool: str, arguments: Mapping[str, Any], caller: Caller, progress: Progress, vault: Vault) -> Answer:
-    """The answer of a tool on an open vault. Raises VaultError."""
-    from vault_tool.mcp.answering import told  # every verb: loaded by the first call
+def _unneeded() -> None:
+    """Whether a call is still waited for, where that is not looked after."""
 
-    return Answer(*told(vault, tool, arguments, caller, progress))
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a tool as a use of an open vault; `require_wanted` raises Cancelled where nobody waits for it any more."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    caller: Caller
+    progress: Progress
+    require_wanted: Callable[[], None] = _unneeded
+
+    def __call__(self, vault: Vault) -> Answer:
+        """The answer. Raises VaultError."""
+        return self.told(*self.asked(vault))
+
+    def asked(self, vault: Vault) -> tuple[Vault, object]:
+        """The vault as it is asked, and what the tool's verb returned: the first half of a call. Raises VaultError."""
+        from vault_tool.mcp.answering import asked  # every verb: loaded by the first call
+
+        self.require_wanted()
+        return asked(vault, self.tool, self.arguments, self.caller, self.progress)
+
+    def told(self, asking: Vault, result: object) -> Answer:
+        """The second half: the answer in words."""
+        from vault_tool.mcp.answering import in_words  # as above
+
+        return Answer(*in_words(self.tool, asking, result))
 
 
 def failed(fault: VaultError) -> Answer:

@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from vault_tool import machine
 from vault_tool.config import Config, load
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from vault_tool.index.vectors.service import Vectors
     from vault_tool.model.problems import Problem
     from vault_tool.vault import settings_in_force
+    from vault_tool.vault.together import Together
 else:
     choose = deferred("vault_tool.index.embedding.choose")  # 20 ms, and only what compares meanings needs these
     graves = deferred("vault_tool.index.graves")  # 1 ms, where something was forgotten
@@ -138,6 +139,8 @@ class Context:
         """Asked before every answer, where a watcher lives in this process: true spares the comparison with the files."""
         self.hurried_until: float | None = None
         """Until when (monotonic) a lock that another process holds is waited for; None: as long as the settings say."""
+        self.together: Together[Any] | None = None
+        """What collects the commits of several operations under one hold of the write lock; None: each makes its own."""
         self.finishing: set[str] = set()
         """The ids of what is being forgotten by this very process, which no other call need finish."""
         self._superseded: tuple[str, Mapping[str, tuple[str, ...]]] | None = None

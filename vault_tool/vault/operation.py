@@ -32,10 +32,11 @@ from vault_tool.vault.pending import UNKNOWN, Saved, announce, commit, heal, ind
 
 if TYPE_CHECKING:
     from vault_tool.vault import drafts
+    from vault_tool.vault.together import Together
 else:
     drafts = deferred("vault_tool.vault.drafts")  # where something waits for review
 
-__all__ = ["Operation", "Saved", "put", "writing"]
+__all__ = ["Operation", "Saved", "put", "writing", "writing_together"]
 
 _ADVICE = {"conflict-markers": "put them between ``` lines, as code"}
 
@@ -308,6 +309,18 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
             drafts.finish_decided(vault, few=True)
         yield Operation(vault, verb, freshness)
+
+
+@contextmanager
+def writing_together(vault: Context, verb: str) -> Iterator[Together[Saved]]:
+    """Hold the vault's write lock for several operations whose commits are made at once, by the `publish` of what this yields.
+
+    An operation takes part whose vault has it as `together`.
+    """
+    with writer.lock(vault.root, vault.settings.lock_wait, verb):
+        from vault_tool.vault.together import Together  # few commands write so
+
+        yield Together(vault.repo, vault.settings.lock_wait)
 
 
 def _require_text(record: Record) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypedDict
 
 from vault_tool.errors import Busy, EditRefused, NotFound, Refused, StaleEdit, StorageError
@@ -97,6 +98,10 @@ def heal(vault: Context) -> tuple[str, ...]:
 
     A file that was changed since is its person's to commit now and is let go. Call it under the write lock.
     """
+    if vault.together is not None:
+        if vault.together.is_healed:
+            return ()
+        vault.together.is_healed = True
     waiting: list[str] = []
     # In the order in which they were begun: of two changes to one file the later commit must be the later change.
     for begun in vault.local.pending():
@@ -214,7 +219,16 @@ def commit(
 ) -> Saved:
     """Commit what an announced operation wrote (`edited` are its changes to fields), or leave it to `heal`, and say which."""
     changes = [git.FileChange(w.path, _our_part(vault, w, edited.get(w.path, ()))) for w in written if w.before != w.after]
-    outcome = _published(vault, pending, changes)
+    if vault.together is not None and changes and vault.repo is not None:
+        settle = partial(settled, vault, pending, written, conflicts)
+        return Saved(commit=vault.together.wait(pending.id, changes, message_of(pending), settle), conflicts=conflicts)
+    return settled(vault, pending, written, conflicts, _published(vault, pending, changes))
+
+
+def settled(
+    vault: Context, pending: PendingOperation, written: Sequence[writer.Written], conflicts: tuple[str, ...], outcome: git.Commit
+) -> Saved:
+    """What became of an operation's writes, by what became of its commit; one that could not be made is left to `heal`."""
     # Without git nothing will ever commit it, and it must not wait for that.
     if not outcome.reason or vault.repo is None:
         vault.local.done(pending.id)
@@ -236,7 +250,7 @@ def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontma
     if not changes or vault.repo is None:
         return written.after
     # What a person changed in the same file and did not commit yet is theirs to describe.
-    committed = git.show(vault.repo, "HEAD", written.path)
+    committed = _committed(vault, vault.repo, written.path)
     if committed is None or committed == written.before:
         return written.after
     try:
@@ -245,16 +259,32 @@ def _our_part(vault: Context, written: writer.Written, changes: Sequence[frontma
         return written.after
 
 
+def _committed(vault: Context, repo: git.Repo, path: str) -> bytes | None:
+    """What the last commit has of a file, or one that waits to be made before the next."""
+    if vault.together is None:
+        return git.show(repo, "HEAD", path)
+    return vault.together.held(path, partial(git.show, repo, "HEAD", path))
+
+
 def _published(vault: Context, pending: PendingOperation, changes: Sequence[git.FileChange]) -> git.Commit:
     if not changes:
         return git.Commit(False, None)
     if vault.repo is None:
         return git.Commit(False, None, vault.git_absence())
-    message = git.message(f"{pending.verb}: {pending.title}", pending.verb, pending.session or None, pending.ids)
-    return git.commit(vault.repo, changes, message, lock_wait=vault.settings.lock_wait)
+    return git.commit(vault.repo, changes, message_of(pending), lock_wait=vault.settings.lock_wait)
+
+
+def message_of(pending: PendingOperation) -> str:
+    """What the commit of an operation says."""
+    return git.message(f"{pending.verb}: {pending.title}", pending.verb, pending.session or None, pending.ids)
 
 
 def _next_id(vault: Context) -> str:
     """An operation's id: numbered, because several of one second are healed in the order in which they were begun."""
+    number = vault.together.next_number(partial(_next_free, vault)) if vault.together is not None else _next_free(vault)
+    return f"{number:06}-{new_id()}"
+
+
+def _next_free(vault: Context) -> int:
     numbers = (int(one.id[:6]) for one in vault.local.pending() if one.id[:6].isdecimal())
-    return f"{1 + max(numbers, default=0):06}-{new_id()}"
+    return 1 + max(numbers, default=0)

@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from vault_tool.files.git.commit_changes import CommitChanges, blob_id, changes_of, off_branch
     from vault_tool.files.git.commit_log import LogEntry, changed_between, diff, log, show, show_at, show_many
     from vault_tool.files.git.commit_message import message
-    from vault_tool.files.git.committing import Commit, FileChange, commit, resolve_conflicts
+    from vault_tool.files.git.committing import Commit, FileChange, commit, commit_each, resolve_conflicts
     from vault_tool.files.git.note_commits import NoteLog, note_log, own_operations, renames
     from vault_tool.files.git.worktree import UncommittedFile, ignored, in_conflict, tracked, uncommitted
 
 # What writes, and what reads the history or the work tree, which most commands that only read do without: 7 ms of each.
 _LATER = {
-    **dict.fromkeys(("Commit", "FileChange", "commit", "resolve_conflicts"), "committing"),
+    **dict.fromkeys(("Commit", "FileChange", "commit", "commit_each", "resolve_conflicts"), "committing"),
     **dict.fromkeys(
         (
             *("blobs", "brought", "committed_at", "committed_blobs", "is_ancestor", "own_address", "removed_by", "unreachable"),
@@ -73,6 +73,7 @@ __all__ = [
     "changed_between",
     "changes_of",
     "commit",
+    "commit_each",
     "committed_at",
     "committed_blobs",
     "diff",

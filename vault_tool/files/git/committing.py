@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
 from vault_tool.files.git.index import enter, refresh, wait_for_lock
-from vault_tool.files.git.publish import build, keep_tidy, publish
+from vault_tool.files.git.publish import Step, build, build_each, keep_tidy, publish
 from vault_tool.files.git.repo import Repo, head, obstacle
 from vault_tool.files.git.run import output
-from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, hooks, survey
+from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, converted, hooks, survey
 
 # Seconds that a commit waits for another git process to let go of the index.
 LOCK_WAIT = 10.0
@@ -73,6 +74,60 @@ def commit(
     except GitError as error:
         return Commit(False, None, str(error))
     return Commit(False, None, "other commits were made here at the same time, again and again; the next write tries again")
+
+
+def commit_each(
+    repo: Repo,
+    series: Sequence[tuple[Sequence[FileChange], str]],
+    *,
+    lock_wait: float = LOCK_WAIT,
+    hook_limit: float = HOOK_LIMIT,
+) -> list[Commit]:
+    """Commit each of several operations, its changes and its message, by itself and in their order; see `commit`.
+
+    They are built by one process and published at once, which takes little longer than one of them. Where hooks, filters or
+    signing have a say, or anything stands in the way, they are committed one after the other.
+    """
+    together = None
+    if len(series) > 1:
+        with suppress(GitError):
+            together = _attempt_together(repo, series, lock_wait)
+    return together or [commit(repo, changes, message, lock_wait=lock_wait, hook_limit=hook_limit) for changes, message in series]
+
+
+def _attempt_together(repo: Repo, series: Sequence[tuple[Sequence[FileChange], str]], lock_wait: float) -> list[Commit] | None:
+    """One try at the commits of a series; None where they have to be made one by one."""
+    each = [({repo.inside(change.path): change.content for change in changes}, message) for changes, message in series]
+    wanted = {name: content for contents, _ in each for name, content in contents.items()}
+    if obstacle(repo):
+        return None
+    before = survey(repo, wanted)
+    settings = before.settings
+    if _objection(before, wanted) or hooks(repo, settings) or settings.config_hooks or settings.on("commit.gpgsign"):
+        return None
+    held, steps = dict(before.committed), []
+    for contents, message in each:
+        if converted(repo, before, {name: content for name, content in contents.items() if content is not None}):
+            return None
+        differing = _differing({name: _target(before, name, content) for name, content in contents.items()}, held)
+        held |= differing
+        inline = {name: content for name in differing if (content := contents[name]) is not None}
+        steps.append(Step(differing, inline, message))
+    last = {name: held.get(name) for name in wanted}
+    behind = _differing(last, before.staged)
+    if not any(step.targets for step in steps):
+        enter(repo, behind, lock_wait)
+        return [Commit(False, None, nothing=True) for _ in steps]
+    wait_for_lock(repo, lock_wait)
+    made = iter(build_each(repo, before, [step for step in steps if step.targets]))
+    done = [Commit(True, next(made)) if step.targets else Commit(False, None, nothing=True) for step in steps]
+    ids = [one.commit for one in done if one.commit]
+    message = next(step.message for step in reversed(steps) if step.targets)
+    if _publish(repo, before, ids[-1], _differing(last, before.committed) | behind, message, lock_wait) is None:
+        return None
+    for passed in ids[:-1]:
+        keep_tidy(repo, passed)
+    return done
 
 
 def _attempt(repo: Repo, wanted: Mapping[str, bytes | None], message: str, lock_wait: float, hook_limit: float) -> Commit | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from os import fsencode
 
 from vault_tool.errors import GitError
@@ -13,20 +14,31 @@ from vault_tool.files.git.run import call, honouring, one_line
 from vault_tool.files.git.survey import Survey, TreeEntry
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One commit to be built: the entries that it changes, the contents of those that git does not have yet, and its message."""
+
+    targets: Mapping[str, TreeEntry | None]
+    contents: Mapping[str, bytes]
+    message: str
+
+
 def build(
     repo: Repo, before: Survey, targets: Mapping[str, TreeEntry | None], contents: Mapping[str, bytes], message: str
 ) -> str:
-    """Write the commit and its objects, which no ref names yet; returns its id.
+    """Write the commit and its objects, which no ref names yet; returns its id."""
+    return build_each(repo, before, [Step(targets, contents, message)])[0]
 
-    Entries without content are of objects that git has.
-    """
-    feed = b"".join(_stream(before, targets, contents, message))
+
+def build_each(repo: Repo, before: Survey, steps: Sequence[Step]) -> list[str]:
+    """Write several commits, the first on what was seen and each further one on the one before; returns their ids."""
+    feed = b"".join(_stream(before, steps))
     result = call(repo.work_tree, "fast-import", "--quiet", "--date-format=raw", feed=feed)
     if result.code:
         with suppress(OSError):
             (repo.git_dir / f"fast_import_crash_{result.pid}").unlink()
         raise result.failure("write the commit")
-    return result.out.decode().strip()
+    return result.out.decode().split()
 
 
 def publish(repo: Repo, seen: GitHead, made: str, message: str, hook_limit: float | None = None) -> bool:
@@ -56,27 +68,31 @@ def keep_tidy(repo: Repo, made: str) -> None:
             call(repo.work_tree, "maintenance", "run", "--auto", "--quiet")
 
 
-def _stream(
-    before: Survey, targets: Mapping[str, TreeEntry | None], contents: Mapping[str, bytes], message: str
-) -> Iterator[bytes]:
-    """The fast-import stream: one commit on a ref that the same stream takes away again, and a question for its id."""
+def _stream(before: Survey, steps: Sequence[Step]) -> Iterator[bytes]:
+    """The fast-import stream: commits on a ref that the same stream takes away again, and a question for their ids."""
     ref = f"refs/vault-tool/{os.urandom(16).hex()}".encode()
     settings = before.settings
     # So that a stream that breaks off before its `done` is refused whole.
-    yield b"feature done\ncommit " + ref + b"\nmark :1\n"
-    yield b"author " + fsencode(settings.author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
-    yield _data(message.encode(errors="replace"))
-    if before.head.commit:
-        yield b"from " + before.head.commit.encode() + b"\n"
-    # Removals first, so that a folder may take the place of a file.
-    yield from (b"D " + _quoted(name) + b"\n" for name, entry in targets.items() if entry is None)
-    for name, entry in targets.items():
-        if entry is not None:
-            inline = name in contents
-            yield f"M {entry.mode} {'inline' if inline else entry.oid} ".encode() + _quoted(name) + b"\n"
-            yield _data(contents[name]) if inline else b""
+    yield b"feature done\n"
+    parent = before.head.commit.encode() if before.head.commit else b""
+    for mark, step in enumerate(steps, 1):
+        yield b"commit " + ref + b"\nmark :%d\n" % mark
+        yield b"author " + fsencode(settings.author) + b"\ncommitter " + fsencode(settings.committer) + b"\n"
+        yield _data(step.message.encode(errors="replace"))
+        yield b"from " + parent + b"\n" if parent else b""
+        # Removals first, so that a folder may take the place of a file.
+        yield from (b"D " + _quoted(name) + b"\n" for name, entry in step.targets.items() if entry is None)
+        for name, entry in step.targets.items():
+            if entry is not None:
+                inline = name in step.contents
+                yield f"M {entry.mode} {'inline' if inline else entry.oid} ".encode() + _quoted(name) + b"\n"
+                yield _data(step.contents[name]) if inline else b""
+        yield b"\n"
+        parent = b":%d" % mark
     zero = b"0" * (64 if settings.sha256 else 40)
-    yield b"\nreset " + ref + b"\nfrom " + zero + b"\n\nget-mark :1\ndone\n"
+    yield b"reset " + ref + b"\nfrom " + zero + b"\n\n"
+    yield from (b"get-mark :%d\n" % mark for mark in range(1, len(steps) + 1))
+    yield b"done\n"
 
 
 def _data(content: bytes) -> bytes:

@@ -1,0 +1,123 @@
+"""Calls that write and wait for their turn: made under one hold of the write lock, their commits at once, then each answered."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from vault_tool.errors import VaultError
+from vault_tool.mcp.backends import Answer, Call
+from vault_tool.vault.operation import Saved, writing_together
+from vault_tool.vault.together import Together, stands_for_a_commit
+from vault_tool.verbs.vault import Vault
+
+# The tools that do nothing after their writes but tell of them: of these several may be committed together.
+GATHERED = frozenset({"remember", "add_observations", "mark_useful", "mark_questionable"})
+
+# So many are made under one hold of the lock: other processes wait for it.
+_MOST = 24
+
+# How the vault is used: a turn in which it is this thread's alone, given the identity that is meant.
+Turn = Callable[[str], AbstractContextManager[Vault]]
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A call that waits, and what became of it."""
+
+    call: Call
+    identity: str
+    done: threading.Event = field(default_factory=threading.Event)
+    asking: Vault | None = None
+    result: Any = None
+    answer: Answer | None = None
+    fault: BaseException | None = None
+
+    def attempt(self, step: Callable[[], None]) -> None:
+        """Take a step of it, unless one failed; what goes wrong is its caller's alone to hear."""
+        if self.fault is None:
+            try:
+                step()
+            except BaseException as fault:  # noqa: BLE001  (raised again where its caller waits)
+                self.fault = fault
+
+
+class Gathering:
+    """The calls of one open vault that wait to write. Whoever comes first writes for all that came meanwhile."""
+
+    def __init__(self, turn: Turn, guard: AbstractContextManager[Any]) -> None:
+        self._turn = turn
+        self._guard = guard
+        self.is_under_way = False
+        """Whether calls are between two of their turns: until then the vault must stay the one that they asked."""
+        self._waiting: deque[_Waiting] = deque()
+        self._writer = threading.Lock()
+
+    def use(self, call: Call, identity: str) -> Answer:
+        """The answer to a call, once all that it wrote is committed. Raises what the call raises."""
+        mine = _Waiting(call, identity)
+        self._waiting.append(mine)
+        with self._writer:
+            while not mine.done.is_set():
+                self._write([self._waiting.popleft() for _ in range(min(_MOST, len(self._waiting)))])
+        if mine.fault is not None:
+            raise mine.fault
+        assert mine.answer is not None
+        return mine.answer
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """No call is between two of its turns as long as this lasts: for what writes in one turn, and would wait for the lock."""
+        with self._writer:
+            yield
+
+    def _write(self, calls: list[_Waiting]) -> None:
+        """Write what some calls have to write, commit it, and answer each."""
+        try:
+            self._written(calls)
+        except BaseException as fault:  # noqa: BLE001  (as above)
+            for one in calls:
+                one.fault = one.fault or fault
+        finally:
+            self.is_under_way = False
+            for one in calls:
+                one.done.set()
+
+    def _written(self, calls: list[_Waiting]) -> None:
+        with self._turn("") as vault:
+            self.is_under_way = True
+        with writing_together(vault, calls[0].call.tool.replace("_", "-")) as together:
+            for one in calls:
+                one.attempt(partial(self._ask, one, together))
+            # Others read meanwhile.
+            outcomes = together.publish()
+        for one in calls:
+            one.attempt(partial(self._tell, one, outcomes))
+
+    def _ask(self, one: _Waiting, together: Together[Saved]) -> None:
+        with self._turn(one.identity) as vault:
+            vault.together = together
+            try:
+                one.asking, one.result = one.call.asked(vault)
+            finally:
+                vault.together = None
+
+    def _tell(self, one: _Waiting, outcomes: Mapping[str, Saved]) -> None:
+        assert one.asking is not None
+        with self._guard:
+            one.answer = one.call.told(one.asking, _with_commit(one.result, outcomes))
+
+
+def _with_commit(result: object, outcomes: Mapping[str, Saved]) -> object:
+    """A verb's result with what became of its commit. Raises VaultError where that was never tried."""
+    if not isinstance(result, Saved) or not stands_for_a_commit(result.commit):
+        return result
+    saved = outcomes.get(result.commit or "")
+    if saved is None:
+        raise VaultError("it was written, but not committed", "the next write commits it")
+    return replace(result, committed=saved.committed, commit=saved.commit, reason=saved.reason, attention=saved.attention)

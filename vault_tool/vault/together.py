@@ -1,0 +1,69 @@
+"""Operations of one hold of the write lock whose commits are made at its end, all of them at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from vault_tool.files import git
+
+T = TypeVar("T")
+
+# Stands for the commit of an operation that waits for it, before the operation's id.
+_WAITING = "waiting:"
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting(Generic[T]):
+    """An operation that is written: what its commit is to hold and to say, and what is left to do once that was tried."""
+
+    name: str
+    changes: Sequence[git.FileChange]
+    message: str
+    settle: Callable[[git.Commit], T]
+
+
+@dataclass(slots=True)
+class Together(Generic[T]):
+    """What was written under this hold of the lock and waits for its end; T is what becomes of each operation.
+
+    Each stays announced until then: after a kill the next one to hold the lock commits it.
+    """
+
+    repo: git.Repo | None
+    lock_wait: float
+    is_healed: bool = False
+    """Whether what earlier operations left was seen to in this hold."""
+    _waiting: list[_Waiting[T]] = field(default_factory=list)
+    _texts: dict[str, bytes | None] = field(default_factory=dict)
+    _number: int = 0
+
+    def next_number(self, next_free: Callable[[], int]) -> int:
+        """The number of the next operation; what was free before the first of them is looked for once."""
+        self._number = self._number + 1 if self._number else next_free()
+        return self._number
+
+    def wait(self, operation: str, changes: Sequence[git.FileChange], message: str, settle: Callable[[git.Commit], T]) -> str:
+        """Let an operation wait for its commit; returns what stands for that until `publish` says what became of it."""
+        name = _WAITING + operation
+        self._waiting.append(_Waiting(name, changes, message, settle))
+        self._texts.update((change.path, change.content) for change in changes)
+        return name
+
+    def held(self, path: str, committed: Callable[[], bytes | None]) -> bytes | None:
+        """What a file holds by the last commit that is made or waits; `committed` looks it up in git."""
+        return self._texts[path] if path in self._texts else committed()
+
+    def publish(self) -> Mapping[str, T]:
+        """Commit what waits, each operation by itself; returns what became of each. Call it before the lock is let go of."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting or self.repo is None:
+            return {}
+        commits = git.commit_each(self.repo, [(one.changes, one.message) for one in waiting], lock_wait=self.lock_wait)
+        return {one.name: one.settle(commit) for one, commit in zip(waiting, commits, strict=True)}
+
+
+def stands_for_a_commit(said: str | None) -> bool:
+    """Whether a result's commit is still what `wait` returned."""
+    return bool(said) and str(said).startswith(_WAITING)
