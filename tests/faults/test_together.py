@@ -64,7 +64,7 @@ def test_a_kill_between_the_writes_and_the_commits_loses_and_doubles_nothing(roo
 
 @contextmanager
 def _answers(root: Path) -> Iterator[Answers]:
-    answers = Answers(Vault.open(root), lambda: False, lambda: None)
+    answers = Answers(Vault.open(root), lambda: False, lambda reason: None)
     try:
         yield answers
     finally:

@@ -15,7 +15,7 @@ from vault_tool.mcp.tools import Caller
 def main() -> None:
     """Let so many writers go on until this process is killed, or each has written as often as it is told to."""
     root, run, writers, turns = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-    answers = Answers(Vault.open(root), lambda: False, lambda: None)
+    answers = Answers(Vault.open(root), lambda: False, lambda reason: None)
     answers.used(lambda vault: vault.fresh())
     guard = threading.Lock()
 
