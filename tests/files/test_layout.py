@@ -73,6 +73,24 @@ def test_places(record: Record, path: str) -> None:
     assert place(record, {"2": "Beta"}, free) == path
 
 
+@pytest.mark.parametrize(
+    ("full", "folder"),
+    [
+        ({}, ""),
+        ({"": 999, "/20": 9999}, ""),
+        ({"": 1000}, "/20"),
+        ({"": 1000, "/20": 249}, "/20"),
+        ({"": 1000, "/20": 250}, "/20/2"),
+        ({"": 20_000, "/20": 300, "/20/2": 250, "/20/3": 7}, "/20/3"),
+    ],
+)
+def test_a_note_goes_to_where_there_is_room(full: dict[str, int], folder: str) -> None:
+    month = "vault/observations/2026/11"
+    counts = {f"{month}{below}": count for below, count in full.items()}
+    record = Observation(id=ID, type="fact", title="x", created=AT)
+    assert place(record, {}, free, lambda path: counts.get(path, 0)) == f"{month}{folder}/x-a1b2c3.md"
+
+
 def test_a_taken_place_is_left_alone() -> None:
     taken = {"vault/subjects/redis.md", "vault/subjects/redis-a1b2c3.md"}
     record = Subject(id=ID, type="subject", name="Redis")

@@ -54,7 +54,7 @@ def test_a_log_that_is_full_goes_on_in_another_file_behind_it(vault: Vault, root
     assert all(path.stat().st_size < FULL + len(LONG) + 200 for path in logs(root))
     made = vault.remember("It was so.", evidence=[f"episode:{TODAY}#21"])
     assert not made.warnings and vault.show(made.id).evidence[0].state == "holds"
-    assert_as_built_anew(root, ["before"])
+    assert_as_built_anew(root, ["before"], FixedClock(START))
 
 
 @pytest.mark.in_git
@@ -81,7 +81,7 @@ def test_a_month_of_signals_that_is_full_goes_on_in_another_file(vault: Vault, r
     found = sorted((root / "vault/signals").iterdir())
     assert len(found) == 2 and min(path.stat().st_size for path in found) < FULL <= max(path.stat().st_size for path in found)
     assert len(vault.index.catalog.signals(made)) == len(earlier) + 2
-    assert_as_built_anew(root, ["beam"])
+    assert_as_built_anew(root, ["beam"], FixedClock(START))
 
 
 def test_what_is_forgotten_goes_from_older_logs_of_ones_own(root: Path) -> None:

@@ -5,23 +5,36 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 
 from vault_tool.files.layout import NAME_BYTES, VAULT, cut
 from vault_tool.model.records import Consolidation, Edge, Observation, Record, Subject, Understanding, Workspace
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import slug
 
+# With so many files in the folder of a month the next note of it goes to a folder of its day, and with so many in that to a
+# numbered one below: git writes a folder's list anew with each commit, and so do our indexes. Where a note lies means nothing.
+FULL_MONTH = 1000
+FULL_DAY = 250
+
 _END_BYTES = 56
 _NOT_TYPE = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
 
 
-def place(record: Record, names: Mapping[str, str], taken: Callable[[str], bool]) -> str:
+def _no_files(_: str) -> int:
+    return 0
+
+
+def place(record: Record, names: Mapping[str, str], taken: Callable[[str], bool], files: Callable[[str], int] = _no_files) -> str:
     """The path for a new record: its class's folder, a file name of at most 200 bytes made of its title and id.
 
     `names` gives the names of an edge's ends by id (its own `from_title` and `to_title` are asked next). `taken`
     says whether a path exists, comparing without case; while it does, more of the id and then a number is added.
+    `files` says how many there are in a folder: observations go to where there is room.
     """
     folder, stem = _folder_and_stem(record, names)
+    if isinstance(record, Observation):
+        folder = _with_room(folder, _made(record), files)
     named_by_title = isinstance(record, (Subject, Workspace))
     for suffix in _suffixes(record.id, bare=named_by_title):
         path = f"{folder}/{_fit(stem, suffix)}{suffix}.md"
@@ -35,7 +48,7 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
         case Subject():
             return f"{VAULT}/subjects", slug(record.name, "subject")
         case Observation():
-            made = parse_time(record.created or "") or parse_time(record.observed or "")
+            made = _made(record)
             months = f"/{made:%Y/%m}" if made else ""
             return f"{VAULT}/observations{months}", slug(record.title)
         case Understanding():
@@ -50,6 +63,18 @@ def _folder_and_stem(record: Record, names: Mapping[str, str]) -> tuple[str, str
         case Workspace():
             return VAULT, "workspace"
     return VAULT, slug(record.label)
+
+
+def _made(record: Observation) -> datetime | None:
+    return parse_time(record.created or "") or parse_time(record.observed or "")
+
+
+def _with_room(month: str, made: datetime | None, files: Callable[[str], int]) -> str:
+    if made is None or files(month) < FULL_MONTH:
+        return month
+    day = f"{month}/{made:%d}"
+    numbered = (f"{day}/{number}" for number in itertools.count(2))
+    return next(folder for folder in itertools.chain((day,), numbered) if files(folder) < FULL_DAY)
 
 
 def _suffixes(record_id: str, bare: bool) -> Iterator[str]:

@@ -86,7 +86,7 @@ class Operation:
     def create_as_written(self, record: Record, data: bytes) -> str:
         """Plan a new record whose file holds exactly `data`, as its person wrote it."""
         screening.refuse_forgotten(self.vault, record)
-        path = place(record, {}, self._taken)
+        path = place(record, {}, self._taken, self._files)
         self._plan.created[path] = data
         folder, _, name = path.rpartition("/")
         self._plan.names[folder].add(layout.name_key(name))
@@ -279,6 +279,11 @@ class Operation:
             except (FileNotFoundError, NotADirectoryError):
                 self._plan.names[folder] = set()
         return path in self._plan.created or layout.name_key(name) in self._plan.names[folder]
+
+    def _files(self, folder: str) -> int:
+        """How many files a folder has, those that are planned among them."""
+        names = self._plan.names.get(folder)
+        return len(self.vault.whole_index.catalog.known().get(folder, ()) if names is None else names)
 
     def _as_written(self, record: Record) -> list[str] | None:
         """How the subjects of a record stand in its head: names, or links to the subjects' files."""
