@@ -56,8 +56,7 @@ def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> 
     importance above the type's count once the owner reviewed the memory.
     """
     pinned, importance = weights(entry, spec.importance, belief.reviewed)
-    moments = (belief.last_accessed or "", entry.text("created"), entry.text("observed"))
-    since = next((moment for moment in map(parse_time, moments) if moment), now)
+    since = _moment(belief.last_accessed) or _moment(entry.text("created")) or _moment(entry.text("observed")) or now
     return decay_score(
         importance,
         days_between(since, now),
@@ -65,3 +64,7 @@ def entry_decay(entry: Entry, belief: Belief, spec: TypeSpec, now: datetime) -> 
         spec.weight,
         pinned=pinned or spec.always_kept,
     )
+
+
+def _moment(said: str | None) -> datetime | None:
+    return parse_time(said) if said else None

@@ -20,22 +20,29 @@ from vault_tool.util.clock import end_of, parse_time
 LEAST_SCORE = 0.2
 LEAST_TRUTH = 0.3
 FILL_UP = 10
+SCORE_DIGITS = 3
 WARNING_LENGTH = 300
 
 # After so many lines in a row for which there was no room the page is full: a few that do not fit are passed over.
 _MISSES = 20
 # So many of a section are looked at for one whose source may have a line now: they come in turn already.
 _LOOKED_AT = 4
+
+Order: TypeAlias = tuple[float, float, float, str, str]
+
 _DATE = re.compile(r"^(> Last updated: )\d{4}-\d{2}-\d{2}", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class CorePage:
-    """The page, the ids of what its lines show, and how many memories were left out for what reason."""
+    """The page, the ids of what its lines show, how many memories were left out for what reason, and how many of one section
+    were looked at at most.
+    """
 
     text: str
     shown: tuple[str, ...]
     left_out: Mapping[str, int]
+    reach: int = 0
 
 
 def core_page(
@@ -75,7 +82,7 @@ def core_page(
     room = budget - len(head) - len(texts)
     imported = imported if len(imported) <= room // 2 else ""
     sections, shown = found.filled(room - len(imported), left_out)
-    return CorePage(head + texts + sections + imported, shown, dict(left_out))
+    return CorePage(head + texts + sections + imported, shown, dict(left_out), found.reach)
 
 
 def same_but_for_date(old: str, new: str) -> bool:
@@ -128,20 +135,20 @@ def _ranked(items: Iterable[CoreItem], registry: Registry, as_of: date, left_out
     passing: list[CoreItem] = []
     faded: list[CoreItem] = []
     for item in items:
-        reason = _barred(item, registry, as_of)
+        reason = barred(item, registry, as_of)
         if reason:
             left_out[reason] += 1
         else:
             (passing if item.score >= LEAST_SCORE else faded).append(item)
-    ranked = [(item, False) for item in sorted(passing, key=_order)]
+    ranked = [(item, False) for item in sorted(passing, key=order)]
     missing = max(0, FILL_UP - len(passing))
-    faded.sort(key=_order)
+    faded.sort(key=order)
     if len(faded) > missing:
         left_out["faded"] += len(faded) - missing
     return ranked + [(item, True) for item in faded[:missing]]
 
 
-def _barred(item: CoreItem, registry: Registry, as_of: date) -> str:
+def barred(item: CoreItem, registry: Registry, as_of: date) -> str:
     """Why an item may not stand on the page, or the empty string."""
     entry = item.entry
     if entry.record_class not in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING) or registry.spec(entry.type).always_kept:
@@ -165,15 +172,25 @@ def _expired(entry: Entry, as_of: date) -> bool:
     return over is not None and over.date() <= as_of
 
 
-def _order(item: CoreItem) -> tuple[float, float, float, str, str]:
+def order(item: CoreItem) -> Order:
     """Best first; of equals the more trusted, then what was observed last, then by id: nothing that machines differ in."""
-    seen = parse_time(item.entry.observed)
-    return (-round(item.score, 3), -item.truth, -seen.timestamp() if seen else 0.0, item.entry.id, item.entry.path)
+    return order_of(item.entry, item.score, item.truth)
 
 
-def _source(item: CoreItem) -> str:
+def order_of(entry: Entry, score: float, truth: float) -> Order:
+    """The same of a memory with this score and truth."""
+    seen = parse_time(entry.observed)
+    return (-round(score, SCORE_DIGITS), -truth, -seen.timestamp() if seen else 0.0, entry.id, entry.path)
+
+
+def source(item: CoreItem) -> str:
     """Who could flood the page: an origin and model that no person vouches for; nobody for the rest."""
-    return "" if vouched(item.entry, item.reviewed) else f"{origin(item.entry)} {item.entry.text('model')}"
+    return source_of(item.entry, item.reviewed)
+
+
+def source_of(entry: Entry, reviewed: bool) -> str:
+    """The same of a memory, by whether a person reviewed it."""
+    return "" if vouched(entry, reviewed) else f"{origin(entry)} {entry.text('model')}"
 
 
 def _unvouched(item: CoreItem) -> bool:
@@ -193,11 +210,13 @@ class _Sections:
         self._form = form
         self._as_of = as_of
         self._limit = section_limit
+        self.reach = section_limit
+        """How many of one section were looked at at most."""
         self._candidates: dict[CoreSection, list[tuple[CoreItem, bool]]] = defaultdict(list)
         for item, faded in ranked:
             self._candidates[registry.spec(item.entry.type).section or CoreSection.WORTH_KNOWING].append((item, faded))
         for section, candidates in self._candidates.items():
-            in_turns = in_turn(_each_type_first(candidates), lambda one: _source(one[0]))
+            in_turns = in_turn(_each_type_first(candidates), lambda one: source(one[0]))
             # Nothing that an agent says of its own memory puts it above what a person stands behind.
             self._candidates[section] = sorted(in_turns, key=lambda one: _unvouched(one[0]))
         self._typical: dict[_Group, list[CoreItem]] = defaultdict(list)
@@ -212,6 +231,7 @@ class _Sections:
         shown: list[str] = []
         sources: Counter[str] = Counter()
         waits, misses = True, 0
+        taken: Counter[CoreSection] = Counter()
         while misses < _MISSES and any(self._candidates.values()):
             before = len(shown)
             for section in (one for one in CoreSection if self._candidates.get(one)):
@@ -223,6 +243,8 @@ class _Sections:
                 if place is None:
                     continue
                 item, faded = self._candidates[section].pop(place)
+                taken[section] += 1
+                self.reach = max(self.reach, taken[section] + _LOOKED_AT)
                 group = section, _unvouched(item)
                 cost = 0 if lines[group] else len(self._head(group, lines))
                 line = self._form.line(item, faded, self._typical[group], self._as_of)
@@ -234,7 +256,7 @@ class _Sections:
                 room -= cost + len(line)
                 lines[group].append(line)
                 shown.append(item.entry.id)
-                sources[_source(item)] += 1
+                sources[source(item)] += 1
             # Who waited for others gets what room is left once none of these is waiting.
             waits = waits and len(shown) > before
         if left := sum(map(len, self._candidates.values())):
@@ -249,8 +271,8 @@ class _Sections:
     def _next(self, section: CoreSection, sources: Counter[str], shown: int) -> int | None:
         """Where the next of a section stands whose source does not make more than half of the page already."""
         for place, (item, _) in enumerate(self._candidates[section][:_LOOKED_AT]):
-            source = _source(item)
-            if not source or 2 * (sources[source] + 1) <= shown + 2:
+            who = source(item)
+            if not who or 2 * (sources[who] + 1) <= shown + 2:
                 return place
         return None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from vault_tool.generate.escape import inline, link_path, words
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, is_pulled
 from vault_tool.util.clock import parse_time
 
 TITLE_LENGTH = 120
@@ -18,8 +20,12 @@ _ORIGINS = frozenset({"owner", "agent", "import"})
 def origin(entry: Entry) -> str:
     """Who wrote it: `owner` (also a file that does not say), `agent`, `import`, `pulled` and by whom, or `unknown`
     for any other word."""
-    said = entry.origin
-    if entry.pulled:
+    return _in_words(entry.origin)
+
+
+@lru_cache(maxsize=64)  # a large vault is by few
+def _in_words(said: str) -> str:
+    if is_pulled(said):
         return words(said, PULLED_LENGTH)
     return said if said in _ORIGINS else "unknown"
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _STAMP = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\+00:00", re.ASCII)
+_DAY_LENGTH = len("2026-11-20")
 _BEFORE_ALL = datetime.min.replace(tzinfo=UTC)
 
 
@@ -46,7 +47,7 @@ def parse_time(text: str) -> datetime | None:
     """
     cleaned = text.strip()
     try:
-        if _DATE.fullmatch(cleaned):
+        if len(cleaned) == _DAY_LENGTH and _DATE.fullmatch(cleaned):
             day = date.fromisoformat(cleaned)
             return datetime(day.year, day.month, day.day, tzinfo=UTC)
         moment = datetime.fromisoformat(cleaned)

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import partial
 
-from vault_tool.belief.decay import Standing, standing
 from vault_tool.belief.fold import question_of
 from vault_tool.consolidation.understanding_coverage import Sighting, contested, coverage, current
 from vault_tool.errors import GitError, Refused, VaultError
 from vault_tool.files import git, layout, reader, writer
 from vault_tool.files.layout import CORE_FILE, REFLECTION_FILE, FileKind
-from vault_tool.generate.core_forms import CoreItem, CoreText, Form, ImportMap, PromptForm
+from vault_tool.generate.core_forms import CoreText, Form, PromptForm
 from vault_tool.generate.core_page import CorePage, core_page, same_but_for_date
 from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.starter import starters
-from vault_tool.importing.notes import FROM as IMPORTED_FROM
-from vault_tool.index.schema import titles_of
-from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry, Snapshot
-from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve, screening
-from vault_tool.vault.answers import Rival
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.core_material import CoreMaker, CoreMaterial
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.core_understandings import warnings as kept_warnings
 from vault_tool.vault.operation import Operation, Saved, put, writing
 from vault_tool.vault.standing import Weighed, memories
 
-# An import with so many unused notes is told by a map of it, and not note by note.
-MAPPED_FROM = 20
-MAP_FOLDERS = 8
-MAP_LINKED = 5
+# So many more of a section are looked at as long as there is room for them.
+_BEYOND = 40
 
 # From so many observations a subject without an understanding, or one that they have overtaken, is named.
 WORTH_A_LINE = 3
@@ -64,18 +57,18 @@ class GeneratedPage(Saved):
 
 def make_core(vault: Context, budget: int | None = None) -> GeneratedPage:
     """Write CORE.md in at most `budget` characters (a setting by default), and commit it if more than its date changed."""
-    return _made(vault, CORE_FILE, lambda seen: _core(vault, budget or vault.settings.core_budget, seen).text)
+    return _made(vault, CORE_FILE, lambda: _core(vault, budget or vault.settings.core_budget).text)
 
 
 def make_reflection(vault: Context) -> GeneratedPage:
     """Write REFLECTION.md, and commit it if more than its date changed."""
-    return _made(vault, REFLECTION_FILE, lambda seen: _reflection(vault, seen, 0))
+    return _made(vault, REFLECTION_FILE, lambda: _reflection(vault, _looked(vault), 0))
 
 
-def _made(vault: Context, path: str, text_of: Callable[[_Seen], str]) -> GeneratedPage:
+def _made(vault: Context, path: str, text_of: Callable[[], str]) -> GeneratedPage:
     with writing(vault, path.removesuffix(".md").lower()) as op:
         settled = require_whole(vault, op.freshness)
-        text = text_of(_looked(vault))
+        text = text_of()
         page = _page(vault, path, text, op.freshness)
         saved = settled or publish(op, [page], path)
     return replace(page, **saved.fields())
@@ -99,7 +92,7 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
 def core_preview(vault: Context, budget: int) -> GeneratedPage:
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, this machine's own use counted too."""
     freshness = vault.fresh()
-    page = _core(vault, budget, _looked(vault, live=True), PromptForm(partial(resolve.short, vault)))
+    page = _core(vault, budget, live=True, form=PromptForm(partial(resolve.short, vault)))
     return _page(vault, CORE_FILE, page.text, freshness)
 
 
@@ -111,9 +104,8 @@ def reflection_preview(vault: Context) -> GeneratedPage:
 
 def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
-    seen = _looked(vault)
-    core_text = _core(vault, vault.settings.core_budget, seen).text
-    texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
+    core_text = _core(vault, vault.settings.core_budget).text
+    texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, _looked(vault), new)))
     pages = [_page(vault, path, text, freshness) for path, text in texts]
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
 
@@ -145,107 +137,60 @@ class _Seen:
     live: bool
 
 
+def _moment(vault: Context, live: bool) -> datetime:
+    return vault.clock.now() if live else _midnight(vault)
+
+
 def _looked(vault: Context, *, live: bool = False) -> _Seen:
     """From tracked signals alone as of today's date (UTC), or `live` with this machine's own use as of now."""
-    moment = vault.clock.now() if live else _midnight(vault)
+    moment = _moment(vault, live)
     # These pages are in everybody's prompt: what is about one user, or was made of it, is not on them.
     vault = vault.seen_by("")
     snapshot = vault.index.catalog.snapshot()
     return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
 
 
-def _core(vault: Context, budget: int, seen: _Seen, form: Form | None = None) -> CorePage:
+def _core(vault: Context, budget: int, *, live: bool = False, form: Form | None = None) -> CorePage:
+    moment = _moment(vault, live)
     kinds = core_kinds(vault)
-    kept = _weighed_again(vault, seen, [entry for kind in kinds.values() for entry in kind.good])
-    solved = _solved(seen)
-    listed = [one for one in seen.weighed if one.entry.type not in KEPT_TYPES]
-    imports, told = _import_maps(vault, listed)
-    rivals = all_contested(vault.seen_by(""))
+    good = [entry for kind in kinds.values() for entry in kind.good]
+    kept = vault.seen_by("").standings.weigh(good, live=live, as_of=moment) if good else []
     unwritten = {starter.type: starter.body.strip() for starter in starters()}
     newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
-    return core_page(
-        [_core_item(one, solved, rivals.get(one.entry.id, ())) for one in listed if one.entry.path not in told],
-        [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
-        budget=budget,
-        section_limit=vault.settings.core_section_limit,
-        registry=vault.settings.types,
-        as_of=seen.moment.date(),
-        active=sum(standing(one.score) is Standing.ACTIVE for one in seen.weighed),
-        total=len(seen.weighed),
-        live=seen.live,
-        warnings=kept_warnings(vault, kinds, seen.moment),
-        imports=imports,
-        form=form,
-    )
+    texts = [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest]
+    warnings = kept_warnings(vault, kinds, moment)
+    most = 2 * vault.settings.core_section_limit + _BEYOND
+    while True:
+        made = _material(vault, moment, live, most)
+        page = core_page(
+            made.items,
+            texts,
+            budget=budget,
+            section_limit=vault.settings.core_section_limit,
+            registry=vault.settings.types,
+            as_of=moment.date(),
+            active=made.active,
+            total=made.total,
+            live=live,
+            warnings=warnings,
+            imports=made.imports,
+            form=form,
+        )
+        if made.whole or page.reach <= most:
+            return page
+        # So many in a row had no room that what comes next was not kept.
+        most *= 8
+
+
+def _material(vault: Context, moment: datetime, live: bool, most: int) -> CoreMaterial:
+    maker, seen = CoreMaker(vault, moment, most), vault.seen_by("")
+    for one in seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment):
+        maker.take(one)
+    return maker.made()
 
 
 def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> CoreText:
     return CoreText(one.entry, text, one.belief.reviewed, text.strip() == unwritten.get(one.entry.type))
-
-
-def _solved(seen: _Seen) -> frozenset[str]:
-    """The ids of the problems that an active solution, or an edge from an active memory, says are solved.
-
-    What others brought says so of what they brought alone.
-    """
-    active = {one.entry.id: one for one in seen.weighed}
-    said = [(one.entry, one.entry.text("problem")) for one in seen.weighed if one.entry.type == "solution"]
-    edges = (edge for edge in seen.snapshot.of_class(RecordClass.EDGE) if edge.type == "SOLVES")
-    said += [(edge, edge.text("to_id")) for edge in edges if edge.text("from_id") in active]
-
-    def holds(by: Entry, problem: str) -> bool:
-        theirs = by.pulled and not (by.id in active and active[by.id].belief.reviewed)
-        return not theirs or (problem in active and active[problem].entry.pulled)
-
-    return frozenset(problem for by, problem in said if problem and holds(by, problem))
-
-
-def _import_maps(vault: Context, listed: Sequence[Weighed]) -> tuple[list[ImportMap], set[str]]:
-    """A map of each large import, and the paths of its notes that nobody used, reviewed or pinned: they are told by the map."""
-    by_import: dict[str, list[Entry]] = defaultdict(list)
-    for one in listed:
-        name, _, place = _came_from(one.entry).partition("/")
-        unused = not (one.belief.access_count or one.belief.reviewed or one.entry.pinned)
-        if place and unused and one.entry.origin == "import":
-            by_import[name].append(one.entry)
-    large = {name: entries for name, entries in sorted(by_import.items()) if len(entries) >= MAPPED_FROM}
-    maps = [_import_map(vault, name, entries) for name, entries in large.items()]
-    return maps, {entry.path for entries in large.values() for entry in entries}
-
-
-def _came_from(entry: Entry) -> str:
-    """The import and the path in it that a note came by; the folder around the vault is one more."""
-    return entry.path if layout.is_around(entry.path) else entry.text(IMPORTED_FROM)
-
-
-def _import_map(vault: Context, name: str, entries: Sequence[Entry]) -> ImportMap:
-    folders = Counter(_came_from(entry).split("/")[1] for entry in entries if _came_from(entry).count("/") > 1)
-    titles = {entry.path: titles_of(entry) for entry in entries}
-    links = vault.index.catalog.link_counts(set().union(*titles.values()))
-    counted = [(max((links.get(title, 0) for title in titles[entry.path]), default=0), entry) for entry in entries]
-    linked = sorted((pair for pair in counted if pair[0] > 1), key=lambda pair: (-pair[0], pair[1].path))
-    shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
-    name = vault.root.parent.name if name == ".." else name
-    return ImportMap(name, len(entries), shown, tuple(entry for _, entry in linked[:MAP_LINKED]))
-
-
-def _weighed_again(vault: Context, seen: _Seen, served: Sequence[Entry]) -> list[Weighed]:
-    """What is served of soul, protocol and orientation: what only an unserved one replaces was not weighed with the rest,
-    and an earlier text of its owner's neither."""
-    weighed = {(one.entry.path, one.entry.hash): one for one in seen.weighed if one.entry.type in KEPT_TYPES}
-    others = [entry for entry in served if (entry.path, entry.hash) not in weighed]
-    found = [weighed[entry.path, entry.hash] for entry in served if (entry.path, entry.hash) in weighed]
-    return [*found, *(vault.seen_by("").standings.weigh(others, live=seen.live, as_of=seen.moment) if others else ())]
-
-
-def _core_item(one: Weighed, solved: Set[str], rivals: Sequence[Rival]) -> CoreItem:
-    belief, entry = one.belief, one.entry
-    done = entry.type == "problem" and entry.id in solved
-    told = () if belief.questionable else tuple(dict.fromkeys(bringer(signal.origin) for signal in belief.told))
-    contested = tuple((other.id, other.origin, other.line) for other in rivals)
-    return CoreItem(
-        entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done, told, contested
-    )
 
 
 def _reflection(vault: Context, seen: _Seen, new: int) -> str:
@@ -349,10 +294,10 @@ def resolve_page_conflicts(vault: Context) -> Saved | None:
     conflicts = sorted(git.in_conflict(repo)) if repo else []
     if repo is None or not conflicts or not {CORE_FILE, REFLECTION_FILE}.issuperset(conflicts):
         return None
-    seen = _looked(vault)
     pages: dict[str, bytes] = {}
     for path in conflicts:
-        text = _core(vault, vault.settings.core_budget, seen).text if path == CORE_FILE else _reflection(vault, seen, 0)
+        core = path == CORE_FILE
+        text = _core(vault, vault.settings.core_budget).text if core else _reflection(vault, _looked(vault), 0)
         pages[path] = screening.masked(text).encode("utf-8")
         put(vault, path, pages[path])
     git.resolve_conflicts(repo, pages, vault.settings.lock_wait)

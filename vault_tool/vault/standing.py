@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from vault_tool.belief.decay import Standing, entry_decay, standing
-from vault_tool.belief.fold import Belief, fold
+from vault_tool.belief.fold import Belief, fold, untouched
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.local import LocalFolder
+from vault_tool.index.slight import slight
 from vault_tool.index.state import StateFile
 from vault_tool.index.state import StateRow as Row
 from vault_tool.index.vault_index import Index
@@ -96,17 +97,32 @@ class Standings:
     def weigh(self, entries: Iterable[Entry], *, live: bool, as_of: datetime | None = None) -> list[Weighed]:
         """Belief and decay of many memories; without `live` from tracked signals alone, so that a clone gets the same."""
         moment = as_of or self._clock.now()
+        signals, uses = self._said(live)
+        found = []
+        for entry in entries:
+            belief = belief_in(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
+            found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
+        return found
+
+    def weigh_each(self, replaced: Container[str], *, live: bool, as_of: datetime | None = None) -> Iterator[Weighed]:
+        """The same of all memories but those of the ids that are `replaced`, one after the other and by `slight` entries."""
+        moment = as_of or self._clock.now()
+        signals, uses = self._said(live)
+        for entry in slight(self._index.catalog):
+            if entry.id not in replaced:
+                said, used = signals.get(entry.id, ()), uses.get(entry.id, ())
+                belief = belief_in(entry, said, used) if said or used else untouched(confidence_of(entry))
+                yield Weighed(entry, belief, self.score_of(entry, belief, moment))
+
+    def _said(self, live: bool) -> tuple[Mapping[str, Sequence[Signal]], Mapping[str, Sequence[Use]]]:
+        """The signals of each memory in their order, and with `live` the uses that this machine alone knows of yet."""
         signals: dict[str, list[Signal]] = defaultdict(list)
         for signal in self._index.catalog.signals():
             signals[signal.target].append(signal)
         uses: dict[str, list[Use]] = defaultdict(list)
         for use in self._local.uses() if live else ():
             uses[use.target].append(use)
-        found = []
-        for entry in entries:
-            belief = belief_in(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
-            found.append(Weighed(entry, belief, self.score_of(entry, belief, moment)))
-        return found
+        return signals, uses
 
     def present(self, snapshot: Snapshot | None = None) -> list[Weighed]:
         """All memories (or those of a `snapshot`) that nothing supersedes, as they stand now, best first."""
