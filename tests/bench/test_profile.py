@@ -18,7 +18,7 @@ MODULES = {
     "consolidate": 88,
     "mark-useful": 69,
     "create-understanding": 85,
-    "reflect": 82,
+    "reflect": 86,
     "status": 68,
 }
 """How many modules each entered when this was written."""
