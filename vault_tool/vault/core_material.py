@@ -35,10 +35,11 @@ _BATCH = 2000
 class CoreMaterial:
     """The items of a page, what imports brought, and of how many memories in all how many are active.
 
-    `whole` says that nothing was left out that could stand on the page.
+    `kept` are souls, protocols and orientations, `whole` says that nothing was left out that could stand on the page.
     """
 
     items: list[CoreItem]
+    kept: list[Weighed]
     imports: list[ImportMap]
     active: int
     total: int
@@ -85,6 +86,7 @@ class CoreMaker:
         self._known: dict[str, _Solver] = {}
         self._said: list[tuple[Entry, str]] = []
         self._problems: list[Weighed] = []
+        self._kept: list[Weighed] = []
         self._imports: dict[str, _Import] = defaultdict(_Import)
         self._active = self._total = 0
 
@@ -96,6 +98,7 @@ class CoreMaker:
         if entry.id in self._named:
             self._note(one)
         if entry.type in KEPT_TYPES:
+            self._kept.append(one)
             return
         if entry.origin == "import" and self._is_told_by_a_map(one):
             return
@@ -119,7 +122,7 @@ class CoreMaker:
         items = [replace(item, entry=whole[path]) for path, item in chosen.items() if path in whole]
         large = {name: one.places for name, one in sorted(self._imports.items()) if len(one.places) >= MAPPED_FROM}
         maps = [_import_map(self._vault, name, places) for name, places in large.items()]
-        return CoreMaterial(items, maps, self._active, self._total, self._choice.whole)
+        return CoreMaterial(items, self._kept, maps, self._active, self._total, self._choice.whole)
 
     def _offer(self, one: Weighed, solved: Set[str]) -> None:
         self._choice.offer(_core_item(one, solved, self._rivals.get(one.entry.id, ())))

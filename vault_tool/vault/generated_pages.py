@@ -104,8 +104,9 @@ def reflection_preview(vault: Context) -> GeneratedPage:
 
 def changed_pages(vault: Context, freshness: Freshness, new: int = 1) -> list[GeneratedPage]:
     """The generated pages, if they differ from the tracked ones in more than their dates and counts."""
-    core_text = _core(vault, vault.settings.core_budget).text
-    texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, _looked(vault), new)))
+    seen = _looked(vault)
+    core_text = _core(vault, vault.settings.core_budget, weighed=seen.weighed).text
+    texts = ((CORE_FILE, core_text), (REFLECTION_FILE, _reflection(vault, seen, new)))
     pages = [_page(vault, path, text, freshness) for path, text in texts]
     return pages if pages[0].changed or _worth_it(vault, pages[1]) else []
 
@@ -150,21 +151,22 @@ def _looked(vault: Context, *, live: bool = False) -> _Seen:
     return _Seen(snapshot, vault.standings.weigh(memories(snapshot), live=live, as_of=moment), moment, live)
 
 
-def _core(vault: Context, budget: int, *, live: bool = False, form: Form | None = None) -> CorePage:
+def _core(
+    vault: Context, budget: int, *, live: bool = False, form: Form | None = None, weighed: Iterable[Weighed] = ()
+) -> CorePage:
+    """The page; of memories that were weighed already where they are given."""
     moment = _moment(vault, live)
     kinds = core_kinds(vault)
     good = [entry for kind in kinds.values() for entry in kind.good]
-    kept = vault.seen_by("").standings.weigh(good, live=live, as_of=moment) if good else []
     unwritten = {starter.type: starter.body.strip() for starter in starters()}
-    newest = sorted(kept, key=lambda one: one.entry.by_created, reverse=True)
-    texts = [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest]
     warnings = kept_warnings(vault, kinds, moment)
     most = 2 * vault.settings.core_section_limit + _BEYOND
     while True:
-        made = _material(vault, moment, live, most)
+        made = _material(vault, moment, live, most, weighed)
+        newest = sorted(_weighed(vault, good, made.kept, live, moment), key=lambda one: one.entry.by_created, reverse=True)
         page = core_page(
             made.items,
-            texts,
+            [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
             budget=budget,
             section_limit=vault.settings.core_section_limit,
             registry=vault.settings.types,
@@ -182,11 +184,20 @@ def _core(vault: Context, budget: int, *, live: bool = False, form: Form | None 
         most *= 8
 
 
-def _material(vault: Context, moment: datetime, live: bool, most: int) -> CoreMaterial:
+def _material(vault: Context, moment: datetime, live: bool, most: int, weighed: Iterable[Weighed]) -> CoreMaterial:
     maker, seen = CoreMaker(vault, moment, most), vault.seen_by("")
-    for one in seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment):
+    for one in weighed or seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment):
         maker.take(one)
     return maker.made()
+
+
+def _weighed(vault: Context, served: Sequence[Entry], known: Sequence[Weighed], live: bool, moment: datetime) -> list[Weighed]:
+    """What is served of soul, protocol and orientation: what only an unserved one replaces was not weighed with the rest, and
+    an earlier text of its owner's neither."""
+    weighed = {one.entry.path: one for one in known}
+    found = [replace(weighed[one.path], entry=one) for one in served if one.path in weighed and not one.stale]
+    others = [one for one in served if one.path not in weighed or one.stale]
+    return [*found, *(vault.seen_by("").standings.weigh(others, live=live, as_of=moment) if others else ())]
 
 
 def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> CoreText:
