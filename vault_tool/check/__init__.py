@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from vault_tool.check import evidence_rules, identity, lineage, references, vocabulary
+from vault_tool.check import evidence_rules, future_dates, identity, lineage, references, vocabulary
 from vault_tool.check.scope import Scope
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Snapshot
@@ -44,4 +44,4 @@ def check(snapshot: Snapshot, registry: Registry, forgotten: Collection[str] = (
     """
     scope = Scope(snapshot, registry, frozenset(forgotten))
     found = {problem for rule in RULES for problem in rule(scope)}
-    return tuple(sorted(found.union(snapshot.problems)))
+    return tuple(sorted(future_dates.gathered(found.union(snapshot.problems))))

@@ -66,6 +66,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         ("superseded by", short_ids(memory.superseded_by, short)),
         ("solved since by", short(memory.solved_by) if memory.solved_by else ""),
         ("from", _source(memory)),
+        ("put by others", "; ".join(memory.put_by_others)),
         ("consent", f"{memory.consent}: told to nobody" if memory.consent in REFUSALS else memory.consent),
         *_weighed(memory),
         ("evidence", "evidence moved" if memory.evidence_moved and not memory.belief else ""),

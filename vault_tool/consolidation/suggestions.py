@@ -67,7 +67,7 @@ def _before(answer: Entry, problem: Entry) -> tuple[bool, str, str]:
 
 def _common(one: Entry, other: Entry, normal: Callable[[str], str]) -> list[str]:
     subjects = _shared(one.subjects, other.subjects, normal)
-    tags = _shared(one.texts("tags"), other.texts("tags"), normal)
+    tags = _shared(one.own("tags"), other.own("tags"), normal)
     session = ["the same session"] if one.text("session") and one.text("session") == other.text("session") else []
     return [*subjects, *subjects, *tags, *session]
 

@@ -42,7 +42,7 @@ def link(entry: Entry, limit: int = TITLE_LENGTH) -> str:
 
 def tags(entry: Entry) -> str:
     """` (one, two)` or nothing."""
-    shown = [tag for tag in (words(tag, TAG_LENGTH) for tag in entry.texts("tags")[:MOST_TAGS]) if tag]
+    shown = [tag for tag in (words(tag, TAG_LENGTH) for tag in entry.own("tags")[:MOST_TAGS]) if tag]
     return f" ({', '.join(shown)})" if shown else ""
 
 

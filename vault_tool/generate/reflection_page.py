@@ -133,7 +133,7 @@ def _tagged(memories: Iterable[Entry], projects: Mapping[str, str], spelling: _S
     """The memories with their projects: that of their field, and those that a tag or a subject is called like."""
     found = []
     for entry in memories:
-        tags = tuple(dict.fromkeys(tag for tag in map(spelling.normal, entry.texts("tags")[:_TAGS_READ]) if tag))
+        tags = tuple(dict.fromkeys(tag for tag in map(spelling.normal, entry.own("tags")[:_TAGS_READ]) if tag))
         names = {tag_name(entry.text("project")), *tags, *map(normal_name, entry.subjects)}
         found.append(_Tagged(entry, tags, frozenset(projects[name] for name in names if name in projects)))
     return found

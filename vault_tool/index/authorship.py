@@ -23,7 +23,7 @@ from vault_tool.files.local_trust import place
 from vault_tool.files.signal_lines import read_signals
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import pulled
+from vault_tool.model.snapshot import Put, pulled
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import counted, one_line
 
@@ -50,6 +50,7 @@ _NAME_LENGTH = 80
 
 # Beside texts it is known of a path by whom a text of the owner's was pinned, and that words of the owner's stood there.
 _MARK = "mark:"
+_PUT = f"{_MARK}put:"
 
 # So many texts are read from the history at once.
 _READ_AT_ONCE = 500
@@ -142,6 +143,18 @@ def row_of(one: Foreign) -> tuple[Any, ...]:
 def pin_of(blob: str) -> str:
     """Under which name it is known who pinned a text of the owner's that is a blob now."""
     return f"{_MARK}pin:{blob}"
+
+
+def put_to(blob: str, field: str, item: str, taken: bool) -> str:
+    """Under which name it is known who put an item to a list of a note of the owner's that is a blob now, or took it away."""
+    return f"{_PUT}{blob}:{orjson.dumps([field, item, taken]).decode()}"
+
+
+def put_by(texts: Iterable[Foreign], blob: str) -> list[Put]:
+    """What others put to a note of the owner's that is a blob now, by what is known of its path."""
+    start = f"{_PUT}{blob}:"
+    rows = ((orjson.loads(one.text[len(start) :]), one.author) for one in texts if one.text.startswith(start))
+    return [Put(field, item, author, taken) for (field, item, taken), author in rows]
 
 
 def tips(repo: git.Repo, head: str) -> list[str]:
@@ -313,6 +326,7 @@ class _Fold:
         self._has_graves = bool(lost - {DOUBT})
         self._evidence: dict[str, Evidence] = {}
         self._removed: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._put_to: dict[tuple[str, str], list[Put]] = {}
 
     def graves(self, repo: git.Repo, ends: Sequence[str]) -> tuple[ForeignGrave, ...] | None:
         """All of others' tombstones, once the commits were read; None where nothing changed in what is known of them."""
@@ -353,10 +367,15 @@ class _Fold:
                 self._add(replace(new, author=before.author, at=before.at))
                 if self._at(one.was, graves.OWNED):
                     self._add(replace(new, text=graves.OWNED))
+            else:
+                self._put(new, [(one.was, one.blob)], "")
         elif own or one.blob in one.before:
             before = None if self._at(one.path, one.blob) else self._kept(one, op, new.commit) or self._anywhere(one.blob)
             if before is not None:
                 self._add(replace(new, author=before.author, at=before.at))
+            elif one.blob not in one.before and (op not in PERSONS or len(one.before) > 1):
+                # What the tool changed, or a merge put together, nobody looked through: what others put there stays theirs.
+                self._put(new, [*self._made_of(one, new.commit)], "")
         elif journal:
             self._add(new)
             self._journals.append((new, one.before))
@@ -366,8 +385,39 @@ class _Fold:
                 self._add(replace(new, text=graves.OWNED))
         elif (theirs := self._at(*said)) is not None:
             self._add(replace(new, author=theirs.author, at=theirs.at))
-        elif self._evidence[one.blob].pinned and not self._evidence[said[1]].pinned:
-            self._add(replace(new, text=pin_of(one.blob)))
+        else:
+            if self._evidence[one.blob].pinned and not self._evidence[said[1]].pinned:
+                self._add(replace(new, text=pin_of(one.blob)))
+            self._put(new, [said], new.author)
+
+    def _put(self, new: Foreign, made_of: Sequence[tuple[str, str]], author: str) -> None:
+        """Write down what others put to the lists of a note of the owner's: what stands still, and what `author` put there."""
+        now, known = self._evidence.get(new.text), [self._puts(path, blob) for path, blob in made_of]
+        if now is None:
+            # A move changes no byte.
+            for put in {one for some in known for one in some} if len(made_of) == 1 and made_of[0][1] == new.text else ():
+                self._add(replace(new, author=put.by, text=put_to(new.text, put.field, put.item, put.taken)))
+            return
+        before = self._evidence.get(made_of[0][1]) if author and made_of else None
+        by = {(put.field, put.item, put.taken): put.by for some in known for put in some}
+        for name, items, were in zip(
+            evidence_text.LISTS, now.lists, before.lists if before is not None else now.lists, strict=True
+        ):
+            own = {one for one in were if (name, one, False) not in by} | {
+                item for field, item, gone in by if field == name and gone
+            }
+            changes = [(item, False) for item in items if item not in own and ((name, item, False) in by or item not in were)]
+            changes += [(item, True) for item in own if item not in items]
+            for item, taken in changes:
+                if whose := by.get((name, item, taken)) or author:
+                    self._add(replace(new, author=whose, text=put_to(new.text, name, item, taken)))
+
+    def _puts(self, path: str, blob: str) -> list[Put]:
+        """What others put to the note of the owner's that a blob at a path is."""
+        if (path, blob) not in self._put_to:
+            rows = known_texts(self._catalog, path) if self._catalog is not None else ()
+            self._put_to[path, blob] = put_by((one for one in rows if one.commit not in self._lost), blob)
+        return self._put_to[path, blob]
 
     def _is_over_the_owners(self, one: Introduced, commit: str) -> bool:
         """Whether somebody else's words of a note stand where the owner's stood before, or where the owner's words had stood."""
@@ -420,7 +470,7 @@ class _Fold:
                 if one.was or file_kind(one.path) is not FileKind.NOTE:
                     continue
                 before = [blob for blob in one.before if blob.strip("0")]
-                if (before or removed) and (not own or removed or (commit.op in PERSONS and known(one.path))):
+                if (before or removed) and (not own or removed or known(one.path)):
                     wanted |= dict.fromkeys((one.blob, *before), one.path)
                 if not own or removed:
                     theirs.add(one.path)
@@ -438,6 +488,9 @@ class _Fold:
             self._add(replace(known, path=one.path, commit=new.commit))
 
     def _add(self, one: Foreign) -> None:
+        if one.text.startswith(_PUT):
+            blob = one.text[len(_PUT) :].partition(":")[0]
+            self._puts(one.path, blob).extend(put_by([one], blob))
         self._found.setdefault((one.path, one.text), one)
         self._by_text.setdefault(one.text, one)
 

@@ -14,6 +14,9 @@ from vault_tool.model.types import Registry
 # What may be put to a note, or taken from it, without a word of it being another's.
 ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
 
+# The lists among them: what others put there is told as theirs.
+LISTS = ("tags", "subjects", "related_to")
+
 _REGISTRY = Registry()
 
 
@@ -29,6 +32,8 @@ class Evidence:
     label: bool = False
     pinned: bool = False
     id: str = ""
+    lists: tuple[tuple[str, ...], ...] = ()
+    """The items of each of `LISTS`."""
 
     def same_as(self, before: Evidence, *, own: bool) -> bool:
         """Whether these are the words that stood there before; in a commit of the owner's a label changes nothing either."""
@@ -47,4 +52,5 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     plain = "" if origin == "owner" or is_pulled(origin) else origin
     digest = hashlib.blake2b(told, digest_size=16).hexdigest()
     identity = str(parsed.head.get("id") or "")
-    return Evidence(digest, plain, is_pulled(origin), parsed.head.get("pinned") is True, identity)
+    lists = tuple(tuple(map(str, parsed.head.get(name) or ())) for name in LISTS)
+    return Evidence(digest, plain, is_pulled(origin), parsed.head.get("pinned") is True, identity, lists)

@@ -21,7 +21,7 @@ _MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)
 def references(entry: Entry) -> Iterator[tuple[str, str]]:
     """The field and the id of everything that a record's head points at, in the order of its class's fields."""
     for field, many in REFERENCES[entry.record_class]:
-        targets = entry.texts(field) if many else (entry.text(field),)
+        targets = entry.own(field) if many else (entry.text(field),)
         yield from ((field, target) for target in targets if target)
 
 

@@ -15,7 +15,7 @@ from vault_tool.index.fulltext.documents import SearchDocument, handles
 from vault_tool.model.fields import SCHEMA, FieldKind
 from vault_tool.model.problems import Problem, Severity
 from vault_tool.model.signals import Signal, SignalKind
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name
 
@@ -149,7 +149,7 @@ def names_of(entry: Entry) -> Iterator[str]:
 
 def memberships_of(entry: Entry) -> set[str]:
     """The normalised names of the subjects that a record is tagged with."""
-    subjects = entry.head.get("subjects")
+    subjects = entry.subjects if PUT in entry.head else entry.head.get("subjects")
     return {normal_name(str(name)) for name in subjects} - {""} if subjects else set()
 
 
@@ -173,7 +173,7 @@ def relations_of(entry: Entry) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     head = entry.head
     for field, many in REFERENCES[entry.record_class]:
-        value = head.get(field)
+        value = entry.own(field) if many and PUT in head else head.get(field)
         if value:
             found.update((str(item), field) for item in (value if many else (value,)))
     return found

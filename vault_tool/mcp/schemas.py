@@ -93,7 +93,7 @@ _LEAN: Mapping[str, Schema] = {
         **_ANSWER, subject=_object(name=TEXT, summary=TEXT, tags=TEXTS), understanding=_UNDERSTOOD, structural=_UNDERSTOOD
     ),
     "search": _object(**_ANSWER),
-    "get": _object(**_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE),
+    "get": _object(**_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS),
     "consolidate": _object(
         pass_id=TEXT, remaining=_COUNT, trivial=_COUNT, next=TEXTS, notice=TEXT,
         packet=_object(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+# The code of a date ahead of the clock: known of each note, and told in one line of all.
+DATED_AHEAD = "dated-ahead"
+
 
 class Severity(StrEnum):
     """How much a problem matters: errors hide something, warnings mislead, notes inform."""

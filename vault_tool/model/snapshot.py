@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
@@ -16,6 +16,9 @@ from vault_tool.util.clock import end_of, moment
 from vault_tool.util.text import normal_name
 
 _PULLED = "pulled ("
+
+# Under this name an entry's head holds what others put to a note of the owner's, or took from it: see `Put`.
+PUT = "put_by_others"
 
 
 def pulled(who: str) -> str:
@@ -26,6 +29,15 @@ def pulled(who: str) -> str:
 def is_pulled(origin: str) -> bool:
     """Whether an origin says that somebody else's commit brought it: no person here vouches for it."""
     return origin.startswith(_PULLED)
+
+
+class Put(NamedTuple):
+    """An item of a list field that somebody else put to a note of the owner's, or took from it: it is told as theirs."""
+
+    field: str
+    item: str
+    by: str
+    taken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +73,23 @@ class Entry:
         value = self.head.get(name)
         return tuple(str(item) for item in value) if isinstance(value, (list, tuple)) else ()
 
+    def own(self, name: str) -> tuple[str, ...]:
+        """A list field as its owner wrote it: what others put there counts in no order, and what they took away still does."""
+        if PUT not in self.head:
+            return self.texts(name)
+        changes = [one for one in self.put_by_others if one.field == name]
+        put = {one.item for one in changes if not one.taken}
+        kept = (item for item in self.texts(name) if item not in put)
+        return tuple(dict.fromkeys((*kept, *(one.item for one in changes if one.taken))))
+
+    @property
+    def put_by_others(self) -> tuple[Put, ...]:
+        """What others put to its lists, or took from them."""
+        found = self.head.get(PUT)
+        rows = found if isinstance(found, (list, tuple)) else ()
+        whole = (one for one in rows if isinstance(one, (list, tuple)) and len(one) == len(Put._fields))
+        return tuple(Put(str(field), str(item), str(by), taken is True) for field, item, by, taken in whole)
+
     def number(self, name: str) -> float | None:
         """A number of the head, or None."""
         value = self.head.get(name)
@@ -68,8 +97,8 @@ class Entry:
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """The names of the subjects that it is tagged with, as its writer wrote them."""
-        return self.texts("subjects")
+        """The names of the subjects that its writer tagged it with, as they wrote them."""
+        return self.own("subjects")
 
     @property
     def pinned(self) -> bool:

@@ -16,7 +16,7 @@ from vault_tool.index.relations import names_of, references
 from vault_tool.index.schema import link_name
 from vault_tool.model.authority import by_origin
 from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash
@@ -71,6 +71,7 @@ class Memory(Headline):
     """One memory, whole: its text, its head, its relations and what is believed of it.
 
     `evidence` is what it rests on, each reference as it stands now; `evidence_moved` says that one of the files changed.
+    `put_by_others` are the tags, subjects and relations that somebody else put to it, or took from it: they count in no order.
     `consent` is the last answer of whom it is about (None: nobody asked or answered), `consents` all of them; what is
     refused or withdrawn is shown to the vault's owner alone. A page, a file that is no record, has no id (the empty text).
     """
@@ -92,6 +93,7 @@ class Memory(Headline):
     created: str
     origin: str
     reviewed: bool
+    put_by_others: tuple[str, ...] = ()
     consent: ConsentState | None
     consents: tuple[ConsentRecord, ...]
     stale: bool
@@ -115,7 +117,7 @@ class Memory(Headline):
             "contested": [one.lean(short) for one in self.contested],
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
-            **whose(self.origin, self.reviewed),
+            "put_by_others": self.put_by_others, **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
 
@@ -173,7 +175,7 @@ def show(
         **headline_of(entry),
         content=body_of(vault, entry),
         path=entry.path,
-        head=entry.head,
+        head={name: value for name, value in entry.head.items() if name != PUT},
         relations=tuple(relations_of(vault, entry)),
         superseded_by=tuple(vault.superseded_by(entry.id)),
         contested=contested(vault, [entry]).get(entry.id, ()),
@@ -188,6 +190,7 @@ def show(
         created=entry.text("created"),
         origin=origin_of(vault, entry),
         reviewed=judged.reviewed,
+        put_by_others=_put_by_others(entry),
         consent=state,
         consents=consents,
         stale=entry.stale,
@@ -199,6 +202,13 @@ def show(
         timeline=memory_timeline.timeline_of(vault, entry, judged) if timeline else None,
         source=_source(vault, entry.path) if source else None,
     )
+
+
+def _put_by_others(entry: Entry) -> tuple[str, ...]:
+    """What others put to the lists of a memory of the owner's, a line each; it counts in no order."""
+    names = {"tags": "tag", "subjects": "subject", "related_to": "related_to"}
+    lines = ((names.get(one.field, one.field), one) for one in entry.put_by_others)
+    return tuple(f"{'without ' if one.taken else ''}{name} {one.item}: {one.by}" for name, one in lines)
 
 
 def _source(vault: Context, path: str) -> NoteSource:

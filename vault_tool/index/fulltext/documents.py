@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
@@ -37,6 +37,7 @@ _FENCED = deferred_pattern(r"^ {0,3}(```|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE 
 _PARAGRAPH = deferred_pattern(r"\n[ \t]*\n")
 _MARKS = "#>*-_` "
 _NAMES = ("subjects", "tags", "aliases", "key", "mood")
+_LISTS = frozenset({"subjects", "tags"})
 _PROSE = (
     "summary", "description", "rationale", "failure_mode", "reason", "steps", "preconditions", "postconditions",
     "from_title", "to_title",
@@ -97,15 +98,26 @@ NOT_CALLED = Called()
 def document(entry: Entry, body: str) -> SearchDocument:
     """The document of a record. A title that was made of the body's first sentence is no title: its words would count twice."""
     head = entry.head
-    names = [text for field in _NAMES if field in head for text in _texts(head[field])]
+    names = _named(entry)
     prose = [text for field in _PROSE if field in head for text in _texts(head[field])]
     whole = "\n".join([*prose, body]) if prose else body
     title = "" if _is_made(entry.title, body) else entry.title
     called = (name for name in handles(entry) if title or name != entry.title)
     return SearchDocument(
-        entry.path, title, " . ".join(names), whole, entry.record_class.value, entry.type,
-        handles=_lines(called), headings=_lines(headings(body)), tags=_lines(entry.texts("tags")),
+        entry.path, title, names, whole, entry.record_class.value, entry.type,
+        handles=_lines(called), headings=_lines(headings(body)), tags=_lines(entry.own("tags")),
     )  # fmt: skip
+
+
+def named_anew(document: SearchDocument, entry: Entry) -> SearchDocument:
+    """The same document, of an entry of which is known by now who put what to its lists."""
+    return replace(document, names=_named(entry), tags=_lines(entry.own("tags")))
+
+
+def _named(entry: Entry) -> str:
+    head, put = entry.head, PUT in entry.head
+    texts = (entry.own(field) if put and field in _LISTS else _texts(head.get(field)) for field in _NAMES if field in head or put)
+    return " . ".join(text for some in texts for text in some)
 
 
 def handles(entry: Entry) -> tuple[str, ...]:

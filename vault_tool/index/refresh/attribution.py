@@ -7,22 +7,27 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git, reader
 from vault_tool.files.layout import is_around
-from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, pin_of, work_tree_blobs
+from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, pin_of, put_by, work_tree_blobs
 from vault_tool.index.catalog import Catalog
+from vault_tool.index.fulltext.documents import named_anew
 from vault_tool.index.refresh.reading import Seen
+from vault_tool.model.problems import Problem
 from vault_tool.model.signals import Signal
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import PUT, Entry, Put
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from vault_tool.index import evidence_text
+    from vault_tool.index.refresh import ahead
 else:
+    ahead = deferred("vault_tool.index.refresh.ahead")  # where a time may be ahead of the clock
     evidence_text = deferred("vault_tool.index.evidence_text")  # where a note of others was changed and not committed
 
 _TIMES = ("created", "observed", "updated")
@@ -32,7 +37,9 @@ _ASKED_ONE_BY_ONE = 8
 class Attribution:
     """What is believed of files that are being taken in: whose each text is, and the latest that its times may be."""
 
-    def __init__(self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign]) -> None:
+    def __init__(
+        self, repo: git.Repo | None, head: str, now: datetime, texts: Iterable[Foreign], root: Path | None = None
+    ) -> None:
         self._repo = repo
         self._head = head
         self._now = now
@@ -45,6 +52,9 @@ class Attribution:
         self._committed: dict[str, int] | None = None
         self._at_head: dict[str, str] = {}
         self._asked = 0
+        self._root = root
+        self.first_ahead: datetime | None = None
+        """Until when one of those that were taken in is dated ahead: the first that will be so no longer."""
 
     def of(self, found: Iterable[Seen]) -> Iterator[Seen]:
         """The same, where others' texts say who brought them, and no time is later than it can be."""
@@ -53,15 +63,26 @@ class Attribution:
                 yield replace(one, signals=tuple(self._signal(one.path, signal) for signal in one.signals))
             elif one.entry is not None and (one.path in self._texts or one.entry.pulled or _is_late(one.entry, self._lately)):
                 entry = self._entry(one.entry)
-                yield one if entry is one.entry else replace(one, entry=entry)
+                text = one.text if one.text is None or PUT not in entry.head else named_anew(one.text, entry)
+                told = one if entry is one.entry else replace(one, entry=entry, problems=self._problems(one, one.entry))
+                yield told if text is one.text else replace(told, text=text)
             else:
                 yield one
+
+    def _problems(self, one: Seen, entry: Entry) -> tuple[Problem, ...]:
+        """What is wrong in a file, with what its dates are ahead of the clock."""
+        dates = ahead.dates(entry, self._now) if _is_late(entry, self._lately) else {}
+        if not dates:
+            return one.problems
+        self.first_ahead = min(filter(None, (self.first_ahead, *dates.values())))
+        return (*one.problems, ahead.problem(self._root, one.path, dates))
 
     def _entry(self, entry: Entry) -> Entry:
         theirs = self._bringer(entry)
         late = [name for name in _TIMES if (at := _time(entry.head.get(name))) is not None and at > self._now]
         pinned_by = self._pinned_by_another(entry) if theirs is None and entry.pinned else None
-        if theirs is None and not late and not entry.pulled and pinned_by is None:
+        put = self._put_by_others(entry) if theirs is None else []
+        if theirs is None and not late and not entry.pulled and pinned_by is None and not put:
             return entry
         head = dict(entry.head)
         if theirs is None and entry.pulled:
@@ -69,6 +90,8 @@ class Attribution:
             head.pop("origin", None)
         if pinned_by is not None:
             head.pop("pinned", None)
+        if put:
+            head[PUT] = [list(one) for one in put]
         if theirs is not None:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
@@ -101,6 +124,14 @@ class Attribution:
             return None
         blob = self._blobs.get(entry.path, "")
         return texts.get(pin_of(blob)) or texts.get(pin_of(self._blob_at_head(entry.path)))
+
+    def _put_by_others(self, entry: Entry) -> list[Put]:
+        """What others put to the lists of a note of the owner's, as far as it stands there still."""
+        texts = self._texts.get(entry.path, {}).values()
+        if not texts:
+            return []
+        found = put_by(texts, self._blobs.get(entry.path, "")) or put_by(texts, self._blob_at_head(entry.path))
+        return sorted(one for one in found if (one.item in entry.texts(one.field)) is not one.taken)
 
     def _blob_at_head(self, path: str) -> str:
         if self._repo is None or not self._head:
@@ -150,7 +181,13 @@ class Attribution:
 
 
 def attribution(
-    repo: git.Repo | None, catalog: Catalog, history: HistoryDelta, paths: Collection[str], now: datetime, head: str
+    repo: git.Repo | None,
+    catalog: Catalog,
+    history: HistoryDelta,
+    paths: Collection[str],
+    now: datetime,
+    head: str,
+    root: Path | None = None,
 ) -> Attribution:
     """What is believed of these files by what the catalogue knows and the history that is about to be taken in."""
     known: list[Foreign] = []
@@ -159,7 +196,16 @@ def attribution(
             known.extend(known_texts(catalog, path))
     wanted = set(paths)
     texts = [one for one in known if one.commit not in history.lost] + [one for one in history.came if one.path in wanted]
-    return Attribution(repo, head, now, texts)
+    return Attribution(repo, head, now, texts, root)
+
+
+def clock_fact(known: str, first: datetime | None, now: datetime) -> str:
+    """The fact `clock` of a catalogue into which notes were taken: on which day, and when the `first` of them, or of those
+    before, is ahead no longer.
+    """
+    before = known.partition(" ")[2]
+    ends = [one for one in (before, stamp(first) if first else "") if one > stamp(now)]
+    return f"{stamp(now)[:10]} {min(ends, default='')}"
 
 
 def _is_late(entry: Entry, lately: str) -> bool:

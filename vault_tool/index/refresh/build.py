@@ -22,7 +22,7 @@ from vault_tool.index.authorship import HistoryDelta
 from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.database import failure
 from vault_tool.index.fulltext.index_format import Builder
-from vault_tool.index.refresh.attribution import Attribution
+from vault_tool.index.refresh.attribution import Attribution, clock_fact
 from vault_tool.index.refresh.diff import Progress, digest_of_faults
 from vault_tool.index.refresh.ingest import Bulk
 from vault_tool.index.refresh.reading import Seen, Vanished, ignored_around, passed_over, see, with_head, without
@@ -85,12 +85,13 @@ class Build:
         """Fill both; returns how many files left meanwhile."""
         scan = self.scan
         bulk = Bulk(catalog)
+        attribution = Attribution(self.repo, self.facts.get("head", ""), self.now, self.history.came, self.root)
         try:
             builder = Builder(lexical, self.config.language)
             listings: dict[str, Listing] = {folder: {} for folder in scan.folders}
             vanished = 0
             with no_collection():
-                for one in self._seen():
+                for one in self._seen(attribution):
                     if one is None:
                         vanished += 1
                         continue
@@ -102,6 +103,7 @@ class Build:
                     if one.text is not None:
                         builder.add(one.text)
             own = {"nonce": nonce, "seq": "1", "changes": "0", "faults": digest_of_faults(scan.faults)}
+            own["clock"] = clock_fact("", attribution.first_ahead, self.now)
             there = {folder: names for folder, names in listings.items() if names}
             # Both write without holding Python's lock, so that neither waits for the other.
             with _concurrently(builder.finish):
@@ -110,11 +112,10 @@ class Build:
             bulk.close()
         return vanished
 
-    def _seen(self) -> Iterator[Seen | None]:
+    def _seen(self, attribution: Attribution) -> Iterator[Seen | None]:
         """Every file in the order of its path, those that need HEAD's text last; None for one that vanished meanwhile."""
         broken: list[Seen] = []
         commit, types, total = self.facts.get("head", ""), self.config.types, self.scan.count
-        attribution = Attribution(self.repo, commit, self.now, self.history.came)
         forgotten = graves.graves(self.root, None, self.history.grave_news()) if tombstones.files(self.root) else None
         left_out = ignored_around(self.root, self.scan.files)
         with Reader(self.root) as reader:

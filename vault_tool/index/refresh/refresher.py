@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,16 +25,17 @@ from vault_tool.index.refresh.diff import HeadMove, Progress, Tally
 from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import TextSearch
 from vault_tool.model.types import RecordClass
-from vault_tool.util.clock import Clock
+from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
 
 if TYPE_CHECKING:
     from vault_tool.index import graves
     from vault_tool.index.graves import Graves
-    from vault_tool.index.refresh import attribution, build, ingest, reading, served_notes
+    from vault_tool.index.refresh import ahead, attribution, build, ingest, reading, served_notes
     from vault_tool.index.refresh.reading import Seen
 else:
     # 4 ms together, where a file changed
+    ahead = deferred("vault_tool.index.refresh.ahead")  # where the clock was put back
     graves = deferred("vault_tool.index.graves")  # where something was forgotten
     attribution = deferred("vault_tool.index.refresh.attribution")
     ingest = deferred("vault_tool.index.refresh.ingest")
@@ -42,6 +44,7 @@ else:
     build = deferred("vault_tool.index.refresh.build")  # 10 ms, with the full-text library
 
 _ATTEMPTS = 5
+_DAY = timedelta(days=1)
 _SMALL = 2000
 _NOTHING = Tally()
 
@@ -101,6 +104,7 @@ class Refresher:
         self._search = search
         self._around = around
         self._looks: Mapping[str, reader.FolderScan] = {}
+        self._first_ahead: datetime | None = None
 
     def refresh(self, *, full: bool, confirm: bool, refresh_names: bool, progress: Progress | None) -> Refresh:
         """Compare all files; see `Index.refresh`."""
@@ -170,7 +174,7 @@ class Refresher:
         digests = {"faults": diff.digest_of_faults(scan.faults), "forgotten": _digest(self._graves(catalog))}
         facts = {name: digest for name, digest in digests.items() if catalog.meta(name) != digest}
         # The usual case: no lock is taken and nothing is written.
-        if not (changes or facts or head.facts):
+        if not (changes or facts or head.facts or self._is_another_time(catalog)):
             return report(catalog)
         return self._update(catalog, scan, changes, known, head, facts, walked=True, confirm=confirm)
 
@@ -202,6 +206,9 @@ class Refresher:
             facts = {name: digest for name, digest in facts.items() if name != "forgotten"}
         changed = authorship.changed_since(self._repo, catalog, head.now) if doubt and self._repo is not None else frozenset()
         again = {*history.touched(catalog), *changed, *self._to_follow(catalog, head, facts or {}, forgotten)}
+        self._first_ahead, now = None, self._clock.now()
+        if another_time := walked and self._is_another_time(catalog):
+            again |= ahead.to_read_again(catalog, now)
         if walked or gone:
             again |= diff.to_judge_again(catalog, suspects, gone)
         # What git compares is more than what a walk reads: forms for new notes, for one, are none.
@@ -223,6 +230,8 @@ class Refresher:
                 gone = () if reason else gone
         # While losses are withheld, HEAD stays where it was known: git may still explain them.
         said = {**(facts or {}), **({} if reason else head.facts), **history.facts}
+        if seen or another_time:
+            said |= self._clock_fact(catalog, now)
         stats, times = diff.to_remember(catalog, found.touched, scan.started_ns)
         if not (seen or gone or stats or times or said):
             return replace(report(catalog), withheld=reason, behind=found.vanished)
@@ -235,6 +244,17 @@ class Refresher:
             said["changes"] = str(int(catalog.meta("changes") or 0) + len(seen) + len(gone) + len(times))
             ingest.apply(catalog, ingest.IndexDifference(seen, stats, times, gone, scan.faults if facts else None, said, history))
         return replace(report(catalog, diff.tally(seen, gone, before)), withheld=reason, behind=found.vanished)
+
+    def _is_another_time(self, catalog: Catalog) -> bool:
+        """Whether the clock was put back since a note was taken in, or came to where one is dated ahead no longer."""
+        day, _, first = catalog.meta("clock").partition(" ")
+        now = self._clock.now()
+        return day > stamp(now + _DAY)[:10] or "" < first <= stamp(now)
+
+    def _clock_fact(self, catalog: Catalog, now: datetime) -> dict[str, str]:
+        known = catalog.meta("clock")
+        fact = attribution.clock_fact(known, self._first_ahead, now)
+        return {"clock": fact} if fact != known else {}
 
     def _to_follow(self, catalog: Catalog, head: HeadMove, facts: Mapping[str, str], forgotten: Graves | None) -> set[str]:
         """The notes to read again though their files did not change: HEAD moved, or other memories are forgotten than before."""
@@ -266,8 +286,10 @@ class Refresher:
         """What was read, as it is served: a broken note as HEAD has it, a forgotten one not at all, others' texts as theirs."""
         shown = reading.with_head(seen, self._repo, head, self._config.types)
         paths = [one.path for one in seen]
-        attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head).of(shown)
-        return tuple(reading.without(attributed, forgotten))
+        attributed = attribution.attribution(self._repo, catalog, history, paths, self._clock.now(), head, self._root)
+        served = tuple(reading.without(attributed.of(shown), forgotten))
+        self._first_ahead = min(filter(None, (self._first_ahead, attributed.first_ahead)), default=None)
+        return served
 
     def _as_they_are_now(
         self, catalog: Catalog, history: HistoryDelta, seen: tuple[Seen, ...], gone: tuple[str, ...], head: str

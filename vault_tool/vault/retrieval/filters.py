@@ -114,7 +114,7 @@ class Filters:
         asked = self._asked
         if self._subjects:
             # A subject is about itself.
-            named = {normal_name(name) for name in (*entry.subjects, entry.text("name"))}
+            named = {normal_name(name) for name in (*entry.texts("subjects"), entry.text("name"))}
             if any(named.isdisjoint(names) for names in self._subjects):
                 return False
         if self._tags or self._not_tags:

@@ -238,8 +238,8 @@ def _require_mergeable(vault: Context, kept: Entry, gone: Entry) -> None:
 def _retag(op: Operation, entry: Entry, kept: Entry, gone: Entry) -> None:
     """Plan the subjects of one note: the duplicate's forms go, the primary stands there once; others are not touched."""
     own, old = set(names_of(kept)), set(names_of(gone)) - set(names_of(kept))
-    leaving = [name for name in entry.subjects if normal_name(name) in old]
-    staying = any(normal_name(name) in own for name in entry.subjects)
+    leaving = [name for name in entry.texts("subjects") if normal_name(name) in old]
+    staying = any(normal_name(name) in own for name in entry.texts("subjects"))
     changes: list[Change] = [RemoveItems("subjects", leaving)] if leaving else []
     if leaving and not staying:
         changes.append(AddItems("subjects", op.as_written([kept.title])))
@@ -249,7 +249,7 @@ def _retag(op: Operation, entry: Entry, kept: Entry, gone: Entry) -> None:
         op.edit(entry.path, *changes)
     except EditRefused:
         # An unquoted link is a list in a list to YAML, of which not every single item can be taken out.
-        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.subjects, old, kept.title))))
+        op.edit(entry.path, Set("subjects", op.as_written(_replaced(entry.texts("subjects"), old, kept.title))))
 
 
 def _replaced(names: Iterable[str], old: set[str], new: str) -> list[str]:
