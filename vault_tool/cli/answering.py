@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from vault_tool.cli import forwarded, output
+from vault_tool.cli.conversation import Conversation, Standing
 from vault_tool.cli.gathering import GATHERED, Gathering
 from vault_tool.cli.main import main
 from vault_tool.cli.options import LENT
 from vault_tool.cli.options import Call as Asked
+from vault_tool.cli.readers import Readers
 from vault_tool.errors import Busy, StorageError, UsageError, VaultGone
 from vault_tool.files import watcher_presence
 from vault_tool.files.layout import CONFIG_FILE, SETTINGS_FILE
@@ -26,7 +29,7 @@ from vault_tool.hooks.answers import answer
 from vault_tool.mcp.backends import Call
 from vault_tool.mcp.table import TOOLS
 from vault_tool.owner.front import option
-from vault_tool.owner.protocol import BEAT, LONGEST_LINE, PROTOCOL
+from vault_tool.owner.protocol import PROTOCOL
 from vault_tool.owner.server import OwnerServer
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.heap import share_one_heap
@@ -54,7 +57,10 @@ class Answers:
     def __init__(self, vault: Vault, fresh: Callable[[], bool], leave: Callable[[str], None]) -> None:
         self._vault = vault
         self._leave = leave
-        self._vault.is_current = fresh
+        self._fresh = fresh
+        self._proven_at = -1.0
+        self._asked = threading.local()
+        self._vault.is_current = self._is_current
         self._seen = self._outside()
         self._turn = threading.RLock()
         self._gathering = Gathering(self._in_turn, self._turn)
@@ -66,11 +72,25 @@ class Answers:
 
     def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
         """What a use of the vault comes to, one after the other; VaultGone where another than `identity` is meant."""
+        writes = isinstance(use, Call) and TOOLS[use.tool].writes
+        # What writes is compared anew: a thread may do it for others, who asked later than it did.
+        self._asked.at = None if writes else time.monotonic()
         if isinstance(use, Call) and use.tool in GATHERED:
             return cast("T", self._gathering.use(use, identity))
-        writes = isinstance(use, Call) and TOOLS[use.tool].writes
         with self._gathering.alone() if writes else nullcontext(), self._in_turn(identity) as vault:
             return use(vault)
+
+    def _is_current(self) -> bool:
+        """Whether the indexes hold what was changed before this thread's use was asked for; what a use that waited longer for
+        its turn had proven since then counts.
+        """
+        asked, now = getattr(self._asked, "at", None), time.monotonic()
+        if asked is not None and self._proven_at > asked:
+            return True
+        if not self._fresh():
+            return False
+        self._proven_at = now
+        return True
 
     @contextmanager
     def _in_turn(self, identity: str) -> Iterator[Vault]:
@@ -182,11 +202,21 @@ def serving(
     answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh, leave_unless_watching)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
+    readers = Readers(vault.root, fresh, leave_unless_watching)
+
+    def used(use: Callable[[Any], Any], identity: str) -> Any:
+        with readers.counted():
+            return answers.used(use, identity)
+
     def mcp(line: socket.socket, unread: bytes, request: Mapping[str, Any]) -> None:
         with no_collection():  # 40 ms of the 420 that the protocol's library takes the first time
             import_module("vault_tool.mcp.server")
+        standing: Standing | None = Standing(unread=unread)
         with suppress(OSError):
-            asyncio.run(_serve_client(answers, line, request))
+            while standing is not None:
+                standing = asyncio.run(Conversation(line, request, standing, used, readers.wanted).serve())
+                if standing is not None:
+                    standing = readers.serve(line, request, standing)
 
     streams = {"mcp": mcp, **forwarded.streams(answers.used)}
     server = OwnerServer(vault.root, me.nonce, requests, streams, leave, vault.environ, welcomed)
@@ -205,42 +235,9 @@ def serving(
         yield server
     finally:
         server.close()
+        readers.close()
         warming.join()
         answers.close()
-
-
-async def _serve_client(answers: Answers, line: socket.socket, request: Mapping[str, Any]) -> None:
-    """Serve an agent's client on a connection until either end closes it; what is under way then is answered first."""
-    from vault_tool.mcp.server import serve
-
-    reader, writer = await asyncio.open_connection(sock=line, limit=LONGEST_LINE)
-    busy = 0
-
-    async def lines() -> AsyncIterator[bytes]:
-        with suppress(ValueError, OSError):  # a line without an end, or a client that is gone
-            # What ends without its end was cut off; its client says it to the next owner.
-            while (said := await reader.readline()).endswith(b"\n"):
-                yield said
-        while busy and not writer.is_closing():
-            await asyncio.sleep(BEAT)
-        await asyncio.sleep(BEAT)
-
-    async def write(data: bytes) -> None:
-        writer.write(data)
-        await writer.drain()
-
-    async def run(use: Callable[[Any], T], /) -> T:
-        nonlocal busy
-        busy += 1
-        try:
-            return await asyncio.to_thread(answers.used, use, str(request.get("identity") or ""))
-        finally:
-            busy -= 1
-
-    try:
-        await serve(lines(), write, run, preset=str(request.get("preset") or "lean"), caller=forwarded.caller_of(request))
-    finally:
-        writer.close()
 
 
 def _environ(request: Mapping[str, Any]) -> Mapping[str, str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Protocol
 
 from vault_tool.errors import VaultError, VaultGone
 from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress, failed
@@ -102,6 +102,13 @@ class RelayBackend:
         return found
 
 
+class Reaching(Protocol):
+    """How the owner is reached."""
+
+    def line(self) -> Lines | None:
+        """A connection to it; None where there is none to be had."""
+
+
 class Owners:
     """The owner of one vault, whichever process that is now."""
 
@@ -130,7 +137,7 @@ class Owners:
 class Exchange:
     """One request to the owner and its answer, on a thread that may wait for it; begun anew as long as nothing is done twice."""
 
-    def __init__(self, owners: Owners, request: Mapping[str, Any], may_repeat: bool, progress: Progress | None) -> None:
+    def __init__(self, owners: Reaching, request: Mapping[str, Any], may_repeat: bool, progress: Progress | None) -> None:
         self._owners = owners
         self._request = request
         self._may_repeat = may_repeat

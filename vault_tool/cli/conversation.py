@@ -1,0 +1,165 @@
+"""One conversation with an agent's client on a connection, which can go on in another process between two of its calls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from vault_tool.cli import forwarded
+from vault_tool.owner.protocol import BEAT, LONGEST_LINE
+
+T = TypeVar("T")
+
+# What leaves nothing behind but what is said again where the conversation goes on; after anything else it stays.
+_MOVABLE = frozenset({"initialize", "notifications/initialized", "ping", "tools/list", "tools/call", "server/discover"})
+_OPENING = ("initialize", "notifications/initialized")
+
+_PIECE = 2**16
+# Of an answer, so many bytes tell that it is one.
+_BEGINNING = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a conversation stands between two calls: the lines that opened it, and what was read and is not answered."""
+
+    opening: tuple[bytes, ...] = ()
+    unread: bytes = b""
+
+
+@dataclass(slots=True)
+class Conversation:
+    """A client that is served until either end closes the connection, or until it goes on elsewhere.
+
+    `used(use, identity)` is how the vault is used; `moves` says whether it is to go on elsewhere, asked before each call.
+    """
+
+    line: socket.socket
+    request: Mapping[str, Any]
+    standing: Standing
+    used: Callable[[Callable[[Any], Any], str], Any]
+    moves: Callable[[], bool]
+    _opening: list[bytes] = field(default_factory=list)
+    _is_movable: bool = True
+    _open_calls: int = 0
+    _swallowed: int = 0
+    _answered: asyncio.Event = field(default_factory=asyncio.Event)
+    _leaving: asyncio.Event = field(default_factory=asyncio.Event)
+    _loop: asyncio.AbstractEventLoop | None = None
+    _left: Standing | None = None
+
+    async def serve(self) -> Standing | None:
+        """Serve it until it ends, or moves: then from where it is to go on."""
+        from vault_tool.mcp.server import serve
+
+        self._loop = asyncio.get_running_loop()
+        self.line.setblocking(False)
+        identity = str(self.request.get("identity") or "")
+
+        async def run(use: Callable[[Any], T], /) -> T:
+            found: T = await asyncio.to_thread(self.used, use, identity)
+            return found
+
+        preset = str(self.request.get("preset") or "lean")
+        await serve(self._lines(), self._write, run, preset=preset, caller=forwarded.caller_of(self.request))
+        return self._left
+
+    def leave(self) -> None:
+        """Have it go on elsewhere as soon as no call is open; from any thread."""
+        if self._loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(self._leaving.set)
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        """What the client says, line by line, after what opened the conversation elsewhere."""
+        for said in self.standing.opening:
+            self._note(said)
+            self._swallowed += self._open_calls
+            yield said
+            # As a client does: what comes before the conversation is open is refused.
+            while self._open_calls:
+                self._answered.clear()
+                await self._answered.wait()
+        unread = self.standing.unread
+        while len(unread) <= LONGEST_LINE:
+            said, newline, rest = unread.partition(b"\n")
+            if not newline:
+                piece = await self._received()
+                if piece is None:
+                    self._left = Standing(tuple(self._opening), unread)
+                    return
+                if not piece:
+                    break
+                unread += piece
+                continue
+            if self._may_move() and self.moves():
+                self._left = Standing(tuple(self._opening), unread)
+                return
+            unread = rest
+            self._note(said + newline)
+            yield said + newline
+        # The client says no more; what it asked is answered first.
+        while self._open_calls and not self._is_gone():
+            await asyncio.sleep(BEAT)
+        await asyncio.sleep(BEAT)
+
+    def _may_move(self) -> bool:
+        return self._is_movable and not self._open_calls
+
+    async def _received(self) -> bytes | None:
+        """More of what the client says; nothing at its end, None where the conversation is to go on elsewhere now."""
+        assert self._loop is not None
+        receiving = asyncio.ensure_future(self._loop.sock_recv(self.line, _PIECE))
+        try:
+            while True:
+                leaving = asyncio.ensure_future(self._leaving.wait())
+                await asyncio.wait((receiving, leaving), return_when=asyncio.FIRST_COMPLETED)
+                leaving.cancel()
+                if receiving.done():
+                    return receiving.result()
+                self._leaving.clear()
+                if self._may_move():
+                    return None
+        except OSError:
+            return b""
+        finally:
+            receiving.cancel()
+
+    def _is_gone(self) -> bool:
+        """Whether the connection is closed, and nobody can be told any more."""
+        try:
+            self.line.getpeername()
+        except OSError:
+            return True
+        return False
+
+    def _note(self, said: bytes) -> None:
+        """Keep what another process would have to hear, and count what is to be answered."""
+        try:
+            found = json.loads(said)
+            method, asked = found.get("method"), found.get("id")
+        except (ValueError, RecursionError, AttributeError):
+            self._is_movable = False
+            return
+        if method in _OPENING:
+            self._opening.append(said)
+        self._is_movable = self._is_movable and method in _MOVABLE
+        self._open_calls += asked is not None and method is not None
+
+    async def _write(self, said: bytes) -> None:
+        """Say a line to the client, unless it answers what opened the conversation elsewhere."""
+        assert self._loop is not None
+        is_answer = b'"method":' not in said[:_BEGINNING]
+        if is_answer and self._swallowed:
+            self._swallowed -= 1
+        else:
+            with suppress(OSError):  # a client that is gone
+                await self._loop.sock_sendall(self.line, said)
+        if is_answer:
+            self._open_calls = max(0, self._open_calls - 1)
+            self._answered.set()

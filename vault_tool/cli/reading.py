@@ -1,0 +1,163 @@
+"""A reader: a process that an owner starts to answer beside it, on the connections that it is handed. See `readers`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Any
+
+from vault_tool.cli.answering import Answers
+from vault_tool.cli.conversation import Conversation
+from vault_tool.cli.readers import LONGEST, SILENCE, packed, unpacked
+from vault_tool.errors import Busy
+from vault_tool.mcp.backends import Answer, Call
+from vault_tool.mcp.table import TOOLS
+from vault_tool.owner.client import fits, reach
+from vault_tool.owner.protocol import Lines
+from vault_tool.owner.relay import LOST
+from vault_tool.owner.upstream import Exchange, LostCall, may_be_called_again
+from vault_tool.util.heap import share_one_heap
+from vault_tool.verbs.vault import Vault
+
+_BEAT = 2.0
+# Seconds without a call after which it gives its conversations back and ends.
+_IDLE = 60.0
+# Seconds that the owner has to say whether all is fresh; then the files are compared here.
+_FRESH = 2.0
+
+
+class Reader:
+    """The vault at `root` as this process answers for it, and `owner`, the line to the process that started it."""
+
+    def __init__(self, root: str, owner: socket.socket) -> None:
+        self._root = root
+        self._owner = owner
+        self._sending = threading.Lock()
+        self._said: SimpleQueue[bool] = SimpleQueue()
+        self._conversations: dict[int, Conversation] = {}
+        self._last_call = time.monotonic()
+        self._answers = Answers(Vault.open(root), self._is_fresh, self._say_why)
+
+    def _say_why(self, reason: str) -> None:
+        """Tell the owner that it should leave."""
+        self._tell(leave=reason)
+
+    def run(self) -> None:
+        """Serve what the owner hands over until it ends."""
+        self._answers.warm()
+        self._tell(ready=True)
+        threading.Thread(target=self._beat, daemon=True).start()
+        with suppress(OSError, ValueError):
+            while True:
+                data, descriptors, _, _ = socket.recv_fds(self._owner, LONGEST * 2, 1)
+                if not data:
+                    break
+                said = json.loads(data)
+                if "serve" in said:
+                    threading.Thread(target=self._serve, args=(said, descriptors[0]), daemon=True).start()
+                elif "fresh" in said:
+                    self._said.put(bool(said["fresh"]))
+        # Nobody is answered by a process that nobody owns.
+        os._exit(0)
+
+    def _serve(self, said: Mapping[str, Any], descriptor: int) -> None:
+        number, back = int(said["serve"]), None
+        with socket.socket(fileno=descriptor) as line:
+            conversation = Conversation(line, said["request"], unpacked(said), self._used, lambda: False)
+            self._conversations[number] = conversation
+            try:
+                with suppress(OSError):
+                    back = asyncio.run(conversation.serve())
+            finally:
+                del self._conversations[number]
+                # What cannot be given back is closed, and its client comes again.
+                if back is None or not self._tell(ended=number, **packed(back)):
+                    self._tell(ended=number)
+
+    def _used(self, use: Callable[[Any], Any], identity: str) -> Any:
+        """What a use of the vault comes to; what writes is done by the owner."""
+        self._last_call = time.monotonic()
+        if isinstance(use, Call) and TOOLS[use.tool].writes:
+            return self._forwarded(use)
+        return self._answers.used(use, identity)
+
+    def _forwarded(self, call: Call) -> Answer:
+        request = {"do": "call", "tool": call.tool, "arguments": call.arguments, **asdict(call.caller)}
+        try:
+            found = Exchange(_Owner(self._root), request, may_be_called_again(call.tool), call.progress).run()
+        except LostCall:
+            return Answer(LOST, None)
+        if found is None:
+            raise Busy("the owner of the vault does not answer")
+        if "crash" in found:
+            raise RuntimeError(found["crash"])
+        return Answer(found["text"], json.loads(found["text"]) if found["done"] else None)
+
+    def _is_fresh(self) -> bool:
+        """What the owner says; asked by one thread at a time, the one whose turn it is with the vault."""
+        with suppress(Empty):
+            while True:
+                self._said.get_nowait()  # an answer that came too late
+        if not self._tell(fresh=True):
+            return False
+        try:
+            return self._said.get(timeout=_FRESH)
+        except Empty:
+            return False
+
+    def _beat(self) -> None:
+        """Say now and then that this process lives; give all back where nobody has asked for long."""
+        while self._tell(beat=True):
+            time.sleep(_BEAT)
+            if time.monotonic() - self._last_call < _IDLE:
+                continue
+            if not self._conversations:
+                self._tell(leaves=True)
+                os._exit(0)
+            for one in [*self._conversations.values()]:
+                one.leave()
+
+    def _tell(self, **said: Any) -> bool:
+        try:
+            with self._sending:
+                self._owner.send(json.dumps(said).encode())
+        except OSError:
+            return False
+        return True
+
+
+class _Owner:
+    """The owner that started this process: no other is looked for, for with it this process ends, too."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+
+    def line(self) -> Lines | None:
+        """A connection to it."""
+        found = reach(self._root, SILENCE / 4)
+        if found is None:
+            return None
+        if not fits(found[1]):
+            found[0].socket.close()
+            return None
+        return found[0]
+
+
+def main() -> None:
+    """Answer for the vault at the first argument, by the line whose descriptor is the second."""
+    share_one_heap()
+    Reader(str(Path(sys.argv[1])), socket.socket(fileno=int(sys.argv[2]))).run()
+
+
+if __name__ == "__main__":
+    main()
