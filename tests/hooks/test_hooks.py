@@ -76,13 +76,37 @@ def test_cursor_names_conversation_and_folder_in_its_own_way(root: Path) -> None
 
 @pytest.mark.parametrize(("event", "told"), [(START, {"source": "startup"}), (PROMPT, {"prompt": ASKED})])
 def test_what_an_owner_noted_as_answered_and_never_said_is_said(root: Path, event: str, told: dict[str, str]) -> None:
-    with Vault.open(root, session="s1") as vault:
-        text = answers.answer(vault, event, told.get("prompt", ""), told.get("source", ""))
-        seen.reset_seen(vault)
-    assert IDLE in text
-    assert hook(root, event, **told) == "", "another copy of the same hook"
-    (root / "_local" / "owner.json").write_text('{"warm": ["catalogue"]}')  # it says that it is warm, and nobody is there
-    assert IDLE in hook(root, event, **told)
+    def answer(caller: str) -> str:
+        with Vault.open(root, session="s1") as vault:
+            seen.reset_seen(vault)
+            return answers.answer(vault, event, told.get("prompt", ""), told.get("source", ""), caller)
+
+    assert IDLE in answer("unheard")
+    assert hook(root, event, **told) == answer("a second copy of the hook") == ""
+    assert IDLE in answer("unheard"), "another answered on its behalf, and it did not hear that"
+
+
+@pytest.mark.parametrize("event", [START, PROMPT])
+def test_what_was_begun_and_never_done_is_said_to_whoever_asks_later(
+    root: Path, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = FixedClock(datetime(2026, 11, 20, 10, tzinfo=UTC))
+
+    def killed(*_: object, **__: object) -> str:
+        raise KeyboardInterrupt
+
+    def answer(caller: str) -> str:
+        with Vault.open(root, session="s1", clock=clock) as vault:
+            return answers.answer(vault, event, ASKED, "startup", caller)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(answers, "_start", killed)
+        patch.setattr(answers, "_reminders", killed)
+        with pytest.raises(KeyboardInterrupt):
+            answer("killed")
+    assert answer("a second copy of the hook") == "", "the first may be at it still"
+    clock.advance(timedelta(seconds=11))
+    assert IDLE in answer("whoever asks next"), "no client waits so long"
 
 
 def test_an_event_is_answered_once(root: Path) -> None:
@@ -360,10 +384,10 @@ def test_an_end_imports_next_to_nothing(root: Path) -> None:
 def test_a_session_starts_again_after_a_moment(root: Path) -> None:
     clock = FixedClock(datetime(2026, 11, 20, 10, tzinfo=UTC))
     with Vault.open(root, session="s9", clock=clock) as vault:
-        assert answers._first(vault, "start compact", timedelta(minutes=1))
-        assert not answers._first(vault, "start compact", timedelta(minutes=1))
+        assert answers.answer(vault, START, "", "compact")
+        assert not answers.answer(vault, START, "", "compact")
         clock.advance(timedelta(minutes=2))
-        assert answers._first(vault, "start compact", timedelta(minutes=1))
+        assert answers.answer(vault, START, "", "compact")
 
 
 def test_what_is_contested_says_by_what(root: Path) -> None:

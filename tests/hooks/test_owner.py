@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.owner.owned import Owned
+from tests.bounds import eventually
+from tests.owner.owned import Owned, environment
 from tests.owner.owned import vault as make
 from vault_tool import Vault
 from vault_tool.files.layout import OWNER_FILE
@@ -101,6 +104,66 @@ def test_one_that_hangs_warms_up_or_keeps_another_vault_is_not_waited_for(owned:
         record.write_text(said)
     assert IDLE in text and whose == "by itself"
     assert hooked(owned, START, "other", cwd=str(make(tmp_path)))[1] == "by itself"
+
+
+@contextmanager
+def _written_to(path: Path) -> Iterator[None]:
+    """Another process writes to the catalogue for as long as this lasts, and a note that changed cannot be taken in."""
+    held = sqlite3.connect(path, isolation_level=None)
+    held.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        held.close()
+
+
+def _begins(owned: Owned, event: str, session: str, **told: str) -> subprocess.Popen[str]:
+    """A hook that waits for an owner which has begun to answer it, and does not come to its end."""
+    data = json.dumps({"session_id": session, "cwd": str(owned.root), **told})
+    command = [sys.executable, "-c", HOOK, event, data]
+    asking = subprocess.Popen(command, env=owned.environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    eventually(lambda: _is_begun(owned.root.parent, session))
+    return asking
+
+
+def _is_begun(folder: Path, session: str) -> bool:
+    """Whether an event of a session was noted as begun, wherever that user's processes keep what is this machine's own."""
+    kept = (json.loads(path.read_text()) for path in folder.rglob("sessions/*.json"))
+    return any(state["id"] == session and state["answered"] for state in kept)
+
+
+@pytest.mark.parametrize("event", [START, PROMPT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_an_owner_that_is_killed_or_stopped_in_the_middle_leaves_nobody_without_words(
+    event: str, how: signal.Signals, tmp_path: Path
+) -> None:
+    told = {"prompt": "redis drops idle connections", "source": "startup"}
+    root = make(tmp_path)
+    with Vault.open(root) as vault:
+        vault.remember(IDLE, ["Redis"], kind="problem")
+    owned = Owned(root, environ=environment(tmp_path))
+    with owned, _written_to(root / "_cache" / "catalog.lock"):
+        note = next((root / "vault" / "observations").rglob("*.md"))
+        note.write_text(note.read_text() + "\nMore of it.\n")
+        asking = _begins(owned, event, "middle", **told)
+        owned.process.send_signal(how)
+        out, whose = asking.communicate()
+        assert IDLE in json.loads(out)["hookSpecificOutput"]["additionalContext"] and whose.strip() == "by itself"
+        # Who comes second was told by the first.
+        assert hooked(owned, event, "middle", {"VAULT_OWNER": "off"}, **told)[0] == ""
+
+
+@pytest.mark.parametrize("event", [START, PROMPT])
+def test_an_owner_that_is_at_work_for_others_leaves_nobody_without_words(event: str, owned: Owned, tmp_path: Path) -> None:
+    asked = {"prompt": "redis drops idle connections", "source": "startup"}
+    with _written_to(owned.root / "_cache" / "catalog.lock"):
+        note = next((owned.root / "vault" / "observations").rglob("*.md"))
+        note.write_text(note.read_text() + "\nMore of it.\n")
+        command = [sys.executable, "-m", "vault_tool", "--vault", str(owned.root), "search", "redis"]
+        with subprocess.Popen(command, env=owned.environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as other:
+            text, _ = hooked(owned, event, f"busy {event}", {}, **asked)
+            assert IDLE in text
+            other.kill()
 
 
 def test_a_vault_that_does_not_serve_the_folder_it_lies_in_says_nothing_there(owned: Owned, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ class Answers:
 
     def hook(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """What an event of an agent's client brings into its conversation, as `vt hook` gives it."""
-        names = ("event", "prompt", "source", "session", "user", "folder", "vault")
+        names = ("event", "prompt", "source", "session", "user", "folder", "vault", "caller")
         asked = {name: str(request[name]) for name in names}
         # What is at work for others is not waited for: whoever asks has a few seconds, and answers by itself.
         if not self._turn.acquire(timeout=_HOOK_TURN):
@@ -172,7 +172,7 @@ class Answers:
             if find(asked["vault"] or None, vault.environ, Path(asked["folder"])).resolve() != vault.root:
                 raise UsageError("another vault is meant")
             who = Who("agent", asked["session"], user=asked["user"])
-            return {"text": answer(vault.lent(who), asked["event"], asked["prompt"], asked["source"])}
+            return {"text": answer(vault.lent(who), asked["event"], asked["prompt"], asked["source"], asked["caller"])}
         finally:
             self._turn.release()
 

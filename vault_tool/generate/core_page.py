@@ -53,7 +53,7 @@ def core_page(
     section_limit: int,
     registry: Registry,
     as_of: date,
-    active: int,
+    active: int | None,
     total: int,
     live: bool = False,
     warnings: Sequence[str] = (),
@@ -63,10 +63,10 @@ def core_page(
     """The page as of a UTC date in at most `budget` characters; equal values give an equal page on every machine.
 
     Of several `kept` of one type the first is shown: give the newest first, as `orient` serves it.
-    `active` and `total` are the counts of its header; `live` says that use of this machine alone is counted too;
-    `warnings` are lines about the texts that are given whole; `imports` tell of what was imported and is not among the
-    items. Each section that has something gets its lines in turn, so that none is empty for another's sake. `form` is
-    the tracked page's by default.
+    `active` (None: nobody counted) and `total` are the counts of its header; `live` says that this machine's own use is
+    counted too; `warnings` are lines about the texts that are given whole; `imports` tell of what was imported and is not
+    among the items. Each section that has something gets its lines in turn, so that none is empty for another's sake.
+    `form` is the tracked page's by default.
     """
     form = form or TrackedForm()
     header = form.header(as_of, active, total, live)
@@ -146,6 +146,16 @@ def _ranked(items: Iterable[CoreItem], registry: Registry, as_of: date, left_out
     if len(faded) > missing:
         left_out["faded"] += len(faded) - missing
     return ranked + [(item, True) for item in faded[:missing]]
+
+
+def candidates(items: Iterable[CoreItem], registry: Registry, as_of: date, most: int) -> list[CoreItem]:
+    """Those of which a page is filled whatever its budget: of each type the first `most` that a person stands behind, and as many
+    of the rest, their sources in turn.
+    """
+    groups: dict[tuple[str, bool], list[CoreItem]] = defaultdict(list)
+    for item in sorted((item for item in items if not barred(item, registry, as_of)), key=order):
+        groups[item.entry.type, _unvouched(item)].append(item)
+    return [item for ranked in groups.values() for item in in_turn(ranked, source)[:most]]
 
 
 def barred(item: CoreItem, registry: Registry, as_of: date) -> str:

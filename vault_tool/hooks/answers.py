@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.budget import cut
 from vault_tool.generate.escape import inline, unframed
-from vault_tool.hooks.clients import COMPACTION, PROMPT
+from vault_tool.hooks.clients import COMPACTION, PROMPT, SECONDS
 from vault_tool.hooks.ended import taken
 from vault_tool.model.details import in_words
 from vault_tool.util.clock import parse_time
 from vault_tool.util.text import first_tokens, one_line, tokens
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, find
+from vault_tool.vault.page_at_start import page_at_start
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
-from vault_tool.verbs import pages
+from vault_tool.verbs.pages import SMALLEST_BUDGET
 from vault_tool.verbs.sessions.ending import end_session
 from vault_tool.verbs.sessions.session_context import get_session_context
 
@@ -43,6 +45,9 @@ _TOLD = 3
 _WRITTEN = 10
 # The same event again within this is another client's hook, or a second copy of ours: a session starts once.
 _SAME_MOMENT = timedelta(minutes=1)
+# What was begun so long ago and is not done was given up: no client waits longer.
+_IN_TIME = timedelta(seconds=max(SECONDS.values()))
+_DONE = "done"
 
 MORE = (
     "\nMore: `orient` gives soul, protocol and orientation whole, `recall` answers a question, `get ID` gives one memory whole.\n"
@@ -55,54 +60,87 @@ LABEL = (
 
 
 def answer_here(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
-    """The text for an event, by this process: `asked` names event, prompt, source, session, user, folder and vault."""
+    """The text for an event, by this process: `asked` names event, prompt, source, session, user, folder, vault and caller."""
     root = find(asked["vault"] or None, environ, Path(asked["folder"]))
     with Context.open(root, origin="agent", session=asked["session"], user=asked["user"], environ=environ) as vault:
-        return answer(vault, asked["event"], asked["prompt"], asked["source"], unheard=bool(asked.get("unheard")))
+        return answer(vault, asked["event"], asked["prompt"], asked["source"], asked.get("caller", ""))
 
 
-def answer(vault: Context, event: str, prompt: str, source: str, *, unheard: bool = False) -> str:
+def answer(vault: Context, event: str, prompt: str, source: str, caller: str = "") -> str:
     """The text for an event that is not the end; empty where there is nothing to say. Raises what verbs raise.
 
     Its client waits for a few seconds in all: what another process holds locked is waited for so long that the words still come.
     What was shown is then not kept, and the indexes answer as of the last look at the files.
-    With `unheard` it is answered also where it is noted as answered: whoever noted that was not heard.
+    `caller` names the process that was called, whoever answers for it: what it was not given in time it is given once more.
     """
     vault.hurried_until = time.monotonic() + LOCK_SECONDS
     if event == COMPACTION:
         _compacts(vault)
         return ""
     if event == PROMPT:
-        first, said = _first(vault, f"prompt {prompt}"), partial(_reminders, vault, prompt)
+        turn, said = _Turn(vault, f"prompt {prompt}", caller), partial(_reminders, vault, prompt)
     else:
-        first = _first(vault, f"start {source}", _SAME_MOMENT)
+        turn = _Turn(vault, f"start {source}", caller, _SAME_MOMENT)
         said = partial(_start, vault, compacted=source == "compact")
-    if not (first or unheard):
+    if not turn.begun():
         return ""
     with vault.whole_index.hurried(vault.hurried_until):
         try:
-            return said()
+            text = said()
         except Busy:
             vault.is_current = lambda: True
-            return said()
+            text = said()
+    turn.done()
+    return text
 
 
-def _first(vault: Context, what: str, within: timedelta | None = None) -> bool:
-    """Whether this is answered for the first time in this session (or in so long), and note that it is answered."""
-    if not vault.who.session:
+class _Turn:
+    """An event of a session, which one of its callers is to be told: a client may have more than one hook of ours.
+
+    It is noted as begun before the text is made, and as done once it is: of what was only begun another caller is told after
+    `_IN_TIME`, and whoever began it at any time, for another may have begun it on its behalf and died.
+    """
+
+    def __init__(self, vault: Context, what: str, caller: str, within: timedelta | None = None) -> None:
+        self._vault = vault
+        self._key = sha256(what.encode("utf-8", "replace")).hexdigest()[:16]
+        self._caller = caller or token_hex(8)
+        self._within = within
+
+    def begun(self) -> bool:
+        """Whether it is this caller's to be told; noted as begun where it is."""
+        mine = [True]
+        moment = self._vault.clock.now()
+
+        def note(state: AgentSession) -> AgentSession:
+            mine[0] = self._is_mine(state.answered.get(self._key, ""), moment)
+            return state.answers(self._key, f"{moment.isoformat()} {self._caller}") if mine[0] else state
+
+        return not self._noted(note) or mine[0]  # twice is better than never
+
+    def done(self) -> None:
+        """Note that the text is made."""
+        at = self._vault.now()
+        self._noted(lambda state: state.answers(self._key, f"{at} {self._caller} {_DONE}"))
+
+    def _is_mine(self, said: str, moment: datetime) -> bool:
+        at, _, rest = said.partition(" ")
+        caller, _, end = rest.partition(" ")
+        before = parse_time(at)
+        if before is None or caller == self._caller:
+            return True
+        if caller and end != _DONE:
+            return not timedelta(0) <= moment - before <= _IN_TIME
+        return self._within is not None and moment - before > self._within
+
+    def _noted(self, note: Callable[[AgentSession], AgentSession]) -> bool:
+        if not self._vault.who.session:
+            return False
+        try:
+            seen.store(self._vault).update(self._vault.who.session, self._vault.clock.now(), note, durable=False)
+        except seen.UNKEPT:
+            return False
         return True
-    key, moment, first = sha256(what.encode("utf-8", "replace")).hexdigest()[:16], vault.clock.now(), [True]
-
-    def note(state: AgentSession) -> AgentSession:
-        before = parse_time(state.answered.get(key, ""))
-        first[0] = before is None or (within is not None and moment - before > within)
-        return state.answers(key, moment.isoformat()) if first[0] else state
-
-    try:
-        seen.store(vault).update(vault.who.session, moment, note)
-    except seen.UNKEPT:
-        return True  # twice is better than never
-    return first[0]
 
 
 def _settings_line(vault: Context) -> str:
@@ -123,10 +161,11 @@ def _start(vault: Context, *, compacted: bool) -> str:
     beside = _of_this_session(vault) if compacted else _of_those_before(vault)
     end = f"{beside}{_settings_line(vault)}{MORE}"
     room = PAGE_CHARACTERS - len(end)
-    page = pages.core(vault, budget=room, preview=True).text
+    made = page_at_start(vault)
+    page = made(room)
     while tokens(page) + tokens(end) > PAGE_TOKENS:
         room = int(min(room, len(page)) * 0.97 * (PAGE_TOKENS - tokens(end)) / tokens(page))
-        page = pages.core(vault, budget=max(room, pages.SMALLEST_BUDGET), preview=True).text if room > 0 else ""
+        page = made(max(room, SMALLEST_BUDGET)) if room > 0 else ""
     return f"{page.rstrip()}\n{end}"
 
 

@@ -61,7 +61,7 @@ def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], v
             return b""
         where = {"folder": _absolute(folder or "."), "vault": _absolute(vault)}
         who = {"session": session, "user": user or user_of(told, environ)}
-        asked = {"event": event, "prompt": prompt, "source": source, **who, **where}
+        asked = {"event": event, "prompt": prompt, "source": source, "caller": os.urandom(8).hex(), **who, **where}
         text = _text(asked, environ)
         return shaped(client, event, text) if text else b""
     except BaseException:  # noqa: BLE001  (the boundary, panics of libraries too: a client obeys whatever a hook complains of)
@@ -84,8 +84,6 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
         answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:
             return str(answer["text"])
-        # It may have noted the event as answered before it fell silent, and nobody heard it.
-        asked = {**asked, "unheard": "yes"}
     from vault_tool.hooks.answers import answer_here  # loads the whole package
 
     return answer_here(asked, environ)

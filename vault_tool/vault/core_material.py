@@ -13,6 +13,8 @@ from vault_tool.files import layout
 from vault_tool.generate.core_choice import CoreChoice
 from vault_tool.generate.core_forms import CoreItem, ImportMap
 from vault_tool.importing.notes import FROM as IMPORTED_FROM
+from vault_tool.index import relations
+from vault_tool.index.catalog import Catalog
 from vault_tool.index.schema import titles_of
 from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
@@ -35,13 +37,14 @@ _BATCH = 2000
 class CoreMaterial:
     """The items of a page, what imports brought, and of how many memories in all how many are active.
 
-    `kept` are souls, protocols and orientations, `whole` says that nothing was left out that could stand on the page.
+    `kept` are souls, protocols and orientations, `whole` says that nothing was left out that could stand on the page;
+    `active` is None where nobody counted.
     """
 
     items: list[CoreItem]
     kept: list[Weighed]
     imports: list[ImportMap]
-    active: int
+    active: int | None
     total: int
     whole: bool
 
@@ -125,7 +128,7 @@ class CoreMaker:
         return CoreMaterial(items, self._kept, maps, self._active, self._total, self._choice.whole)
 
     def _offer(self, one: Weighed, solved: Set[str]) -> None:
-        self._choice.offer(_core_item(one, solved, self._rivals.get(one.entry.id, ())))
+        self._choice.offer(core_item(one, solved, self._rivals.get(one.entry.id, ())))
 
     def _note(self, one: Weighed) -> None:
         entry, other = one.entry, self._known.get(one.entry.id)
@@ -136,11 +139,10 @@ class CoreMaker:
 
     def _is_told_by_a_map(self, one: Weighed) -> bool:
         """Whether it came by an import and nobody used it since: it waits for how many there are of these."""
-        name, _, place = _came_from(one.entry).partition("/")
-        if not place or one.belief.access_count or one.belief.reviewed or one.entry.pinned:
-            return False
-        self._imports[name].add(one, _came_from(one.entry))
-        return True
+        name = import_of(one)
+        if name:
+            self._imports[name].add(one, _came_from(one.entry))
+        return bool(name)
 
     def _solved(self) -> frozenset[str]:
         """The ids of the problems that an active solution, or an edge from an active memory, says are solved.
@@ -157,7 +159,8 @@ class CoreMaker:
         return frozenset(problem for by, problem in (*self._said, *edges) if problem and holds(by, problem))
 
 
-def _core_item(one: Weighed, solved: Set[str], rivals: Sequence[Rival]) -> CoreItem:
+def core_item(one: Weighed, solved: Set[str], rivals: Sequence[Rival]) -> CoreItem:
+    """A memory as the page knows it."""
     belief, entry = one.belief, one.entry
     done = entry.type == "problem" and entry.id in solved
     told = () if belief.questionable else tuple(dict.fromkeys(bringer(signal.origin) for signal in belief.told))
@@ -165,6 +168,32 @@ def _core_item(one: Weighed, solved: Set[str], rivals: Sequence[Rival]) -> CoreI
     return CoreItem(
         entry, one.score, belief.truth, belief.reviewed, bool(belief.questionable), belief.set_aside, done, told, contested
     )
+
+
+def import_of(one: Weighed) -> str:
+    """The import that brought a memory which nobody used, reviewed or pinned since; empty for any other."""
+    name, _, place = _came_from(one.entry).partition("/")
+    used = one.belief.access_count or one.belief.reviewed or one.entry.pinned
+    return name if place and not used and one.entry.origin == "import" else ""
+
+
+def solved_among(catalog: Catalog, listed: Sequence[Weighed]) -> frozenset[str]:
+    """Which problems among these are solved, as `CoreMaker` finds it for all: asked for by their ids."""
+    problems = {one.entry.id: one.entry for one in listed if one.entry.type == "problem"}
+    pointed = catalog.pointing_at_each(problems, ("problem", "to_id")) if problems else {}
+    said = [(identity, entry) for identity, pairs in pointed.items() for field, entry in pairs if field == "problem"]
+    edges = [(identity, edge) for identity, pairs in pointed.items() for field, edge in pairs if field == "to_id"]
+    ends = {edge.text("from_id"): edge for _, edge in edges if edge.type == _SOLVES}
+    solving = {e.id for e in relations.active(catalog, [entry for one in ends for entry in catalog.get(one)])}
+    made = [(identity, entry) for identity, entry in said if entry.type == "solution"]
+    reviewed = catalog.reviewed_at(entry for _, entry in made if entry.pulled)
+    made += [(identity, edge) for identity, edge in edges if edge.type == _SOLVES and edge.text("from_id") in solving]
+    return frozenset(identity for identity, by in made if not by.pulled or by.path in reviewed or problems[identity].pulled)
+
+
+def import_map(vault: Context, name: str, count: int, folders: Sequence[tuple[str, int]], linked: Sequence[Entry]) -> ImportMap:
+    """What is told of an import; what lies in the folder around the vault is called as that is."""
+    return ImportMap(vault.root.parent.name if name == ".." else name, count, tuple(folders), tuple(linked))
 
 
 def _came_from(entry: Entry) -> str:
@@ -176,8 +205,7 @@ def _import_map(vault: Context, name: str, places: Sequence[tuple[str, str]]) ->
     folders = Counter(place.split("/")[1] for _, place in places if place.count("/") > 1)
     shown = tuple(sorted(folders.items(), key=lambda pair: (-pair[1], pair[0]))[:MAP_FOLDERS])
     linked = nsmallest(MAP_LINKED, _linked(vault, [path for path, _ in places]), key=lambda pair: (-pair[0], pair[1].path))
-    name = vault.root.parent.name if name == ".." else name
-    return ImportMap(name, len(places), shown, tuple(entry for _, entry in linked))
+    return import_map(vault, name, len(places), shown, [entry for _, entry in linked])
 
 
 def _linked(vault: Context, paths: Sequence[str]) -> Iterator[tuple[int, Entry]]:

@@ -92,8 +92,7 @@ def make_anew(vault: Context, shows: Callable[[str], bool]) -> Iterator[str]:
 def core_preview(vault: Context, budget: int) -> GeneratedPage:
     """CORE.md as a prompt is given it: ids and the memories' own words in place of links, this machine's own use counted too."""
     freshness = vault.fresh()
-    page = _core(vault, budget, live=True, form=PromptForm(partial(resolve.short, vault)))
-    return _page(vault, CORE_FILE, page.text, freshness)
+    return _page(vault, CORE_FILE, prompt_page(vault, budget), freshness)
 
 
 def reflection_preview(vault: Context) -> GeneratedPage:
@@ -155,37 +154,67 @@ def _core(
     vault: Context, budget: int, *, live: bool = False, form: Form | None = None, weighed: Iterable[Weighed] = ()
 ) -> CorePage:
     """The page; of memories that were weighed already where they are given."""
-    moment = _moment(vault, live)
-    kinds = core_kinds(vault)
-    good = [entry for kind in kinds.values() for entry in kind.good]
-    unwritten = {starter.type: starter.body.strip() for starter in starters()}
-    warnings = kept_warnings(vault, kinds, moment)
-    most = 2 * vault.settings.core_section_limit + _BEYOND
+    frame = CoreFrame(vault, _moment(vault, live), live)
+    most = _most(vault)
     while True:
-        made = _material(vault, moment, live, most, weighed)
-        newest = sorted(_weighed(vault, good, made.kept, live, moment), key=lambda one: one.entry.by_created, reverse=True)
-        page = core_page(
-            made.items,
-            [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
-            budget=budget,
-            section_limit=vault.settings.core_section_limit,
-            registry=vault.settings.types,
-            as_of=moment.date(),
-            active=made.active,
-            total=made.total,
-            live=live,
-            warnings=warnings,
-            imports=made.imports,
-            form=form,
-        )
+        made = core_material(vault, frame.moment, live, most, weighed)
+        page = frame.page(made, budget, form)
         if made.whole or page.reach <= most:
             return page
         # So many in a row had no room that what comes next was not kept.
         most *= 8
 
 
-def _material(vault: Context, moment: datetime, live: bool, most: int, weighed: Iterable[Weighed]) -> CoreMaterial:
-    maker, seen = CoreMaker(vault, moment, most), vault.seen_by("")
+class CoreFrame:
+    """What stands around the lines of the page at a moment: soul, protocol, orientation, and what is to be settled of them."""
+
+    def __init__(self, vault: Context, moment: datetime, live: bool) -> None:
+        self._vault = vault
+        self.moment = moment
+        self._live = live
+        self._kinds = core_kinds(vault)
+        self._warnings = kept_warnings(vault, self._kinds, moment)
+
+    def page(self, made: CoreMaterial, budget: int, form: Form | None = None) -> CorePage:
+        """The page of what it is made from."""
+        vault, kinds = self._vault, self._kinds
+        good = [entry for kind in kinds.values() for entry in kind.good]
+        served = _weighed(vault, good, made.kept, self._live, self.moment)
+        unwritten = {starter.type: starter.body.strip() for starter in starters()}
+        newest = sorted(served, key=lambda one: one.entry.by_created, reverse=True)
+        return core_page(
+            made.items,
+            [_identity_page(one, kinds[one.entry.type].body(vault, one.entry), unwritten) for one in newest],
+            budget=budget,
+            section_limit=vault.settings.core_section_limit,
+            registry=vault.settings.types,
+            as_of=self.moment.date(),
+            active=made.active,
+            total=made.total,
+            live=self._live,
+            warnings=self._warnings,
+            imports=made.imports,
+            form=form,
+        )
+
+
+def prompt_page(vault: Context, budget: int, weighed: Iterable[Weighed] = ()) -> str:
+    """The page as a prompt is given it, made from everything; of memories that were weighed already where they are given."""
+    return _core(vault, budget, live=True, form=prompt_form(vault), weighed=weighed).text
+
+
+def prompt_form(vault: Context) -> PromptForm:
+    """The form in which a prompt is given the page."""
+    return PromptForm(partial(resolve.short, vault))
+
+
+def _most(vault: Context) -> int:
+    return 2 * vault.settings.core_section_limit + _BEYOND
+
+
+def core_material(vault: Context, moment: datetime, live: bool, most: int = 0, weighed: Iterable[Weighed] = ()) -> CoreMaterial:
+    """What the page is made from: so many of each type and writer (as many as a page mostly needs), of everything."""
+    maker, seen = CoreMaker(vault, moment, most or _most(vault)), vault.seen_by("")
     for one in weighed or seen.standings.weigh_each(seen.superseded(), live=live, as_of=moment):
         maker.take(one)
     return maker.made()
@@ -197,7 +226,7 @@ def _weighed(vault: Context, served: Sequence[Entry], known: Sequence[Weighed], 
     weighed = {one.entry.path: one for one in known}
     found = [replace(weighed[one.path], entry=one) for one in served if one.path in weighed and not one.stale]
     others = [one for one in served if one.path not in weighed or one.stale]
-    return [*found, *(vault.seen_by("").standings.weigh(others, live=live, as_of=moment) if others else ())]
+    return [*found, *(vault.seen_by("").standings.weigh(others, live=live, as_of=moment, few=True) if others else ())]
 
 
 def _identity_page(one: Weighed, text: str, unwritten: Mapping[str, str]) -> CoreText:

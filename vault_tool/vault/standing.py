@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -94,10 +94,14 @@ class Standings:
         """The decay score of one memory at `moment`."""
         return entry_decay(entry, belief, self._registry.spec(entry.type), moment)
 
-    def weigh(self, entries: Iterable[Entry], *, live: bool, as_of: datetime | None = None) -> list[Weighed]:
-        """Belief and decay of many memories; without `live` from tracked signals alone, so that a clone gets the same."""
+    def weigh(self, entries: Iterable[Entry], *, live: bool, as_of: datetime | None = None, few: bool = False) -> list[Weighed]:
+        """Belief and decay of many memories; without `live` from tracked signals alone, so that a clone gets the same.
+
+        Of a `few` the signals are asked for by their ids.
+        """
         moment = as_of or self._clock.now()
-        signals, uses = self._said(live)
+        entries = list(entries) if few else entries
+        signals, uses = self._said(live, {entry.id for entry in entries} if few else None)
         found = []
         for entry in entries:
             belief = belief_in(entry, signals.get(entry.id, ()), uses.get(entry.id, ()))
@@ -114,10 +118,13 @@ class Standings:
                 belief = belief_in(entry, said, used) if said or used else untouched(confidence_of(entry))
                 yield Weighed(entry, belief, self.score_of(entry, belief, moment))
 
-    def _said(self, live: bool) -> tuple[Mapping[str, Sequence[Signal]], Mapping[str, Sequence[Use]]]:
-        """The signals of each memory in their order, and with `live` the uses that this machine alone knows of yet."""
+    def _said(
+        self, live: bool, ids: Collection[str] | None = None
+    ) -> tuple[Mapping[str, Sequence[Signal]], Mapping[str, Sequence[Use]]]:
+        """The signals of each memory (or of these), and with `live` the uses that this machine alone knows of yet."""
         signals: dict[str, list[Signal]] = defaultdict(list)
-        for signal in self._index.catalog.signals():
+        catalog = self._index.catalog
+        for signal in catalog.signals() if ids is None else catalog.signals_of(ids):
             signals[signal.target].append(signal)
         uses: dict[str, list[Use]] = defaultdict(list)
         for use in self._local.uses() if live else ():

@@ -1,4 +1,4 @@
-"""What waits for a quiet moment: the exports, accepted turns, vectors; hourly CORE.md and skipped turns."""
+"""What waits for a quiet moment: what a start shows, the exports, accepted turns, vectors; hourly CORE.md and skipped turns."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from vault_tool.files.layout import CONFIG_FILE, CORE_FILE
 from vault_tool.files.turns import Turns
 from vault_tool.machine import EXACT
 from vault_tool.vault.context import Context
+from vault_tool.vault.page_at_start import choice_is_due
 from vault_tool.vault.vector_upkeep import upkeep_stamp
 from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 
@@ -24,6 +25,10 @@ EXPORT_LATEST = 50.0
 CORE_QUIET = 2.0
 # Seconds that CORE.md is left alone for, counted from its last change by whomever.
 CORE_EVERY = 3600.0
+
+PAGE_QUIET = 1.0
+# A choice for the page that took a second is not made again for so many.
+PAGE_SHARE = 20
 
 TURNS_QUIET = 1.0
 # Seconds between two beginnings of writing what turns accepted: where it fails, it is not tried all the time.
@@ -56,6 +61,8 @@ class Jobs:
         self._export_after = 0.0
         self._behind_since: float | None = None
         self._core_tried = float("-inf")
+        self._page_after = 0.0
+        self._page_of = ("", "", "")
         self._turns_after = 0.0
         self._looked_again = float("-inf")
         self._skipped = ""
@@ -102,6 +109,8 @@ class Jobs:
         if errand.task is Task.EXPORTS:
             ended = time.monotonic()
             self._export_after = ended + min(EXPORT_SHARE * (ended - self._begun), EXPORT_LATEST)
+        if errand.task is Task.PAGE:
+            self._page_after = (ended := time.monotonic()) + PAGE_SHARE * (ended - self._begun)
         self._take(errand.task, errand.outcome())
 
     def _take(self, task: Task, outcome: WorkResult) -> None:
@@ -116,6 +125,8 @@ class Jobs:
         """The first thing that is due; it counts as done from now."""
         if self._exports_only():
             return Task.EXPORTS if self._exports_are_due(vault, quiet) else None
+        if quiet >= PAGE_QUIET and self._page_is_due(vault):
+            return Task.PAGE
         if quiet >= CORE_QUIET and self._core_is_due(vault):
             self._core_tried = vault.clock.now().timestamp()
             return Task.CORE
@@ -166,6 +177,16 @@ class Jobs:
             return False
         self._exported = known
         return True
+
+    def _page_is_due(self, vault: Context) -> bool:
+        """Whether the choice for the page of a session's start is worth making anew; asked once a state of the catalogue."""
+        if time.monotonic() < self._page_after:
+            return False
+        state = (vault.index.catalog.nonce, vault.index.catalog.seq(), vault.now()[:10])
+        if state == self._page_of:
+            return False
+        self._page_of = state
+        return choice_is_due(vault)
 
     def _core_is_due(self, vault: Context) -> bool:
         now = vault.clock.now().timestamp()

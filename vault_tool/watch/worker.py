@@ -16,6 +16,7 @@ from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
+from vault_tool.vault.page_at_start import keep_choice
 from vault_tool.vault.vector_upkeep import keep_vectors
 from vault_tool.verbs import pages
 from vault_tool.verbs.turns import accept
@@ -31,11 +32,12 @@ VECTOR_SECONDS = 20.0
 
 
 class Task(StrEnum):
-    """What there is to do: CORE.md, the JSON exports, the writing of what turns accepted, a second look at turns that wrote
-    nothing, or what search by meaning needs.
+    """What there is to do: CORE.md, the choice for the page of a session's start, the JSON exports, the writing of what turns
+    accepted, a second look at turns that wrote nothing, or what search by meaning needs.
     """
 
     CORE = "core"
+    PAGE = "page"
     EXPORTS = "exports"
     TURNS = "turns"
     BACKSTOP = "backstop"
@@ -115,6 +117,11 @@ def _core(vault: Context) -> WorkResult:
     return WorkResult(f"{CORE_FILE} made anew" + (f", not committed: {page.reason}" if page.reason else ""))
 
 
+def _page(vault: Context) -> WorkResult:
+    keep_choice(vault)
+    return WorkResult()
+
+
 def _exports(vault: Context) -> WorkResult:
     vault.index.export()
     vault.whole_standings.save()
@@ -145,6 +152,7 @@ def _vectors(vault: Context) -> WorkResult:
 _LEFT = frozenset(Left)
 _DOING: Mapping[Task, Callable[[Context], WorkResult]] = {
     Task.CORE: _core,
+    Task.PAGE: _page,
     Task.EXPORTS: _exports,
     Task.TURNS: _turns,
     Task.BACKSTOP: _backstop,
@@ -152,6 +160,7 @@ _DOING: Mapping[Task, Callable[[Context], WorkResult]] = {
 }
 _UNDONE: Mapping[Task, str] = {
     Task.CORE: f"{CORE_FILE} was not made",
+    Task.PAGE: "the page of a session's start was not made ready",
     Task.EXPORTS: "the exports were not written",
     Task.TURNS: "what turns accepted was not written",
     Task.BACKSTOP: "turns that wrote nothing were not looked at",

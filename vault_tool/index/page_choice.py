@@ -1,0 +1,152 @@
+"""Which memories may stand on the page of a session's start: kept beside the catalogue by their rows' numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from vault_tool.files.layout import CACHE
+from vault_tool.files.local_trust import place
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.schema import ENTRY, REVIEW, entry_of
+from vault_tool.index.seals import SealedFile, discard, lock
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import RecordClass
+
+_FILE, _SEAL, _LOCK = "page.json", "page.seal", "page.lock"
+_MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)
+_COUNT = "SELECT count(*) FROM entries WHERE class IN (?, ?)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRows:
+    """What one import brought, as the page tells it: how many notes, the largest folders, the rows of the most linked."""
+
+    name: str
+    count: int
+    folders: tuple[tuple[str, int], ...] = ()
+    linked: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageChoice:
+    """A choice of `rows` as of a `moment`: of a `build` of the catalogue under `settings`, when its last entry and signal had
+    these numbers, and when it held so many `memories`, of which nothing superseded `total` and `active` had not faded.
+
+    An `active` of None is that of a choice made in a hurry: nobody counted.
+    """
+
+    build: str
+    settings: str
+    moment: str
+    entry: int
+    signal: int
+    memories: int
+    total: int
+    active: int | None
+    rows: tuple[int, ...]
+    imports: tuple[ImportRows, ...] = ()
+
+    @property
+    def of(self) -> str:
+        """What it is of: its seal says so, too."""
+        return f"{self.build} {self.settings}"
+
+
+@dataclass(frozen=True, slots=True)
+class SinceChoice:
+    """What happened since a choice: the rows written, the ids judged, and how many rows are gone or were written over."""
+
+    written: tuple[int, ...]
+    judged: frozenset[str]
+    gone: int
+
+
+class ChoiceFile:
+    """The file of one vault's choice, below its cache."""
+
+    def __init__(self, root: Path) -> None:
+        self._cache = place(root) / CACHE
+
+    def read(self, of: str) -> PageChoice | None:
+        """The choice, where it is as we left it and is of this build and these settings."""
+        said: Any = self._file.json(of)
+        try:
+            imports = tuple(_import(one) for one in said["imports"])
+            return PageChoice(**{**said, "rows": tuple(map(int, said["rows"])), "imports": imports})
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def write(self, choice: PageChoice) -> None:
+        """Replace it; whoever is at it already writes one that is as good. Raises Busy and StorageError."""
+        with lock(self._cache / _LOCK, 0.0, "the page's choice"):
+            self._file.replace(orjson.dumps(asdict(choice)), choice.of, synced=False)
+
+    def drop(self) -> None:
+        """Have it made anew: it may tell of what is to be gone."""
+        discard(self._cache / _FILE)
+
+    @property
+    def _file(self) -> SealedFile:
+        return SealedFile(self._cache / _FILE, self._cache / _SEAL)
+
+
+def _import(said: dict[str, Any]) -> ImportRows:
+    folders = tuple((str(name), int(count)) for name, count in said["folders"])
+    return ImportRows(name=str(said["name"]), count=int(said["count"]), folders=folders, linked=tuple(map(int, said["linked"])))
+
+
+def newest(catalog: Catalog) -> tuple[int, int]:
+    """The numbers of the last entry and of the last signal that were written."""
+    # Of everything: what one user is not told of has its number all the same.
+    entry = catalog.rows("SELECT coalesce(max(n), 0) FROM main.entries")[0][0]
+    signal = catalog.rows("SELECT coalesce(max(rowid), 0) FROM main.signals")[0][0]
+    return int(entry), int(signal)
+
+
+def memory_count(catalog: Catalog) -> int:
+    """How many memories there are, superseded ones too."""
+    return int(catalog.rows(_COUNT, _MEMORIES)[0][0])
+
+
+def since(catalog: Catalog, choice: PageChoice, most: int) -> SinceChoice:
+    """What was written and judged since a choice: the newest `most` of each."""
+    query = "SELECT n FROM main.entries WHERE n > ? AND class IN (?, ?) ORDER BY n DESC LIMIT ?"
+    written = tuple(row[0] for row in catalog.rows(query, (choice.entry, *_MEMORIES, most)))
+    said = catalog.rows("SELECT target FROM main.signals WHERE rowid > ? ORDER BY rowid DESC LIMIT ?", (choice.signal, most))
+    gone = max(0, choice.memories + len(written) - memory_count(catalog))
+    return SinceChoice(written, frozenset(row[0] for row in said), gone)
+
+
+def entries_numbered(catalog: Catalog, numbers: Collection[int]) -> dict[int, Entry]:
+    """The entries of these rows that are still there and may be seen."""
+    found = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE n IN ({{}})", numbers)
+    return {row[0]: entry_of(row[1:]) for row in found}
+
+
+def memories_called(catalog: Catalog, ids: Collection[str]) -> dict[int, Entry]:
+    """The memories of these ids, by their rows' numbers."""
+    found = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE class IN (?, ?) AND id IN ({{}})", ids, *_MEMORIES)
+    return {row[0]: entry_of(row[1:]) for row in found}
+
+
+def numbers_of(catalog: Catalog, paths: Collection[str]) -> dict[str, int]:
+    """The numbers of the rows of these files."""
+    return dict(catalog.rows_in("SELECT path, n FROM entries WHERE path IN ({})", paths))
+
+
+def newest_of_each_type(catalog: Catalog, most: int) -> tuple[int, ...]:
+    """The rows of the newest memories of each type."""
+    kinds = catalog.rows("SELECT DISTINCT class, type FROM entries WHERE class IN (?, ?)", _MEMORIES)
+    query = "SELECT n FROM entries WHERE class = ? AND type = ? ORDER BY n DESC LIMIT ?"
+    return tuple(row[0] for kind in kinds for row in catalog.rows(query, (*kind, most)))
+
+
+def reviewed_last(catalog: Catalog, most: int) -> frozenset[str]:
+    """The ids that the owner reviewed last."""
+    rows = catalog.rows(f"SELECT target FROM main.signals WHERE {REVIEW} ORDER BY rowid DESC LIMIT ?", (most,))
+    return frozenset(row[0] for row in rows)
