@@ -26,7 +26,7 @@ CORE_QUIET = 2.0
 # Seconds that CORE.md is left alone for, counted from its last change by whomever.
 CORE_EVERY = 3600.0
 
-PAGE_QUIET = 1.0
+PAGE_QUIET = 2.0
 # A choice for the page that took a second is not made again for so many.
 PAGE_SHARE = 20
 
@@ -124,14 +124,16 @@ class Jobs:
     def _due(self, vault: Context, quiet: float) -> Task | None:
         """The first thing that is due; it counts as done from now."""
         if self._exports_only():
-            return Task.EXPORTS if self._exports_are_due(vault, quiet) else None
-        if quiet >= PAGE_QUIET and self._page_is_due(vault):
-            return Task.PAGE
+            if self._exports_are_due(vault, quiet):
+                return Task.EXPORTS
+            return Task.PAGE if self._page_is_due(vault, quiet) else None
         if quiet >= CORE_QUIET and self._core_is_due(vault):
             self._core_tried = vault.clock.now().timestamp()
             return Task.CORE
         if self._exports_are_due(vault, quiet):
             return Task.EXPORTS
+        if self._page_is_due(vault, quiet):
+            return Task.PAGE
         if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
             self._turns_after = time.monotonic() + TURNS_EVERY
             return Task.TURNS
@@ -178,9 +180,9 @@ class Jobs:
         self._exported = known
         return True
 
-    def _page_is_due(self, vault: Context) -> bool:
+    def _page_is_due(self, vault: Context, quiet: float) -> bool:
         """Whether the choice for the page of a session's start is worth making anew; asked once a state of the catalogue."""
-        if time.monotonic() < self._page_after:
+        if quiet < PAGE_QUIET or time.monotonic() < self._page_after:
             return False
         state = (vault.index.catalog.nonce, vault.index.catalog.seq(), vault.now()[:10])
         if state == self._page_of:
