@@ -23,13 +23,18 @@ from vault_tool.verbs.reviewing import edit_waiting
 NOW = datetime(2026, 11, 20, 11, tzinfo=UTC)
 
 # Every way in which the tool changes a file of its own or of the vault, its commit, and the indexes.
-_WRITES = {
+OF_FILES = {
     each.__code__
     for each in (Folder.append, Folder.overwrite, Folder.rename, Folder.rename_to_free, Folder.exchange, Folder.remove)
-} | {committing.commit.__code__, Index.wrote.__code__, Index.refresh.__code__}
+}
+_WRITES = OF_FILES | {committing.commit.__code__, Index.wrote.__code__, Index.refresh.__code__}
 
-# What rewrites history is git's doing, one process after the other.
-_PROCESSES = {run.together.__code__, run.python.__code__}
+_MORE: dict[str, set[CodeType]] = {
+    # What rewrites history is git's doing, one process after the other.
+    "purge": {run.together.__code__, run.python.__code__},
+    # What was kept elsewhere is moved.
+    "adopt": {shutil.move.__code__, shutil.rmtree.__code__, Path.unlink.__code__},  # type: ignore[attr-defined]
+}
 
 
 def _merge(vault: Vault, _: Path) -> object:
@@ -79,7 +84,7 @@ def _spare(vault: Vault, beside: Path) -> object:
 
 def _keep_elsewhere(vault: Vault, beside: Path) -> None:
     """A use and a draft, which this machine keeps in another place as long as it does not believe the folder."""
-    vault.get(json.loads((beside / "ids.json").read_text())["Lime"])
+    vault.as_(session="elsewhere").get(json.loads((beside / "ids.json").read_text())["Lime"])
     vault.as_(origin="agent").remember("Sand is for mortar.", title="Sand", ask=True)
 
 
@@ -141,7 +146,7 @@ def main(template: str, beside: str, verb: str, step: str) -> None:
                 vault.fresh()
                 if verb in BEFORE:
                     BEFORE[verb](vault, Path(beside))
-                kill_before(number, _WRITES | _PROCESSES if verb == "purge" else _WRITES)
+                kill_before(number, _WRITES | _MORE.get(verb, set()))
                 VERBS[verb](vault, Path(beside))
                 sys.setprofile(None)
             os._exit(0)

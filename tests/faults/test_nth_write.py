@@ -397,7 +397,7 @@ STEPS = {
     "end": 4,
     "edit": 1,
     "spare": 3,
-    "adopt": 2,
+    "adopt": 1,
     "bury": 11,
 }
 """Every so-many-th write is tried where nothing else is asked for; of the short ones every seventh."""

@@ -243,20 +243,32 @@ def _for_this_process(root: str) -> Path:
 
 
 def _merge(source: Path, root: Path) -> None:
-    """Put what was kept elsewhere where it belongs; what is added to is added, and of the rest the newer stays."""
+    """Put what was kept elsewhere where it belongs; what is added to is added, and of the rest the newer stays.
+
+    Wherever a kill stops it, the next call takes up the rest and adds nothing twice.
+    """
     for folder, _, names in os.walk(source / LOCAL):
-        into = root / Path(folder).relative_to(source)
+        below = Path(folder).relative_to(source)
+        into = root / below
         into.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
         for name in names:
             one, other = Path(folder) / name, into / name
             if name.endswith(".jsonl") and other.is_file():
-                with open(other, "ab") as file:
-                    file.write(one.read_bytes())
+                there, more = other.read_bytes(), one.read_bytes()
+                with opened(root, below.parts) as where:
+                    write_in(where, name, there + _not_yet_in(there, more), durable=False, mode=_PRIVATE_FILE)
+                one.unlink()
             elif not name.endswith(".lock"):
                 shutil.move(one, other)
     if (source / CONFIG_FILE).is_file():
         shutil.move(source / CONFIG_FILE, root / CONFIG_FILE)
     shutil.rmtree(source, ignore_errors=True)
+
+
+def _not_yet_in(there: bytes, more: bytes) -> bytes:
+    """The lines with which a log does not end already: a kill may have come before they were struck off where they were."""
+    lines = more.splitlines(keepends=True)
+    return b"".join(lines[next((n for n in range(len(lines), 0, -1) if there.endswith(b"".join(lines[:n]))), 0) :])
 
 
 def _is_there(root: Path) -> bool:
