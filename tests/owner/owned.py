@@ -8,7 +8,9 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,6 +22,7 @@ from tests.cli.typed import vt
 from tests.index.vaults import make
 from vault_tool.files import watcher_presence
 from vault_tool.files.watcher_presence import Owner
+from vault_tool.owner import address
 from vault_tool.owner.front import answered
 from vault_tool.owner.spawning import answers
 
@@ -103,6 +106,38 @@ def by_the_owner(arguments: Sequence[str], environ: Mapping[str, str], cwd: Path
     err.flush()
     texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
     return None if code is None else (code, texts[0], texts[1])
+
+
+def of_the_owner(arguments: Sequence[str], environ: Mapping[str, str], cwd: Path) -> tuple[int, str, str]:
+    """The same of an owner that is there. Where the machine is busy it may not greet in time, and is done without: ask again."""
+    found: list[tuple[int, str, str]] = []
+
+    def asked() -> bool:
+        answer = by_the_owner(arguments, environ, cwd)
+        found.extend([answer] if answer is not None else [])
+        return answer is not None
+
+    eventually(asked)
+    return found[0]
+
+
+@contextmanager
+def kept_busy(root: Path) -> Iterator[None]:
+    """Somebody who asks of a vault again and again, so that its owner is never idle."""
+    ended = threading.Event()
+
+    def ask() -> None:
+        while not ended.wait(0.05):
+            if (line := address.connect(str(root), PATIENCE)) is not None:
+                line.close()
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        asking.join()
 
 
 def without(arguments: Sequence[str], environ: Mapping[str, str], cwd: Path) -> tuple[int, str, str]:

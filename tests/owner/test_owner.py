@@ -19,7 +19,7 @@ import pytest
 
 from tests.bounds import PATIENCE, eventually
 from tests.index.vaults import identity, note, path_of
-from tests.owner.owned import Owned, by_the_owner, environment, timeless, vault, without
+from tests.owner.owned import Owned, by_the_owner, environment, kept_busy, of_the_owner, timeless, vault, without
 from vault_tool import Vault
 from vault_tool.files import watcher_presence
 from vault_tool.owner import address, client
@@ -71,8 +71,7 @@ def asked(owned: Owned, monkeypatch: pytest.MonkeyPatch) -> Owned:
 @pytest.mark.parametrize("line", LINES, ids=" ".join)
 def test_the_owner_answers_byte_for_byte_as_a_fresh_process(owned: Owned, line: list[str]) -> None:
     without(line, owned.environ, owned.root)  # the first answer of a memory counts as its use, and moves its score
-    answer = by_the_owner(line, owned.environ, owned.root)
-    assert answer is not None
+    answer = of_the_owner(line, owned.environ, owned.root)
     assert timeless(answer) == timeless(without(line, owned.environ, owned.root))
 
 
@@ -87,8 +86,7 @@ def test_the_owner_answers_byte_for_byte_as_a_fresh_process(owned: Owned, line: 
     ids=" ".join,
 )
 def test_a_memory_is_got_alike_but_for_its_use(owned: Owned, line: list[str]) -> None:
-    by_it, alone = (run(line, owned.environ, owned.root) for run in (by_the_owner, without))
-    assert by_it is not None and alone is not None
+    by_it, alone = (run(line, owned.environ, owned.root) for run in (of_the_owner, without))
     (code, out, err), (code_alone, out_alone, err_alone) = by_it, alone
     assert (code, _USED.sub("", out), err) == (code_alone, _USED.sub("", out_alone), err_alone)
 
@@ -114,30 +112,27 @@ def test_what_nobody_is_told_is_shown_by_it_to_whom_a_process_shows_it(tmp_path:
                 (agents[:2], {"VAULT_ORIGIN": "agent"}),
             ):
                 asks = {**os.environ, **environ}
-                answer, alone = (run(line, asks, root) for run in (by_the_owner, without))
-                assert answer is not None and timeless(answer) == timeless(alone)
+                answer, alone = (run(line, asks, root) for run in (of_the_owner, without))
+                assert timeless(answer) == timeless(alone)
                 assert (answer[0] == 0) == (shown and (line == owners or environ.get("VAULT_ORIGIN") == "owner"))
 
 
 def test_an_edit_is_in_the_next_answer(owned: Owned) -> None:
     for word in ("feldspar", "obsidian", "gneiss"):
         (owned.root / path_of(700)).write_text(note(700, f"On {word}, which is new."))
-        answer = by_the_owner(["recall", word, "--json"], owned.environ, owned.root)
-        assert answer is not None
+        answer = of_the_owner(["recall", word, "--json"], owned.environ, owned.root)
         assert [one["id"] for one in json.loads(answer[1])["results"]][:1] == [identity(700)]
     (owned.root / path_of(700)).unlink()
-    answer = by_the_owner(["search", "gneiss", "--json"], owned.environ, owned.root)
-    assert answer is not None and json.loads(answer[1])["results"] == []
+    answer = of_the_owner(["search", "gneiss", "--json"], owned.environ, owned.root)
+    assert json.loads(answer[1])["results"] == []
 
 
 def test_who_asks_is_said_by_the_caller(asked: Owned) -> None:
     shown = ["bring-to-mind", "stone", "--json"]
-    first = by_the_owner(shown, {**asked.environ, "VAULT_SESSION": "s1"}, asked.root)
-    assert first is not None
+    first = of_the_owner(shown, {**asked.environ, "VAULT_SESSION": "s1"}, asked.root)
     token = ["--last-token", str(json.loads(first[1])["heartbeat_token"])]
-    again = by_the_owner([*shown, *token], {**asked.environ, "VAULT_SESSION": "s1"}, asked.root)
-    other = by_the_owner([*shown, "--session", "s2"], {**asked.environ, "VAULT_SESSION": "s1"}, asked.root)
-    assert again is not None and other is not None
+    again = of_the_owner([*shown, *token], {**asked.environ, "VAULT_SESSION": "s1"}, asked.root)
+    other = of_the_owner([*shown, "--session", "s2"], {**asked.environ, "VAULT_SESSION": "s1"}, asked.root)
     seen = [{one["id"] for one in json.loads(said[1])["results"]} for said in (first, again, other)]
     assert seen[0] and seen[0] == seen[2] and not seen[0] & seen[1]
     request = {"op": "write", "schema_version": "1", "memory": {}}
@@ -147,8 +142,7 @@ def test_who_asks_is_said_by_the_caller(asked: Owned) -> None:
 
 def test_a_vault_is_found_from_below_and_by_its_name(owned: Owned, tmp_path: Path) -> None:
     line = ["recall", "stone"]
-    here = by_the_owner(line, owned.environ, owned.root)
-    assert here is not None
+    here = of_the_owner(line, owned.environ, owned.root)
     link = tmp_path / "link"
     link.symlink_to(owned.root)
     for arguments, environ, cwd in (
@@ -157,7 +151,7 @@ def test_a_vault_is_found_from_below_and_by_its_name(owned: Owned, tmp_path: Pat
         (["--vault=link", *line], owned.environ, tmp_path),
         (line, {**owned.environ, "VAULT_ROOT": str(link)}, tmp_path),
     ):
-        assert by_the_owner(arguments, environ, cwd) == here
+        assert of_the_owner(arguments, environ, cwd) == here
     assert by_the_owner(line, owned.environ, tmp_path) is None
 
 
@@ -205,10 +199,10 @@ def test_changed_settings_hold_from_the_next_answer_on(owned: Owned) -> None:
     line = ["search", "stone", "--json"]
     settings = owned.root / "vault.toml"
     settings.write_text("nonsense = 1\n")
-    assert timeless(by_the_owner(line, owned.environ, owned.root)) == timeless(without(line, owned.environ, owned.root))
+    assert timeless(of_the_owner(line, owned.environ, owned.root)) == timeless(without(line, owned.environ, owned.root))
     settings.write_text("")
-    answer = by_the_owner(line, owned.environ, owned.root)
-    assert answer is not None and answer[0] == 0
+    answer = of_the_owner(line, owned.environ, owned.root)
+    assert answer[0] == 0
 
 
 def test_many_at_once_are_all_answered(asked: Owned) -> None:
@@ -264,8 +258,8 @@ def _said(root: Path, data: bytes, *, ends: bool = True) -> list[dict[str, Any]]
 def test_a_hostile_frame_is_declined_and_harms_nobody(asked: Owned, data: bytes) -> None:
     for said in _said(asked.root, data):
         assert "declined" in said or said.get("answer", {}).get("ok") is False
-    answer = by_the_owner(["show", identity(3)], asked.environ, asked.root)
-    assert answer is not None and answer[0] == 0
+    answer = of_the_owner(["show", identity(3)], asked.environ, asked.root)
+    assert answer[0] == 0
     assert asked.process.poll() is None
 
 
@@ -291,7 +285,7 @@ def test_a_second_owner_ends_and_says_who_is_first(asked: Owned) -> None:
         env=asked.environ, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert done.returncode == 3 and f"process {asked.process.pid}" in done.stderr
-    assert by_the_owner(["show", identity(3)], asked.environ, asked.root)
+    assert of_the_owner(["show", identity(3)], asked.environ, asked.root)
 
 
 class TestItsEnd:
@@ -310,14 +304,16 @@ class TestItsEnd:
             )
             assert done.returncode == 0 and identity(3)[:6] in done.stdout
             first.process.send_signal(signal.SIGCONT)
-            assert by_the_owner(self.LINE, os.environ, root)
+            assert of_the_owner(self.LINE, os.environ, root)
             first.process.kill()
             first.end()
         assert [path for path in address.paths(str(root)) if os.path.lexists(path)], "the dead one's socket is still there"
         assert by_the_owner(self.LINE, os.environ, root) is None
-        with Owned(root, "--idle", "0.5") as second:
-            assert by_the_owner(self.LINE, os.environ, root)
-            assert second.end() == (0, "")
+        second = Owned(root, "--idle", "1")
+        with kept_busy(root):
+            second.stands()
+            assert of_the_owner(self.LINE, os.environ, root)
+        assert second.end() == (0, "")
         assert not [path for path in address.paths(str(root)) if os.path.lexists(path)]
         assert watcher_presence.owner(root) is None
 
@@ -329,7 +325,7 @@ class TestItsEnd:
         with Owned(root) as background:
             with Owned(root, command="watch") as watching:
                 assert background.end() == (0, "")
-                assert by_the_owner(self.LINE, os.environ, root)
+                assert of_the_owner(self.LINE, os.environ, root)
                 found = watcher_presence.owner(root)
                 assert found is not None and (found.pid, found.background) == (watching.process.pid, False)
             assert by_the_owner(self.LINE, os.environ, root) is None
@@ -362,6 +358,8 @@ class TestItsEnd:
     def test_of_several_that_start_at_once_one_answers(self, tmp_path: Path) -> None:
         root = vault(tmp_path)
         several = [Owned(root, "--idle", "2") for _ in range(3)]
+        with kept_busy(root):
+            eventually(lambda: sum(each.process.poll() is not None for each in several) == 2)
         codes = sorted(each.end()[0] for each in several)
         assert codes == [0, 3, 3]
 

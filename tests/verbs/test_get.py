@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.cli.typed import vt
 from tests.git_repos import commit_all, write
 from tests.verbs.looking import (
     codes,
@@ -327,3 +329,12 @@ def test_a_timeline_tells_what_was_said_when_it_fades_and_who_was_shown_it(vault
     assert found.curve[0].at == "2026-11-20T10:00:00+00:00"
     assert vault.as_(user="ann").show(made.id, timeline=True).timeline.shown == ()  # type: ignore[union-attr]
     assert vault.show(made.id).timeline is None
+    printed = vt("show", made.id[:8], "--timeline", cwd=vault.root).stdout.splitlines()
+    unused, used = (
+        re.findall(r"(\w+) from (\d{4}-\d\d-\d\d)", line)
+        for said in ("if nobody uses it", "if used today")
+        for line in printed
+        if line.startswith(said)
+    )
+    assert [standing for standing, _ in unused] == [standing for standing, _ in used] == [one.standing for one in found.fades]
+    assert all(later > sooner for (_, sooner), (_, later) in zip(unused, used, strict=True))
