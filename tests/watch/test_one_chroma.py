@@ -78,6 +78,8 @@ class Commands(threading.Thread):
 
 def test_a_watcher_commands_and_a_long_lived_reader_share_one(tmp_path: Path, ollama: FakeOllama) -> None:
     root = vault(tmp_path)
+    # A model that the machine is too busy for is another test's.
+    (root / "vault.toml").write_text("embedding_wait = 60\n")
     with Watched(root, "--reconcile", "5"), Vault.open(root) as reader:
         eventually(lambda: (root / "_cache/chroma.seal").exists())
         commands = Commands(root)
