@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from vault_tool.util.quick_dataclass import dataclass
 
 OPEN = "<!-- two versions: keep one, or both -->"
 OR = "<!-- or -->"

@@ -9,13 +9,13 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from vault_tool.errors import Busy, Refused, UsageError
+from vault_tool.util.quick_dataclass import dataclass
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

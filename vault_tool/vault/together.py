@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from vault_tool.files import git
+from vault_tool.util.quick_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
+
+from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np
