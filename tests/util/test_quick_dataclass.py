@@ -124,7 +124,8 @@ def test_values_are_compared_ordered_replaced_and_matched(make: Callable[..., An
     assert dataclasses.replace(one, name="b") == plain(name="b", tags=("t",))
     assert sorted([ordered("b"), ordered("a", 2), ordered("a", 1)]) == [ordered("a", 1), ordered("a", 2), ordered("b")]
     assert ordered("a") < ordered("b") <= ordered("b") and ordered("b") > ordered("a") >= ordered("a")
-    pytest.raises(TypeError, operator.lt, ordered("a"), 3)
+    with pytest.raises(TypeError):
+        operator.lt(ordered("a"), 3)
     first, second = mutable(), mutable()
     first.words.append("w")
     assert second.words == [] and first != second and vars(mutable)["__hash__"] is None
