@@ -13,12 +13,12 @@ MODULES = {
     "remember": 92,
     "recall": 88,
     "search": 78,
-    "get": 59,
+    "get": 60,
     "bring-to-mind": 72,
     "consolidate": 88,
-    "mark-useful": 69,
+    "mark-useful": 70,
     "create-understanding": 85,
-    "reflect": 86,
+    "reflect": 87,
     "status": 68,
 }
 """How many modules each entered when this was written."""
