@@ -133,6 +133,17 @@ def test_values_are_compared_ordered_replaced_and_matched(make: Callable[..., An
     assert vars(ordered)["__match_args__"] == ("path", "line")
 
 
+@pytest.mark.parametrize("below", BOTH)
+@pytest.mark.parametrize("above", BOTH)
+def test_one_derives_from_the_other(below: Callable[..., Any], above: Callable[..., Any]) -> None:
+    base = below(frozen=True, slots=True)(type("Base", (), {"__annotations__": {"name": "str"}, "name": ""}))
+    derived = above(frozen=True, slots=True)(type("Derived", (base,), {"__annotations__": {"line": "int"}, "line": 0}))
+    made = derived("a", 2)
+    assert (made.name, made.line, made == derived("a", 2), made == derived("a")) == ("a", 2, True, False)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.name = "b"
+
+
 @quick(frozen=True, slots=True)
 class Kept:
     """One that a process may hand to another."""

@@ -22,8 +22,10 @@ else:
         if cls is None:
             return lambda plain: dataclass(plain, frozen=frozen, slots=slots, kw_only=kw_only, order=order)
         own = set(cls.__dict__)
-        # For the standard library none is frozen, or it would compile what refuses to set and to delete.
-        made = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)
+        # Frozen for the standard library only where it asks for that, or it would compile what refuses to set and to delete.
+        derives = frozen and any("__dataclass_params__" in vars(base) for base in cls.__mro__[1:])
+        made = dataclasses.dataclass(cls, init=False, repr=False, eq=False, frozen=derives, slots=slots, kw_only=kw_only)
+        made.__dataclass_params__.frozen = frozen
         _complete(made, own, frozen, order)
         return made
 
