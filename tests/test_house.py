@@ -41,12 +41,6 @@ def test_a_statement_is_noticed_whatever_its_case() -> None:
     assert not statements("z = 'Select a memory'")
 
 
-def test_dataclasses_are_those_that_cost_little_to_load() -> None:
-    plain = re.compile(r"^from dataclasses import .*\bdataclass\b", re.M)
-    found = [str(path) for path in _modules() if plain.search((PACKAGE / path).read_text(encoding="utf-8"))]
-    assert found == [], "take `dataclass` of vault_tool/util/quick_dataclass.py"
-
-
 def test_below_the_doors_a_name_leads_to_one_module() -> None:
     named = defaultdict(list)
     for path in _modules():
