@@ -73,3 +73,20 @@ def test_a_name_is_the_same_in_capitals(server: Serving) -> None:
     port = urlsplit(server.url).port
     for host in (f"LOCALHOST:{port}", f"LocalHost:{port}"):
         assert server.ask(body=CALL, host=host, **JSON)[0] == 200
+
+
+def test_two_hundred_clients_who_come_at_once_are_all_answered(server: Serving) -> None:
+    address = urlsplit(server.url)
+    head = f"POST /mcp HTTP/1.1\r\nhost: {address.netloc}\r\nauthorization: Bearer {server.token}\r\n"
+    head += (
+        f"content-type: application/json\r\naccept: {JSON['accept']}\r\ncontent-length: {len(CALL)}\r\nconnection: close\r\n\r\n"
+    )
+    # All of them are connected before the first says anything, as they are where the server is at work.
+    crowd = [_connected(server, b"") for _ in range(200)]
+    for line in crowd:
+        line.sendall(head.encode() + CALL)
+    answers = [line.makefile("rb").read() for line in crowd]
+    for line in crowd:
+        line.close()
+    assert {answer.partition(b"\r\n")[0] for answer in answers} == {b"HTTP/1.1 200 OK"}
+    assert all(b"bring_to_mind" in answer for answer in answers)

@@ -6,9 +6,11 @@ import asyncio
 import errno
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import uvicorn
@@ -19,8 +21,11 @@ from vault_tool.util.quick_dataclass import dataclass
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
-# Connections of those who have shown nothing yet: one more, and the oldest of them ends.
+# Connections of those who have shown nothing yet: one more, and the oldest of them ends. Clients who come in a burst are all
+# connected before the first of them is heard, so for a moment there may be more of them.
 MOST_CONNECTIONS = 128
+MOST_IN_A_BURST = 512
+BURST = 2.0
 # Seconds in which the headers of a request must have come in whole.
 HEADERS = 10.0
 # Seconds in which a request must have come in whole.
@@ -90,7 +95,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((host, port))
-        found.listen(MOST_CONNECTIONS)
+        found.listen(MOST_IN_A_BURST)
     except OSError as fault:
         found.close()
         if isinstance(fault, socket.gaierror) or fault.errno not in _TAKEN:
@@ -137,15 +142,19 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
     """One connection, which is ended where a request's headers do not come in whole, and where too many who show nothing come."""
 
     _limit: asyncio.TimerHandle | None = None
+    _since: float = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to count."""
         super().connection_made(transport)
         strangers = _strangers.setdefault(self.server, {})
         strangers[self.client] = self
-        if len(strangers) > MOST_CONNECTIONS:
+        self._since = self.loop.time()
+        while len(strangers) > MOST_CONNECTIONS:
             # Who waits for an answer goes last.
             ends = next((one for one in strangers.values() if not one._is_answered()), next(iter(strangers.values())))
+            if self._since - ends._since < BURST and len(strangers) <= _most_in_a_burst():
+                break
             strangers.pop(ends.client, None)
             ends.transport.abort()
         self._begin()
@@ -176,6 +185,17 @@ class _Connection(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
         if self._limit is not None:
             self._limit.cancel()
             self._limit = None
+
+
+@cache
+def _most_in_a_burst() -> int:
+    """As many as a burst may have, where this process may have twice as many descriptors."""
+    if sys.platform == "win32":
+        return MOST_IN_A_BURST
+    import resource  # not on Windows
+
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_IN_A_BURST if most < 0 else max(MOST_CONNECTIONS, min(MOST_IN_A_BURST, most // 2))
 
 
 class _Server(uvicorn.Server):

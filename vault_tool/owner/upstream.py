@@ -26,6 +26,9 @@ from vault_tool.util.location import Location
 # Seconds without a sign of life after which an owner at work counts as hanging; it gives twenty a second.
 SILENCE = 3.0
 
+# Seconds in which an owner says who it is: in a burst it is asked by many at once, and a server has no other to ask.
+HELLO = 1.0
+
 # Seconds before another owner is started where the last one did not come up.
 PAUSE = 30.0
 
@@ -121,7 +124,7 @@ class Owners:
         """A connection to it, which is started where there is none; None where this process has to answer."""
         if not allowed() or is_forbidden(self._root):
             return None
-        found = reach(self._root)
+        found = reach(self._root, HELLO)
         if found is not None:
             if fits(found[1]):
                 return found[0]
