@@ -32,8 +32,9 @@ _EMBEDDING = tuple(provider for provider in PROVIDERS if provider != "none")
 @click.option("--provider", type=click.Choice(_EMBEDDING), metavar="WHO", help="auto, ollama, openai or local.")
 @click.option("--model", default="", metavar="NAME", help="A model of it other than the usual one.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Most texts to embed now.")
+@click.option("--make-int8", is_flag=True, help="Make the local model's int8 form, and use it in this run.")
 @click.option("--download/--no-download", default=None, help="Fetch the local model if need be; else a terminal asks.")
-def embed(call: Call, provider: str | None, model: str, limit: int | None, download: bool | None) -> Exit:
+def embed(call: Call, provider: str | None, model: str, limit: int | None, make_int8: bool, download: bool | None) -> Exit:
     """Make the vectors that are missing.
 
     What has been done is kept whenever it ends: run it again for the rest. The exit code is 4 while notes are behind.
@@ -43,7 +44,14 @@ def embed(call: Call, provider: str | None, model: str, limit: int | None, downl
         wanted = offered(vault, call, who, model) if download is None else download
         with _told_of_waiting(), call.progress("embedding") as progress, call.progress("fetching the model") as fetching:
             done = embedding.embed(
-                vault, provider=who, model=model, limit=limit, download=wanted, progress=progress, fetching=fetching
+                vault,
+                provider=who,
+                model=model,
+                limit=limit,
+                download=wanted,
+                make_int8=make_int8,
+                progress=progress,
+                fetching=fetching,
             )
         return call.emit(done, _embedded, vault)
 

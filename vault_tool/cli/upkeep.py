@@ -161,6 +161,7 @@ def _vectors(now: VectorStatus) -> str:
     store = f"{now.store}{', approximate' if now.approximate else ''}"
     behind = f", {now.behind} behind" if now.behind else ""
     filling = f", {now.filling} is being made" if now.filling else ""
+    filling += f", those of other files called {now.outdated} answer nothing" if now.outdated else ""
     # How many each has is worth saying where they differ.
     differ = len(set(now.coverage.values())) > 1
     named = [f"{name} ({now.coverage.get(name, 0)})" if differ else name for name in now.perspectives]

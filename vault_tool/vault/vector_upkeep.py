@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Busy, VaultError
-from vault_tool.files.layout import CACHE
+from vault_tool.files.layout import CACHE, VECTORS
 from vault_tool.files.local_trust import place
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.deferred import deferred
@@ -110,7 +110,11 @@ def upkeep_stamp(vault: Context) -> tuple[object, ...]:
 
 
 def not_embedded(vault: Context) -> Iterator[Problem]:
-    """The notes of which a text is not embedded because it was refused, each with the reason."""
+    """The notes of which a text is not embedded because it was refused, each with the reason; a model that became another one."""
+    if model := vault.vectors.outdated:
+        place = f"{CACHE}/{VECTORS}"
+        message = f"{model}: its files are others than those that made the vectors, which answer nothing now"
+        yield note(place, 0, "model-changed", message, "`vt embed` makes them anew")
     for refusal in vault.vectors.refusals():
         hint = "it is tried again after a while, by `vt embed`, or once the note has changed"
         yield note(refusal.path, 0, "not-embedded", f"not embedded: {refusal.reason}", hint)

@@ -16,7 +16,7 @@ from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.vector_upkeep import mirrored
 
 if TYPE_CHECKING:
-    from vault_tool.index.embedding import choose, ollama, onnx
+    from vault_tool.index.embedding import choose, int8, ollama, onnx
     from vault_tool.index.embedding import download as model_download
     from vault_tool.index.embedding.choose import Choice  # only what compares meanings needs it
     from vault_tool.index.embedding.embedder import Embedder
@@ -28,6 +28,7 @@ else:
     model_download = deferred("vault_tool.index.embedding.download")  # as above
     onnx = deferred("vault_tool.index.embedding.onnx")  # as above
     ollama = deferred("vault_tool.index.embedding.ollama")  # as above
+    int8 = deferred("vault_tool.index.embedding.int8")  # as above
 
 _SHOWN_REASONS = 3
 _PROBE = 5.0
@@ -88,16 +89,23 @@ def embed(
     model: str = "",
     limit: int | None = None,
     download: bool = False,
+    make_int8: bool = False,
     progress: Progress | None = None,
     fetching: Progress | None = None,
 ) -> Embedding:
     """Embed what has no vector yet, at most `limit` texts; what was done before is kept, whenever it ends.
 
     `provider` and `model` are for this run alone. A model that Ollama lacks is pulled by it; the local one is fetched
-    only with `download`. `fetching` is told how far that is. Raises EmbeddingUnavailable where nothing embeds.
+    only with `download`, and its form of eight bits is made, and used in this run, with `make_int8`. `fetching` is told
+    how far that is. Raises EmbeddingUnavailable where nothing embeds.
     """
     begun = time.monotonic()
+    if make_int8:
+        provider, model = _int8(provider, model)
     settings = overridden(vault.machine_settings(), provider, model)
+    if make_int8:
+        int8.make(vault.models)
+        choose.forget()
     embedder, fetched = _ready(vault, settings, download, fetching or _unheard)
     freshness = vault.fresh()
     done = vault.vectors.catch_up(embedder, limit=limit, progress=progress, again=True)
@@ -144,6 +152,9 @@ def embedding_advice(now: EmbedderStatus) -> Iterator[str]:
     """What would be worth doing about it."""
     if now.lacks:
         yield now.lacks
+    elif now.vectors is not None and now.vectors.outdated:
+        anew = counted(now.vectors.behind, "note")
+        yield f"{now.vectors.outdated}: its files are others than those that made the vectors; `vt embed` makes them anew: {anew}"
     elif now.vectors is not None and now.vectors.behind and now.provider != "none":
         yield f"`vt embed` embeds what is behind: {counted(now.vectors.behind, 'note')}"
     elif now.vectors is not None and now.vectors.mirror_behind:
@@ -154,6 +165,8 @@ def lacking(vault: Context, provider: str = "", model: str = "") -> str:
     """What `embed` would have to fetch for the local model first, in words; empty where it would not."""
     settings = overridden(vault.machine_settings(), provider, model)
     folder = onnx.folder_in(vault.models)
+    if settings.model == onnx.INT8:
+        return ""  # it is made, and not fetched
     wanted = settings.provider == "local" or (settings.provider == "auto" and _choice(vault, settings).embedder is None)
     return "" if not wanted or onnx.present(folder) else f"{onnx.MODEL} ({model_download.MEGABYTES} MB) into {folder}"
 
@@ -168,8 +181,14 @@ def overridden(settings: Machine, provider: str, model: str) -> Machine:
     return replace(settings, model=model) if model else settings
 
 
-def _choice(vault: Context, settings: Machine) -> Choice:
+def _int8(provider: str, model: str) -> tuple[str, str]:
+    """The provider and the model of a run that makes the form of eight bits; UsageError where others are named with it."""
+    if provider not in ("", "local") or model not in ("", onnx.INT8):
+        raise UsageError("`make_int8` makes a form of the local model, and no other", "leave provider and model out")
+    return "local", onnx.INT8
 
+
+def _choice(vault: Context, settings: Machine) -> Choice:
     return choose.choose(settings, vault.models)
 
 
@@ -189,7 +208,8 @@ def _ready(vault: Context, settings: Machine, download: bool, fetching: Progress
         raise EmbeddingUnavailable("nothing is at hand to embed with", hint)
     if isinstance(embedder, onnx.Local) and not onnx.present(embedder.folder):
         raise EmbeddingUnavailable(
-            f"the local model is not in {embedder.folder}", "`vt embed --provider local --download` fetches it"
+            f"the local model is not in {embedder.folder}",
+            embedder.get_it if embedder.model == onnx.INT8 else "`vt embed --provider local --download` fetches it",
         )
     if isinstance(embedder, ollama.Ollama) and _pulled(embedder, fetching):
         fetched = embedder.model
@@ -226,7 +246,9 @@ def _warnings(vault: Context, embedder: Embedder, done: CaughtUp, reasons: Mappi
     usual = vault.embedder.embedder
     if usual is None or usual.name != embedder.name:
         asked = usual.name if usual else "nobody"
-        yield f"questions are embedded by {asked}, not {embedder.name}; `vt config --provider {embedder.provider}` changes that"
+        named = f" --model {embedder.model}" if embedder.model == onnx.INT8 else ""
+        choosing = f"`vt config --provider {embedder.provider}{named}` changes that"
+        yield f"questions are embedded by {asked}, not {embedder.name}; {choosing}"
 
 
 def _unheard(done: int, total: int) -> None:

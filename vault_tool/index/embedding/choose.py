@@ -10,7 +10,7 @@ from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.index.embedding.embedder import Embedder
 from vault_tool.index.embedding.ollama import MODEL as OLLAMA_MODEL
 from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
-from vault_tool.index.embedding.onnx import GET_IT, Local, folder_in, present
+from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, Local, folder_in, present
 from vault_tool.machine import Machine, is_loopback
 from vault_tool.util.deferred import deferred
 from vault_tool.util.quick_dataclass import dataclass
@@ -45,7 +45,7 @@ def choose(machine: Machine, models: Path) -> Choice:
     if machine.fault:
         return Choice(None, "none", machine.fault)
     if machine.provider == "auto":
-        return _at_hand(machine, folder_in(models))
+        return _at_hand(machine, models)
     chosen = f"{machine.sources.get('provider', 'you')} says {machine.provider}"
     embedder = named(machine, machine.provider, models)
     return Choice(embedder, machine.provider, chosen, lacks=_lacking(machine.provider, embedder))
@@ -59,15 +59,23 @@ def named(machine: Machine, provider: str, models: Path) -> Embedder | None:
         case "openai":
             return openai.OpenAI(machine.openai_key, machine.openai_url, machine.model)
         case "local":
-            return Local(folder_in(models))
+            return local(machine.model, models) if machine.model in ("", *MODELS) else None
     return None
+
+
+def local(model: str, models: Path) -> Local:
+    """The local embedder of a model's name, the usual one's where it is no name of a local model."""
+    name = INT8 if model == INT8 else MODEL
+    return Local(folder_in(models, name), name)
 
 
 def _lacking(provider: str, embedder: Embedder | None) -> str:
     if provider == "openai" and isinstance(embedder, openai.OpenAI) and not embedder.has_key:
         return f"there is no key for OpenAI: {openai.KEY_HINT}"
     if isinstance(embedder, Local) and not present(embedder.folder):
-        return f"the local model is not in {embedder.folder}: {GET_IT}"
+        return f"the local model is not in {embedder.folder}: {embedder.get_it}"
+    if provider == "local" and embedder is None:
+        return f"there is no such local model: {' and '.join(MODELS)} are known"
     return ""
 
 
@@ -76,13 +84,14 @@ def forget() -> None:
     choose.cache_clear()
 
 
-def _at_hand(machine: Machine, folder: Path) -> Choice:
+def _at_hand(machine: Machine, models: Path) -> Choice:
     absent = _why_no_ollama(machine)
     if not absent:
         return Choice(Ollama(machine.ollama_host, machine.model), "ollama", f"auto: {machine.ollama_host} has the model")
-    if present(folder):
-        return Choice(Local(folder), "local", "auto: its files are on this machine", (absent,))
-    missing = f"local model: not in {folder}; {GET_IT}"
+    found = local(machine.model, models)
+    if present(found.folder):
+        return Choice(found, "local", "auto: its files are on this machine", (absent,))
+    missing = f"local model: not in {found.folder}; {found.get_it}"
     return Choice(None, "none", "auto: nothing is at hand", (absent, missing), f"search is by words alone: {GET_IT}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from vault_tool.util.quick_dataclass import dataclass
 
@@ -27,6 +27,8 @@ class Embedded:
 
     vectors: NDArray[np.float32]
     refused: Mapping[int, str] = field(default_factory=dict)
+    state: str = ""
+    """The state of the files of the model that made them, where it is in files of this machine (`weights.state`)."""
 
 
 class Embedder(Protocol):
@@ -68,3 +70,24 @@ class Embedder(Protocol):
         `instruction` is one for all or one a text. `seconds` is how long somebody waits for all of it; None where
         nobody does, which leaves a server its own limits.
         """
+
+
+@runtime_checkable
+class OfFiles(Protocol):
+    """An embedder whose model is in files of this machine, which may become others under the same name."""
+
+    def state(self) -> str:
+        """How the files are now, as the system tells without reading them; empty where they are missing."""
+
+    def mark(self, before: str = "") -> str:
+        """The digest of the files with their state; `before` where they are as it says. Empty where nothing can be said."""
+
+
+def state_of(maker: Embedder | None) -> str:
+    """The state of an embedder's files; empty for one that has none."""
+    return maker.state() if isinstance(maker, OfFiles) else ""
+
+
+def mark_of(maker: Embedder, before: str) -> str:
+    """The mark of an embedder's files; empty for one that has none."""
+    return maker.mark(before) if isinstance(maker, OfFiles) else ""

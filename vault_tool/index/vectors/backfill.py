@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import EmbeddingUnavailable
 from vault_tool.files import secrets
 from vault_tool.index.embedding.embedder import Embedder, Role
+from vault_tool.index.vectors import sets
 from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.deferred import deferred
@@ -71,6 +72,10 @@ class DimensionChanged(Exception):
         self.dimensions = dimensions
 
 
+class ModelChanged(Exception):
+    """The model's files became others under the same name, so that their vectors belong to another set."""
+
+
 class Backfill:
     """One go at filling the partitions of a set, within bounds."""
 
@@ -81,6 +86,8 @@ class Backfill:
         self._left = bounds.texts
         self._bounds = bounds
         self._now = now
+        self._state = ""
+        """The files of the model that are known to have made this set."""
         self._withheld: set[bytes] = set()
         self.embedded = 0
         self.refused = 0
@@ -88,7 +95,7 @@ class Backfill:
     def fill(self, instructions: Collection[str], progress: Progress | None, *, again: bool) -> bool:
         """Embed what the partition of each instruction wants; whether nothing is left. `again`: all refused texts are tried now.
 
-        Raises EmbeddingUnavailable and DimensionChanged.
+        Raises EmbeddingUnavailable, DimensionChanged and ModelChanged.
         """
         self._set.want(instructions)
         most = self._bounds.texts
@@ -162,6 +169,10 @@ class Backfill:
             done = self._embedder.embed([texts[key] for key in keys], Role.DOCUMENT, instruction, self._bounds.left())
             if len(done.vectors) != len(keys):
                 raise EmbeddingUnavailable(f"{self._embedder.name} gave {len(done.vectors)} vectors for {len(keys)} texts")
+            if done.state and done.state != self._state:
+                if not sets.fits(self._set.folder, self._embedder):
+                    raise ModelChanged
+                self._state = done.state
             good = [n for n in range(len(keys)) if n not in done.refused]
             reasons |= {keys[n]: why for n, why in done.refused.items()}
             if good and done.vectors.shape[1] != self._set.dimensions:

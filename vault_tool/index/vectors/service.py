@@ -19,7 +19,7 @@ from vault_tool.index.embedding.embedder import Embedder, Role
 from vault_tool.index.seals import lock
 from vault_tool.index.vault_index import Index
 from vault_tool.index.vectors import calibration, sets
-from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged, Progress
+from vault_tool.index.vectors.backfill import Backfill, Bounds, CaughtUp, DimensionChanged, ModelChanged, Progress
 from vault_tool.index.vectors.exact_search import Candidates, ExactStore, Similarities, mean_of, table_between
 from vault_tool.index.vectors.hits import GENERAL, Background, Matrix, StoreUnavailable, Vector, VectorHit
 from vault_tool.index.vectors.maintenance import compact_if_due, discard_old, export_if_due, mirror_bytes
@@ -132,6 +132,11 @@ class Vectors:
         """The model whose vectors are wanted and not whole yet, while another's answer; else empty."""
         chosen = self._chosen.name if self._chosen is not None else ""
         return chosen if chosen != self.model else ""
+
+    @property
+    def outdated(self) -> str:
+        """The chosen model, where its vectors were made by other files of that name than there are now; else empty."""
+        return self._chosen.name if self._chosen is not None and self._sets.outdated else ""
 
     @property
     def dimensions(self) -> int:
@@ -329,6 +334,8 @@ class Vectors:
                 self.export_waits = True
         except DimensionChanged:
             stopped = f"{maker.name} makes vectors of different lengths"
+        except ModelChanged:
+            stopped = f"the files of {maker.name} became others meanwhile"
         except VaultError as fault:
             stopped, busy = fault.message, isinstance(fault, Busy)
         self._sets.look_again()
@@ -358,6 +365,7 @@ class Vectors:
             mirror_behind=self.chroma_missing_count(),
             mirror_bytes=mirror_bytes(self._cache),
             filling=self.filling,
+            outdated=self.outdated,
         )
 
     def export(self) -> None:

@@ -10,11 +10,16 @@ from pathlib import Path
 
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import VECTORS
-from vault_tool.index.embedding.embedder import Embedder, Role
-from vault_tool.index.seals import make_folder, make_way
+from vault_tool.index.embedding.embedder import Embedder, Role, mark_of, state_of
+from vault_tool.index.embedding.weights import alike
+from vault_tool.index.seals import discard, make_folder, make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.vector_set import VectorSet, size_of
+from vault_tool.util import atomic
 from vault_tool.util.text import slug
+
+_MARK = "model.mark"
+"""The file of a set that tells the files of the model that made it: see `embedding.weights`."""
 
 # The embedder of a name that was used before, where it may be asked.
 Other = Callable[[str], Embedder | None]
@@ -32,6 +37,8 @@ class Sets:
         self._looked = False
         self._seen: object = None
         """How the sets were when it was last looked."""
+        self._made_of = ""
+        """How the files of the chosen embedder were then."""
 
     def close(self) -> None:
         """Let go of all files."""
@@ -57,7 +64,7 @@ class Sets:
         there = self._serving is not None and self._serving[0].folder.is_dir()
         if self._looked and there and self._is_wanted():
             return self._serving
-        now = stamp(self._cache)
+        now = stamp(self._cache), state_of(self._chosen)
         if self._looked and now == self._seen and (there or self._serving is None):
             return self._serving
         chosen = self._choose()
@@ -66,12 +73,14 @@ class Sets:
             self._serving = None
         if chosen is not None and self._serving is None:
             self._serving = chosen
-        self._looked, self._seen = True, now
+        self._looked, self._seen, self._made_of = True, now, now[1]
         return self._serving
 
     def _is_wanted(self) -> bool:
-        """Whether the set that answers is the chosen embedder's own."""
-        return self._serving is not None and (self._chosen is None or self._serving[0].model == self._chosen.name)
+        """Whether the set that answers is the chosen embedder's own, whose files are as they were."""
+        if self._serving is None or self._chosen is None:
+            return self._serving is not None
+        return self._serving[0].model == self._chosen.name and self._made_of == state_of(self._chosen)
 
     def _choose(self) -> tuple[VectorSet, Embedder | None] | None:
         """The chosen model's set once it is whole; until then another that is, if its questions can be embedded."""
@@ -79,13 +88,14 @@ class Sets:
         if self._chosen is None:
             return next(((self.at(*one), None) for one in there), None)
         name, size = self._chosen.name, self._chosen.dimensions
-        own = [one for one in there if one[1] == name and size in (None, one[2])]
+        named = [one for one in there if one[1] == name and size in (None, one[2])]
+        own = [one for one in named if fits(one[0], self._chosen)]
         if own and self._is_whole(*own[0]):
             return self.at(*own[0]), self._chosen
         for one in there:
-            if one not in own and self._is_whole(*one):
+            if one not in named and self._is_whole(*one):
                 maker = self._other(one[1]) if one[1] != name else None
-                if maker is not None and maker.name == one[1]:
+                if maker is not None and maker.name == one[1] and fits(one[0], maker):
                     return self.at(*one), maker
         return (self.at(*own[0]), self._chosen) if own else None
 
@@ -106,9 +116,16 @@ class Sets:
     def own(self, maker: Embedder) -> VectorSet | None:
         """The set of an embedder's vectors, if there is one; to be let go."""
         for folder, model, size in folders(self._cache, maker.name):
-            if maker.dimensions in (None, size):
+            if maker.dimensions in (None, size) and fits(folder, maker):
                 return self.at(folder, model, size)
         return None
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the chosen embedder's vectors were made by other files than it has now."""
+        if self._chosen is None or not state_of(self._chosen):
+            return False
+        return any(not fits(folder, self._chosen) for folder, _, _ in folders(self._cache, self._chosen.name))
 
     def at(self, folder: Path, model: str, dimensions: int) -> VectorSet:
         """The set in a folder; to be let go."""
@@ -123,14 +140,48 @@ class Sets:
             return self._serving[0]
         return make(folder, model, dimensions, self._wait)
 
+    def _replace(self, folder: Path, maker: Embedder) -> None:
+        """Remove a set that other files made, unless another process did meanwhile."""
+        if fits(folder, maker):
+            return
+        if self._serving is not None and self._serving[0].folder == folder:
+            self._serving[0].close()
+            self._serving = None
+        discard(folder)
+        self.look_again()
+
     def to_fill(self, maker: Embedder, seconds: float | None = None) -> VectorSet:
-        """The set of an embedder that may have to be asked once how long its vectors are; `seconds` as it is asked them."""
+        """The set of an embedder that may have to be asked once how long its vectors are; `seconds` as it is asked them.
+
+        What other files of the same name made is removed, once the present ones were seen to make a vector.
+        """
+        for folder, _, _ in folders(self._cache, maker.name):
+            if not fits(folder, maker):
+                maker.embed(["another model"], Role.DOCUMENT, seconds=seconds)
+                self._replace(folder, maker)
         if maker.dimensions:
             return self.of(maker.name, maker.dimensions)
         own = folders(self._cache, maker.name)
         if own:
             return self.of(maker.name, own[0][2])
         return self.of(maker.name, int(maker.embed(["dimensions"], Role.DOCUMENT, seconds=seconds).vectors.shape[1]))
+
+
+def fits(folder: Path, maker: Embedder) -> bool:
+    """Whether a set was made by the files that its maker has now; what nobody noted of it is taken to be so, and noted."""
+    path = folder / _MARK
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, ValueError):
+        before = ""
+    now = mark_of(maker, before)
+    if not now or now == before:
+        return True
+    if before and not alike(before, now):
+        return False
+    with suppress(OSError, StorageError):
+        atomic.write(path, now.encode(), durable=False)
+    return True
 
 
 def folder_of(cache: Path, model: str, dimensions: int) -> Path:

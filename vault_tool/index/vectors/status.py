@@ -34,6 +34,8 @@ class VectorStatus:
     refused: tuple[Refusal, ...]
     sets: tuple[SetStatus, ...]
     filling: str = ""
+    outdated: str = ""
+    """The model whose files became others under the same name, so that its vectors answer nothing and are made anew."""
     fault: str = ""
     mirror_behind: int = 0
     """How many notes Chroma, where it is to answer, does not have as they are (counted up to a few thousand)."""

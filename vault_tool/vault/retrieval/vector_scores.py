@@ -154,7 +154,8 @@ def ask(vault: Context, ways: Sequence[str], weights: Weights, until: float) -> 
     try:
         behind = catch_up_briefly(vault, until)
         if not vectors.ready:
-            return None, (f"no embeddings: {counted(behind, 'note')} to embed; `vt embed`",)
+            others = f"the files of {vectors.outdated} are others now, " if vectors.outdated else ""
+            return None, (f"no embeddings: {others}{counted(behind, 'note')} to embed; `vt embed`",)
         asked = VectorScores(vault, vectors.similarities(vectors.query(*ways, seconds=until - time.monotonic())), weights)
     except VaultError as fault:
         if vectors.filling:
