@@ -83,7 +83,7 @@ class OfFiles(Protocol):
         """The digest of the files with their state; `before` where they are as it says. Empty where nothing can be said."""
 
 
-def state_of(maker: Embedder | None) -> str:
+def state_of(maker: Embedder) -> str:
     """The state of an embedder's files; empty for one that has none."""
     return maker.state() if isinstance(maker, OfFiles) else ""
 

@@ -37,7 +37,7 @@ class Sets:
         self._looked = False
         self._seen: object = None
         """How the sets were when it was last looked."""
-        self._made_of = ""
+        self._made_of: str | None = None
         """How the files of the chosen embedder were then."""
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Sets:
         there = self._serving is not None and self._serving[0].folder.is_dir()
         if self._looked and there and self._is_wanted():
             return self._serving
-        now = stamp(self._cache), state_of(self._chosen)
+        now = stamp(self._cache), state_of(self._chosen) if self._chosen is not None else None
         if self._looked and now == self._seen and (there or self._serving is None):
             return self._serving
         chosen = self._choose()
@@ -124,7 +124,7 @@ class Sets:
     def outdated(self) -> bool:
         """Whether the chosen embedder's vectors were made by other files than it has now."""
         if self._chosen is None or not state_of(self._chosen):
-            return False
+            return False  # nobody embeds, or nothing can be said of its files
         return any(not fits(folder, self._chosen) for folder, _, _ in folders(self._cache, self._chosen.name))
 
     def at(self, folder: Path, model: str, dimensions: int) -> VectorSet:
