@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from vault_tool.errors import ConfigError
 from vault_tool.model.types import CoreSection, RecordClass, Registry, TypeSpec, is_type_name
 from vault_tool.util.json_text import flaw_in, shown_place
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 PERSPECTIVES: Mapping[str, str] = {

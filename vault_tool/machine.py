@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import urllib.parse
 from collections.abc import Callable, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from vault_tool.errors import ConfigError
 from vault_tool.util import atomic
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 PROVIDERS = ("auto", "ollama", "openai", "local", "none")
@@ -75,7 +74,7 @@ class Machine:
     provider: str = _option("auto", "Who turns texts into vectors; auto takes what is at hand.", "VAULT_PROVIDER", *PROVIDERS)
     model: str = _option("", "The model of the provider; empty for its usual one.", "VAULT_EMBEDDING_MODEL")
     ollama_host: str = _option(OLLAMA_HOST, "Where Ollama answers.", "OLLAMA_HOST")
-    openai_key: Key = _option(Key(), "The key for OpenAI.", "OPENAI_API_KEY")
+    openai_key: Key = _option(Key(), "The key for OpenAI.", "OPENAI_API_KEY")  # noqa: RUF009  (as immutable as a text)
     openai_url: str = _option(OPENAI_URL, "Where OpenAI, or what speaks like it, answers.", "OPENAI_BASE_URL")
     models: str = _option("", "The folder that holds all-MiniLM-L6-v2; empty for Chroma's own.", "VAULT_MODELS")
     vectors: str = _option(EXACT, "Who answers by vectors: exact, chroma, or a Chroma server's URL.", "VAULT_VECTORS")

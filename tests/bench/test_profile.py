@@ -13,12 +13,12 @@ MODULES = {
     "remember": 92,
     "recall": 88,
     "search": 78,
-    "get": 60,
+    "get": 59,
     "bring-to-mind": 72,
     "consolidate": 88,
-    "mark-useful": 70,
+    "mark-useful": 69,
     "create-understanding": 85,
-    "reflect": 87,
+    "reflect": 86,
     "status": 69,
 }
 """How many modules each entered when this was written."""

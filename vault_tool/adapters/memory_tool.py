@@ -7,11 +7,11 @@ them, their history stays, and what other memories rest on is not changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files.layout import VAULT
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 from vault_tool.verbs import agent_files
 

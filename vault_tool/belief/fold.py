@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from math import isfinite
 from operator import attrgetter
@@ -13,7 +13,6 @@ from vault_tool.model.authority import AGENT, OWNER, Party, bringer, counts, is_
 from vault_tool.model.signals import MOST_USES, Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import is_pulled
 from vault_tool.util.clock import parse_time
-from vault_tool.util.quick_dataclass import dataclass
 
 UTILITY_START = 0.5
 DAMPING = 0.5

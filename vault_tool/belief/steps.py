@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import isfinite, log
 
@@ -13,7 +14,6 @@ from vault_tool.model.signals import Signal, SignalKind, Use, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import TypeSpec
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.quick_dataclass import dataclass
 
 # So many points of a curve are computed for the past, and half as many for what is to come.
 _POINTS = 60

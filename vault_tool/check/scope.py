@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import Registry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 _SHOWN = 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from vault_tool.model.details import Details, in_lines, in_words
 from vault_tool.util.deferred import deferred_pattern
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ import json
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from vault_tool.cli import forwarded
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE
-from vault_tool.util.quick_dataclass import dataclass
 
 T = TypeVar("T")
 

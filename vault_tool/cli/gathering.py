@@ -6,13 +6,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.backends import Answer, Call
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.operation import Saved, writing_together
 from vault_tool.vault.together import Together, stands_for_a_commit
 from vault_tool.verbs.vault import Vault

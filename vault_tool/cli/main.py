@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +18,6 @@ from vault_tool.cli.options import common_options
 from vault_tool.cli.table import ELSEWHERE, SECTIONS
 from vault_tool.errors import Exit, StorageError, VaultError
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import traceback

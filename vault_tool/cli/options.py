@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -16,7 +16,6 @@ from vault_tool.cli import output
 from vault_tool.cli.blocks import Block
 from vault_tool.errors import Exit, UsageError
 from vault_tool.model.ids import SHOWN_PREFIX
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode
 from vault_tool.vault.person import at_terminal, of_command
 

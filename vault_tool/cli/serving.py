@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,6 @@ from vault_tool.owner import front
 from vault_tool.owner.relay import PROJECT_VARIABLE, project_of, session_of
 from vault_tool.util.deferred import deferred
 from vault_tool.util.location import Location
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.person import require_person
 
 if TYPE_CHECKING:

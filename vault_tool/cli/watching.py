@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,6 @@ from vault_tool.owner import address
 from vault_tool.owner.client import reach
 from vault_tool.owner.spawning import IDLE, OWNER_WAIT, make_way, started
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ import secrets
 import webbrowser
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,6 @@ from vault_tool.cli.blocks import Block, fields
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Busy, Exit, UsageError
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.person import require_person
 
 if TYPE_CHECKING:

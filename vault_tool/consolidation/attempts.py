@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 # So many telling words must an attempt share with a problem to be taken as one at it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 # Fewer rules are still a way of speaking; from here on, and from LEAST_SHARE of the text, it has grown procedural.

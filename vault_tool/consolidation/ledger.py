@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 # Characters of an id in a ledger: 48 bits, which no two notes of one vault share.

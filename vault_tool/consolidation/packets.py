@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import first_tokens, tokens
 
 # Up to so many shared observations an intersection may be incidental: it is listed, and flagged.

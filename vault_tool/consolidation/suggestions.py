@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from heapq import nlargest
 
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 # What points at a problem, and by which edge.

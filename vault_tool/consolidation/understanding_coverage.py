@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from vault_tool.consolidation.packets import MOST_TAGS
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 
 # The subjects of something, by what identifies them.
 Keys = frozenset[str]

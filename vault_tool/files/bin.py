@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,6 @@ from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import moment
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash
 
 BIN = f"{LOCAL}/bin"

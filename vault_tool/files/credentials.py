@@ -10,9 +10,8 @@ import base64
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, partial
-
-from vault_tool.util.quick_dataclass import dataclass
 
 # Words for a password in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Chinese, Japanese.
 _SAID_PASSWORD = (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from vault_tool.files.reader import Listing, Scan, Stat
-from vault_tool.util.quick_dataclass import dataclass
 
 # Stands for the stat of a file whose content must be compared again, whatever its stat says.
 DOUBT: Stat = (-1, -1, -1, -1)

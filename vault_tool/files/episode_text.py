@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from urllib.parse import quote, unquote
 
@@ -18,7 +18,6 @@ from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.deferred import deferred_pattern
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 _HEADING = deferred_pattern(r"## (\d{2}:\d{2})(?: ?#(\d+))? - (.*)", re.ASCII)

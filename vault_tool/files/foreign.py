@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat as kinds
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,6 @@ from vault_tool.files.reader import LARGEST
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.util.clock import stamp
 from vault_tool.util.folder import opened
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,6 @@ from vault_tool.files.local_trust import place
 from vault_tool.model.ids import canonical
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 
 INBOX = f"{LOCAL}/inbox"
 

@@ -10,7 +10,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -28,7 +28,6 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
 from hashlib import sha256
@@ -27,7 +27,6 @@ from vault_tool.files.layout import CACHE, CONFIG_FILE, LOCAL, SETTINGS_FILE
 from vault_tool.util.atomic import write_in
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import shutil

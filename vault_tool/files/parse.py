@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import stamped, until
 from vault_tool.util.deferred import deferred_pattern
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, content_hash, first_sentence, one_line, prose_lines, unwrap_link, wikilinks
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import time
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,6 @@ from vault_tool.errors import Refused
 from vault_tool.files.layout import SETTINGS_FILE, VAULT, ignored_folder, name_key
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.util.folder import Descent, Folder, opened
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 # Size in bytes, mtime and ctime in nanoseconds, inode: what changes when a file does.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 
 from vault_tool.files import credentials
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash
 
 # At the end of a line it says that what looks like a secret there is none, or is meant to be kept.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,6 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import filelock

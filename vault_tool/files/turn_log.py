@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, temporary_hashes
 from vault_tool.util.clock import parse_time
 from vault_tool.util.folder import Folder
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 
 LOG = f"{TURNS}/log"
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from vault_tool.model.types import is_type_name
 from vault_tool.util.atomic import PRIVATE_FILE, PrivateFolder, write_in
 from vault_tool.util.clock import parse_time
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 
 TURNS = f"{LOCAL}/turns"
 

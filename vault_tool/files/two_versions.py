@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-
-from vault_tool.util.quick_dataclass import dataclass
+from dataclasses import dataclass
 
 OPEN = "<!-- two versions: keep one, or both -->"
 OR = "<!-- or -->"

@@ -7,7 +7,7 @@ import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from vault_tool.util.atomic import storage, write_in
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import Folder, opened
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import filelock

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import NotFound, Refused, StaleEdit
@@ -14,7 +15,6 @@ from vault_tool.files.layout import inside, name_key, real_parts
 from vault_tool.files.local import LocalFolder
 from vault_tool.util import atomic
 from vault_tool.util.folder import Folder, opened
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash
 
 ATTEMPTS = 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 
 from vault_tool.generate.escape import inline, link_path, words
@@ -13,7 +14,6 @@ from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import CoreSection
 from vault_tool.util.clock import parse_time
-from vault_tool.util.quick_dataclass import dataclass
 
 DOUBTFUL = 0.4
 TEXT_LENGTH = 240

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import TypeAlias
 
@@ -15,7 +16,6 @@ from vault_tool.generate.page_lines import origin, vouched
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, CoreSection, RecordClass, Registry
 from vault_tool.util.clock import end_of, parse_time
-from vault_tool.util.quick_dataclass import dataclass
 
 LEAST_SCORE = 0.2
 LEAST_TRUTH = 0.3

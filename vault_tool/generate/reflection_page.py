@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from heapq import nlargest, nsmallest
 from itertools import combinations
@@ -12,7 +13,6 @@ from vault_tool.generate.escape import inline, words
 from vault_tool.generate.page_lines import link, provenance
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, normal_name, tag_name
 
 THEMES = 8

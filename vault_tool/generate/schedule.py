@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import slug
 
 # What may be run each day: a command, what it does, and when cron runs it.

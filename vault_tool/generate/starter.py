@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-
-from vault_tool.util.quick_dataclass import dataclass
 
 _TEXTS = Path(__file__).parent / "texts"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from urllib.parse import unquote
 
 from vault_tool.files.frontmatter import Plain, Raw, read
@@ -12,7 +13,6 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 # What such a memory computes or keeps for one machine: made anew by the vault, never copied.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vault_tool.errors import EditRefused
 from vault_tool.files import frontmatter
@@ -18,7 +18,6 @@ from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.types import RecordClass, Registry, is_type_name
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash, one_line
 
 FROM = "imported_from"

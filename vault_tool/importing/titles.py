@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line, plain_line, prose_lines
 
 LONGEST = 200

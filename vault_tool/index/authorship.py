@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,6 @@ from vault_tool.index.catalog import Catalog
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Put, pulled
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, one_line
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +25,6 @@ from vault_tool.model.supersession import longest_chain
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.model import authority, consent

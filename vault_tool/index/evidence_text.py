@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 
 import orjson
 
 from vault_tool.files.parse import parse
 from vault_tool.model.snapshot import is_pulled
 from vault_tool.model.types import Registry
-from vault_tool.util.quick_dataclass import dataclass
 
 # What may be put to a note, or taken from it, without a word of it being another's.
 ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})

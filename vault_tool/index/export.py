@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ import orjson
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.seals import IndexState, SealedFile, lock
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 
 VERSION = 2
 _STEP = 4000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from vault_tool.index.schema import ENTRY, REVIEW, entry_of
 from vault_tool.index.seals import SealedFile, discard, lock
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 
 _FILE, _SEAL, _LOCK = "page.json", "page.seal", "page.lock"
 _MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)

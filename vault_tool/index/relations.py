@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from vault_tool.index.catalog import Catalog
@@ -12,7 +13,6 @@ from vault_tool.index.schema import ENTRY_OF_E, REFERENCES, entry_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.supersession import superseded_by
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 _MEMORIES = (RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value)

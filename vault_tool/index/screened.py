@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,6 @@ from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import CACHE
 from vault_tool.files.local_trust import place
 from vault_tool.index.seals import SealedFile, lock
-from vault_tool.util.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

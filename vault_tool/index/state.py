@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import orjson
@@ -13,7 +13,6 @@ import orjson
 from vault_tool.files.layout import CACHE, STATE_FILE
 from vault_tool.files.local_trust import place
 from vault_tool.index.seals import IndexState, SealedFile, lock
-from vault_tool.util.quick_dataclass import dataclass
 
 VERSION = 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from typing import Any
@@ -18,7 +19,6 @@ from vault_tool.index.schema import CREATED, ENTRY, GENERATION, SESSION, USER, e
 from vault_tool.model.signals import Signal
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 
 PROJECT = "json_extract(CAST(head AS TEXT), '$.project')"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from vault_tool.hooks.clients import EVENTS, NATIVE, SECONDS
-from vault_tool.util.quick_dataclass import dataclass
 
 # Milliseconds that a client may wait for the first answer of a server, where that can be said.
 PATIENCE = 30_000

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -18,7 +19,6 @@ from vault_tool.hooks.clients import NATIVE, PROMPT, START
 from vault_tool.install.clients import CLIENTS, Client, UserMachine
 from vault_tool.install.settings import SettingsFile, is_ours
 from vault_tool.install.stub import Stub, listening
-from vault_tool.util.quick_dataclass import dataclass
 
 _PATIENCE = 90
 _PROTOCOL = "2025-06-18"

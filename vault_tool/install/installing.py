@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,6 @@ from vault_tool.errors import ConfigError, StorageError, UsageError
 from vault_tool.install.clients import CLIENTS, Client, UserMachine, hook_items
 from vault_tool.install.settings import SettingsFile
 from vault_tool.util import atomic
-from vault_tool.util.quick_dataclass import dataclass
 
 _PRIVATE = 0o600
 _SECONDS = 60

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from vault_tool.errors import VaultError
 from vault_tool.mcp.tools import Caller
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.verbs.vault import Vault

@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -17,7 +18,6 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from vault_tool.errors import Busy, Refused, UsageError
-from vault_tool.util.quick_dataclass import dataclass
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 

@@ -6,10 +6,8 @@ Everything else of a tool follows from the verb itself; `vault_tool/mcp/tools.js
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
-
-from vault_tool.util.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

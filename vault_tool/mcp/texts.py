@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from vault_tool.util.quick_dataclass import dataclass
+from dataclasses import dataclass
 
 INSTRUCTIONS = """\
 A memory that you share with the people you work with: markdown notes in git, written by them, by you and by agents before you.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.mcp.table import LEAN
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import tokens
 
 PRESETS = ("lean", "full")

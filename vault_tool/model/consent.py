@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from vault_tool.model.signals import REFUSALS, ConsentState, Signal, SignalKind
 from vault_tool.model.snapshot import Entry, is_pulled
-from vault_tool.util.quick_dataclass import dataclass
 
 _OWNER = "owner"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
 from vault_tool.model.ids import as_prefix
 from vault_tool.util.deferred import deferred_pattern
-from vault_tool.util.quick_dataclass import dataclass
 
 # How references are written, for hints.
 FORMS = (

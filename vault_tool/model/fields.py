@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 
 
 class FieldKind(Enum):

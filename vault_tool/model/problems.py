@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-
-from vault_tool.util.quick_dataclass import dataclass
 
 # The code of a date ahead of the clock: known of each note, and told in one line of all.
 DATED_AHEAD = "dated-ahead"

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 from vault_tool.model.fields import SCHEMA
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 
 # A typed head: text, float, int, bool, None, lists of text, and (unknown fields only) nested lists and maps. Plain JSON.
 Head: TypeAlias = dict[str, Any]

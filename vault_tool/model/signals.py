@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from vault_tool.model.snapshot import is_pulled
-from vault_tool.util.quick_dataclass import dataclass
 
 # So many uses of one memory on one day are believed of a journal's line.
 MOST_USES = 1_000_000

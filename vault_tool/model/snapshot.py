@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import end_of, moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 _PULLED = "pulled ("

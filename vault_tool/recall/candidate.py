@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 
 # A memory among several vaults: its scope and its path.
 Key: TypeAlias = tuple[str, str]

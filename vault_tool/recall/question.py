@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 # Names of more words are not looked for inside a question.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from math import ceil
 from typing import Generic, TypeVar
 
 from vault_tool.recall.question import words_of
 from vault_tool.recall.weights import Weights
-from vault_tool.util.quick_dataclass import dataclass
 
 _One = TypeVar("_One")
 

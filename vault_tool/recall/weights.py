@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-
-from vault_tool.util.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

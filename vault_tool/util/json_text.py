@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
 import orjson
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import HALF_A_CHARACTER, is_unicode, one_line
 
 # Values nested deeper are refused: what walks them would run out of stack, and nobody means them.

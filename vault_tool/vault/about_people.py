@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from unicodedata import normalize
 
 from vault_tool.errors import Busy, StorageError
@@ -13,7 +14,6 @@ from vault_tool.files.bin import DraftBin, RefusedDraft
 from vault_tool.files.parse import parse
 from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TypedDict
 
@@ -13,7 +14,6 @@ from vault_tool.index.relations import names_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import confidence_of

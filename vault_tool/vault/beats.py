@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vault_tool.errors import Refused, UsageError
@@ -13,7 +13,6 @@ from vault_tool.files.render import body_text
 from vault_tool.files.turns import QueuedTurn, Turns, TurnSource
 from vault_tool.model.records import Observation, Subject
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line
 from vault_tool.vault import resolve, review_policy, screening
 from vault_tool.vault.context import Context, Freshness

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +27,6 @@ from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault.person import Presence
 from vault_tool.vault.standing import Standings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from heapq import nsmallest
 
@@ -19,7 +19,6 @@ from vault_tool.index.schema import titles_of
 from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.answers import Rival
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context

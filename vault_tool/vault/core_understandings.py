@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from vault_tool.errors import GitError
@@ -17,7 +17,6 @@ from vault_tool.model.authority import Effect, authority, by_origin, replacing
 from vault_tool.model.problems import Severity
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
@@ -26,7 +26,6 @@ from vault_tool.index.seals import discard
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash, counted, normal_body, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of

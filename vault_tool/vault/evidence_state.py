@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -14,7 +14,6 @@ from vault_tool.files.episode_text import read_episode
 from vault_tool.model.evidence import EvidenceKind, Reference, read_reference
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context

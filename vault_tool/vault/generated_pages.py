@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from functools import partial
 
@@ -19,7 +19,6 @@ from vault_tool.generate.reflection_page import Concern, reflection_page
 from vault_tool.generate.starter import starters
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.contests import all_contested

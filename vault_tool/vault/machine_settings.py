@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from vault_tool import machine
 from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.machine import Machine
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 from vault_tool.vault.person import require_person
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief
 from vault_tool.belief.steps import Point, Reached, Step, decay_curve, fading, steps
 from vault_tool.model.authority import by_origin
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import seen
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import about, confidence_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import UsageError, VaultError
@@ -16,7 +17,6 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
 from vault_tool.util.clock import end_of, parse_time, stamp, until
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import first_sentence, normal_name, one_line, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context

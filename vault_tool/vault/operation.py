@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -25,7 +25,6 @@ from vault_tool.model.problems import Severity
 from vault_tool.model.records import Record, Remembered, Subject
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash, normal_name, one_line, slug
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context, Freshness, Progress

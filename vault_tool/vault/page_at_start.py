@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from vault_tool.belief.decay import Standing, standing
@@ -22,7 +23,6 @@ from vault_tool.index.store import settings_digest
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import screening
 from vault_tool.vault.contests import contested
 from vault_tool.vault.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypedDict
 
@@ -16,7 +16,6 @@ from vault_tool.files.local import PendingOperation, PlannedWrite
 from vault_tool.files.parse import parse
 from vault_tool.model.ids import new_id
 from vault_tool.model.signals import EpisodeEntry, Signal
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash, one_line
 from vault_tool.vault.context import Context
 

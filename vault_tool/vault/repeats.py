@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from vault_tool.errors import EditRefused, Refused
@@ -14,7 +14,6 @@ from vault_tool.model.authority import OWNER, by_origin, writer_of
 from vault_tool.model.records import Observation
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, first_sentence, normal_name, one_line, tag_name
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context

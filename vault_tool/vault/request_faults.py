@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
-from vault_tool.util.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

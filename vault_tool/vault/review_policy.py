@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
@@ -14,7 +15,6 @@ from vault_tool.files.render import render
 from vault_tool.model import authority
 from vault_tool.model.records import Edge, Record
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, normal_body
 from vault_tool.vault import screening
 from vault_tool.vault.context import Context

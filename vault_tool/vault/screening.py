@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Refused
@@ -12,7 +12,6 @@ from vault_tool.index.screened import Screened
 from vault_tool.model.problems import Problem, warning
 from vault_tool.model.signals import EpisodeEntry, Signal
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.files import secrets

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 
 from vault_tool.errors import Busy, Refused, StorageError, UsageError
 from vault_tool.files.sessions import AgentSession, Sessions
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 
 # Why state may not be kept: another process holds it too long, the disk is full or read-only, something else is there.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.config import Config, load, load_known
@@ -12,7 +13,6 @@ from vault_tool.errors import ConfigError, GitError
 from vault_tool.files import git
 from vault_tool.files.layout import SETTINGS_FILE
 from vault_tool.model.problems import Problem, error, warning
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 # So many commits that changed the file are looked at for one that can be read.

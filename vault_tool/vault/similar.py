@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 from vault_tool.errors import Busy, StorageError, VaultError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context

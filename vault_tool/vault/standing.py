@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import Clock, stamp
-from vault_tool.util.quick_dataclass import dataclass
 
 DEFAULT_CONFIDENCE = 0.8
 

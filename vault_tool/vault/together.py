@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from vault_tool.files import git
-from vault_tool.util.quick_dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from vault_tool.errors import GitError, Refused
@@ -16,7 +16,6 @@ from vault_tool.files.layout import is_around
 from vault_tool.files.parse import parse
 from vault_tool.index.catalog import CONFLICT
 from vault_tool.util.clock import stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 
 COPY, FIELD, PLACE = "copy", "field", "place"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import Busy, VaultError
@@ -11,7 +12,6 @@ from vault_tool.files.layout import CACHE, VECTORS
 from vault_tool.files.local_trust import place
 from vault_tool.model.problems import Problem, note
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 
 if TYPE_CHECKING:

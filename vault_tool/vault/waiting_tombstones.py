@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from vault_tool.errors import GitError
 from vault_tool.files import git, reader, tombstones
 from vault_tool.files.parse import parse
 from vault_tool.index.graves import ForeignGrave, Graves
 from vault_tool.model.snapshot import Entry, is_pulled
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import erased, resolve_target

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import timedelta
 from heapq import nlargest
 
@@ -13,7 +14,6 @@ from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness

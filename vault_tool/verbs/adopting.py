@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vault_tool.files import local_trust, writer
 from vault_tool.model.problems import Problem
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.local_doubts import local_problems

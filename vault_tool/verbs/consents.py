@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import NotFound, UsageError
@@ -11,7 +11,6 @@ from vault_tool.generate.escape import link_path
 from vault_tool.model.consent import Consent, ConsentRecord, consent_of
 from vault_tool.model.signals import ConsentState, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import person, resolve, screening
 from vault_tool.vault.context import Context, Freshness

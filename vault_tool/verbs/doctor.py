@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault_tool.check import check
@@ -26,7 +27,6 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress

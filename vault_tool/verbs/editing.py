@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
@@ -18,7 +19,6 @@ from vault_tool.model.records import Record, Subject, from_head
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass, is_type_name
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash, counted, one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context

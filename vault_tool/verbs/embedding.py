@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.errors import EmbeddingUnavailable, UsageError
 from vault_tool.machine import PROVIDERS, Machine
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.vector_upkeep import mirrored

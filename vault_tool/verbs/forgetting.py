@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vault_tool.files import tombstones, writer
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import person
 from vault_tool.vault.context import Context
 from vault_tool.vault.erasing import Citing, erased, resolve_target

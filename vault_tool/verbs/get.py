@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.belief.decay import standing
@@ -19,7 +19,6 @@ from vault_tool.model.signals import ConsentState, Signal, SignalKind, Use
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of, origin_of

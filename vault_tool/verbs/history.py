@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from vault_tool.errors import NotFound, Refused, UsageError
@@ -15,7 +15,6 @@ from vault_tool.index.relations import lineage
 from vault_tool.model.ids import new_id
 from vault_tool.model.problems import Problem, error, warning
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness

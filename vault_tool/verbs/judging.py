@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from vault_tool.belief.fold import Move, preview
@@ -13,7 +13,6 @@ from vault_tool.model.evidence import FORMS, fault_in
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypedDict
 
 from vault_tool.errors import Refused, UsageError
@@ -16,7 +17,6 @@ from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, one_line, tag_name
 from vault_tool.vault import contests, person, resolve, vouching
 from vault_tool.vault.context import Context

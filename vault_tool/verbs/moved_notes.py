@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from os.path import normpath, relpath
 from pathlib import Path
 from shlex import quote
@@ -13,7 +14,6 @@ from vault_tool.files.layout import AROUND, is_around
 from vault_tool.index.refresh.served_notes import ServedNotes
 from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem, warning
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 

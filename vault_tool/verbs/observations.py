@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -13,7 +13,6 @@ from vault_tool.model.records import Observation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, one_line
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.answers import body_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from vault_tool.belief.decay import Standing, standing
 from vault_tool.errors import UsageError
@@ -10,7 +11,6 @@ from vault_tool.generate.schedule import Schedule
 from vault_tool.generate.schedule import schedule as daily
 from vault_tool.index.state import StateRow as Row
 from vault_tool.model.signals import EpisodeEntry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import generated_pages
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.generated_pages import GeneratedPage

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from vault_tool.errors import NotFound
 from vault_tool.model.consent import consent_of
 from vault_tool.model.signals import ConsentState
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of

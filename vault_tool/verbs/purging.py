@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from vault_tool.consolidation import ledger
 from vault_tool.errors import EditRefused, GitError, Refused, UsageError, VaultError
@@ -20,7 +20,6 @@ from vault_tool.files.signal_lines import redacted_signals
 from vault_tool.generate.escape import link_path
 from vault_tool.model.ids import canonical
 from vault_tool.model.types import STORY_EDGES, RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context

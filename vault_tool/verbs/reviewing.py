@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from vault_tool.model.records import Edge, Observation, Record, Remembered, Unde
 from vault_tool.model.signals import ConsentState, Signal, SignalKind
 from vault_tool.model.types import KEPT_TYPES
 from vault_tool.util.clock import stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import contests, drafts, person, repeats, resolve, screening, vouching, waiting_tombstones
 from vault_tool.vault.context import Context, Freshness

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,7 +21,6 @@ from vault_tool.model.consent import consent_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.atomic import storage
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import person, resolve
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
 from vault_tool.vault.context import Context, Freshness

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from vault_tool.errors import NotFound, Refused, StaleEdit, UsageError
 from vault_tool.files import frontmatter, git, reader, two_versions
@@ -13,7 +14,6 @@ from vault_tool.files.merging.note_merge import merge
 from vault_tool.files.parse import parse
 from vault_tool.importing.notes import own_id
 from vault_tool.model.problems import Severity
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import person
 from vault_tool.vault.context import Context, Freshness

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,6 @@ from vault_tool.model.types import BUILT_IN, RecordClass, Registry
 from vault_tool.util.clock import Clock
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import read_own
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault import machine_settings, person
 from vault_tool.vault.context import Context, Who, home_in

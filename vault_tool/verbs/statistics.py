@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from heapq import nsmallest
 
 from vault_tool.index.vectors.passages import count_embeddable
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import tag_name
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit

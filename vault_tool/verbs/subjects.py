@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
@@ -14,7 +15,6 @@ from vault_tool.model.records import Subject
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import origin_of

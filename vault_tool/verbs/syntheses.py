@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, Rival, body_of, origin_of
 from vault_tool.vault.contests import contested

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 
 from vault_tool.errors import Refused, UsageError
 from vault_tool.files.render import body_text
@@ -14,7 +14,6 @@ from vault_tool.model.records import Understanding
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.clock import moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import first_sentence, normal_name, one_line
 from vault_tool.vault import contests, resolve, review_policy
 from vault_tool.vault.context import Context

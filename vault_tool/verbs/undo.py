@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from vault_tool.errors import Ambiguous, GitError, NotFound, Refused, VaultError
@@ -15,7 +15,6 @@ from vault_tool.files.signal_lines import read_signals
 from vault_tool.model.records import Remembered
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind, withdrawals
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, normal_name, one_line
 from vault_tool.vault import person, resolve
 from vault_tool.vault.context import Context

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from vault_tool.files.layout import AROUND, VAULT
 from vault_tool.index.catalog import NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem, Severity
-from vault_tool.util.quick_dataclass import dataclass
 
 _BELOW = (f"{VAULT}/", AROUND)
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import field
-
-from vault_tool.util.quick_dataclass import dataclass
+from dataclasses import dataclass, field
 
 # The doubt after which even a comparison needs another: folders are listened to again only after it is raised.
 OVERFLOW = "the system could not keep all changes for us"

@@ -7,7 +7,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vault_tool.errors import Refused, StorageError, VaultError, VaultGone
 from vault_tool.files import reader, watcher_presence
@@ -20,7 +20,6 @@ from vault_tool.index.refresh.diff import head_signature
 from vault_tool.index.vault_index import Refresh
 from vault_tool.util.atomic import temporary_name
 from vault_tool.util.folder import opened
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 from vault_tool.watch.change_feed import ChangeFeed, NoteChange
 from vault_tool.watch.debounce import FirstLook, Settling

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from pathlib import Path
 from typing import Self
 
 from vault_tool.errors import VaultError
 from vault_tool.files.layout import CORE_FILE
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted
 from vault_tool.vault.context import Context
 from vault_tool.vault.page_at_start import keep_choice

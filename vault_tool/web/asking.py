@@ -6,6 +6,7 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl, quote
 
@@ -13,7 +14,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from vault_tool.errors import Busy, NotFound, Refused, StorageError, UsageError, VaultError
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.vault.context import Freshness

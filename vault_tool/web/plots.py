@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
 from vault_tool.util.clock import parse_time
-from vault_tool.util.quick_dataclass import dataclass
 
 _WIDE, _HIGH, _LEFT, _BELOW = 640, 150, 28, 18
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -23,7 +23,6 @@ from starlette.responses import HTMLResponse
 from vault_tool.generate.escape import visible
 from vault_tool.model.ids import SHOWN_PREFIX
 from vault_tool.util.clock import parse_time
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import link_label, link_target
 from vault_tool.vault import resolve
 from vault_tool.verbs.undo import undoable

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from vault_tool.errors import EditRefused
 from vault_tool.files.frontmatter import lists
 from vault_tool.files.frontmatter.head_writer import as_raw
 from vault_tool.files.frontmatter.values import Head, Plain, Raw, Value
-from vault_tool.util.quick_dataclass import dataclass
 
 # Stands for what is in a list and is no text.
 _OTHER = lists.Item("\0", "\0")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import yaml
 from yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 from vault_tool.files.frontmatter.events import shield
-from vault_tool.util.quick_dataclass import dataclass
 
 Node: TypeAlias = ScalarNode | SequenceNode | MappingNode
 

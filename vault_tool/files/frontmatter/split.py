@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 
 from vault_tool.files.frontmatter.values import MAX_HEAD_BYTES, HeadFault
-from vault_tool.util.quick_dataclass import dataclass
 
 _WIDE_MARKS = (
     (codecs.BOM_UTF32_LE, "UTF-32"),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
-
-from vault_tool.util.quick_dataclass import dataclass
 
 MAX_HEAD_BYTES = 1 << 20
 MAX_DEPTH = 32

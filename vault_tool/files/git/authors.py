@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import call, output
 from vault_tool.files.git.worktree import PATHS_A_CALL, without_filters
-from vault_tool.util.quick_dataclass import dataclass
 
 _NONE = "0"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from vault_tool.files.git.repo import Repo, checked
 from vault_tool.files.git.run import output
-from vault_tool.util.quick_dataclass import dataclass
 
 _FORM = ("%H", "%P", "%s", "%(trailers:key=Vault-Op,valueonly,unfold,separator=%x20)")
 _SHA256 = 64

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from vault_tool.errors import NotFound
 from vault_tool.files.git.repo import Repo, checked, head, resolve
 from vault_tool.files.git.run import output
 from vault_tool.files.git.worktree import without_filters
-from vault_tool.util.quick_dataclass import dataclass
 
 QUIET = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=all")
 _TRAILERS = ("Vault-Op", "Vault-Session", "Vault-Ids")

@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.hooked import after_commit, filtered, hooked, staged_alike
@@ -15,7 +15,6 @@ from vault_tool.files.git.publish import Step, build, build_each, keep_tidy, pub
 from vault_tool.files.git.repo import Repo, head, obstacle
 from vault_tool.files.git.run import output
 from vault_tool.files.git.survey import REGULAR, Survey, TreeEntry, converted, hooks, survey
-from vault_tool.util.quick_dataclass import dataclass
 
 # Seconds that a commit waits for another git process to let go of the index.
 LOCK_WAIT = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,6 @@ from vault_tool.files.git.run import Result, call, first_line, honouring, output
 from vault_tool.files.git.survey import INDEX_HOOKS, Survey, TreeEntry, converted, hook_folder, hooks
 from vault_tool.files.git.worktree import PATHS_A_CALL
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import tempfile

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from vault_tool.files.git.authors import blobs, committed_blobs, shallow, work_tree_blobs
@@ -18,7 +18,6 @@ from vault_tool.files.git.commit_log import FORM, QUIET, LogEntry, log_entry
 from vault_tool.files.git.repo import OURS, Repo, fields, head, resolve
 from vault_tool.files.git.run import output
 from vault_tool.files.git.worktree import without_filters
-from vault_tool.util.quick_dataclass import dataclass
 
 Identity = Callable[[bytes], str]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from os import fsdecode, fsencode
 from pathlib import Path
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files.git.run import Result, call, first_line, one_line, output
-from vault_tool.util.quick_dataclass import dataclass
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 

@@ -8,14 +8,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vault_tool.errors import GitError
 from vault_tool.files.git.repo import Repo, fields
 from vault_tool.files.git.run import call, first_line, output, python
 from vault_tool.files.git.worktree import without_filters
-from vault_tool.util.quick_dataclass import dataclass
 
 OURS = "refs/vault-purge/"
 # What a purge under way keeps: the commits that refs were at, those that they come to, and the stashes to be put back.

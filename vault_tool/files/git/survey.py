@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.files.git.repo import GitHead, Repo, fields, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
 from vault_tool.files.git.worktree import PATHS_A_CALL
-from vault_tool.util.quick_dataclass import dataclass
 
 # The hooks of a commit that look at an index, or are called with one.
 INDEX_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-index-change"})

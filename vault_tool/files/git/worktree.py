@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from vault_tool.files.git.repo import Repo, fields, lines
 from vault_tool.files.git.run import Config, GitCall, call, output, together
-from vault_tool.util.quick_dataclass import dataclass
 
 State = Literal["new", "modified", "deleted", "renamed", "conflicted"]
 # More paths than this are not given to git as arguments; what it says of the whole vault is narrowed down instead.

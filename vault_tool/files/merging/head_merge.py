@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from yaml.nodes import ScalarNode, SequenceNode
@@ -21,7 +21,6 @@ from vault_tool.files.frontmatter.lists import items as read_items
 from vault_tool.files.merging.line_merge import merge_lines
 from vault_tool.model.ids import is_derived
 from vault_tool.util.clock import moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import unwrap_link
 
 UNSETTLED = "unsettled"

@@ -7,11 +7,10 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from vault_tool.files.two_versions import MARKS, all_places, kept_twice
-from vault_tool.util.quick_dataclass import dataclass
 
 # Past these a stretch without a line of its own counts as replaced whole: the time stays that of reading the text.
 _LEVELS = 12

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from vault_tool.files.frontmatter import split
@@ -10,7 +11,6 @@ from vault_tool.files.merging.head_merge import NO_HEAD, MergedHead, merge_heads
 from vault_tool.files.merging.line_merge import merge_lines
 from vault_tool.files.parse import parse
 from vault_tool.model.types import RecordClass, Registry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 _BOM = b"\xef\xbb\xbf"

@@ -6,11 +6,11 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import httpx

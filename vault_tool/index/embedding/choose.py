@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,6 @@ from vault_tool.index.embedding.ollama import Ollama, models_at, short_name
 from vault_tool.index.embedding.onnx import GET_IT, INT8, MODEL, MODELS, Local, folder_in, present
 from vault_tool.machine import Machine, is_loopback
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.index.embedding import openai

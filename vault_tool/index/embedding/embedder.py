@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
-
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

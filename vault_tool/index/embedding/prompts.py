@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from vault_tool.index.embedding.embedder import Role
-from vault_tool.util.quick_dataclass import dataclass
 
 _SEARCH = "Represent this sentence for searching relevant passages: "
 _SMALL, _MIDDLE, _LARGE = 900, 1600, 4000

@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vault_tool.errors import EmbeddingUnavailable
@@ -15,7 +16,6 @@ from vault_tool.index.embedding.calling import Patience
 from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.index.embedding.prompts import prompts_of
 from vault_tool.machine import is_loopback
-from vault_tool.util.quick_dataclass import dataclass
 
 BATCH = 50
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from vault_tool.model.snapshot import PUT, Entry
 from vault_tool.util.deferred import deferred_pattern
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import TITLE_LENGTH, first_sentence, normal_name
 
 # Stands for a dot within a word: a letter to the tokenizer, and none that anybody types.

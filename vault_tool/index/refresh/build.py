@@ -7,6 +7,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,6 @@ from vault_tool.index.seals import discard
 from vault_tool.util.atomic import storage_error
 from vault_tool.util.deferred import deferred
 from vault_tool.util.gc_paused import no_collection
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.index import graves

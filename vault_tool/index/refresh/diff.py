@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from vault_tool.files.reader import Reader, Stat, present
 from vault_tool.index.catalog import CONFLICT, FORGOTTEN, NOTES, UNREADABLE, Catalog, Known
 from vault_tool.model.problems import Problem
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.files import conflict_copies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,6 @@ from vault_tool.index.schema import (
 from vault_tool.model.problems import Problem
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.index import graves

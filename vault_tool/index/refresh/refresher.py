@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +27,6 @@ from vault_tool.index.text_search import TextSearch
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from vault_tool.index import graves

@@ -10,7 +10,7 @@ import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -24,7 +24,6 @@ from vault_tool.index.catalog import Catalog, Known
 from vault_tool.index.refresh.reading import Seen
 from vault_tool.index.schema import relations_of
 from vault_tool.model.ids import canonical, derived_id, is_derived
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash
 
 # A note that was moved and edited has more than this share of the lines that it had; and they are no small part of it.

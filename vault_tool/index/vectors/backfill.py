@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from vault_tool.index.vectors import sets
 from vault_tool.index.vectors.passages import FEW, Notes
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

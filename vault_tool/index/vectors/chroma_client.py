@@ -8,6 +8,7 @@ import secrets
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -19,7 +20,6 @@ from vault_tool.index.seals import discard, make_way
 from vault_tool.index.vectors.hits import StoreUnavailable
 from vault_tool.util import atomic
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import chromadb

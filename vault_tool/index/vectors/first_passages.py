@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -16,7 +16,6 @@ from vault_tool.index.vectors.rows import KEY_BYTES, LATER, Fingerprint, Mapped,
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from vault_tool.errors import Exit, VaultError
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from vault_tool.index.vectors.vector_ledger import Note, VectorLedger
 from vault_tool.index.vectors.vector_set import VectorSet
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 
 _FORM = "3"

@@ -6,7 +6,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,6 @@ from vault_tool.index.vectors.hits import Matrix
 from vault_tool.util.atomic import storage
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import write_all
-from vault_tool.util.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

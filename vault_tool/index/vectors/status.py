@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from vault_tool.index.vectors.vector_ledger import Refusal
-from vault_tool.util.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from vault_tool.errors import StorageError
 from vault_tool.index.database import Database, marks
 from vault_tool.index.vectors.hits import Background
 from vault_tool.index.vectors.rows import KEY_BYTES, Fingerprint
-from vault_tool.util.quick_dataclass import dataclass
 
 _MOST_TOUCHED = 10_000
 # Seconds after which a text that was refused is tried again: the first time, and at most.

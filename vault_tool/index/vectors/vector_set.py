@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -20,7 +20,6 @@ from vault_tool.index.vectors.hits import Matrix
 from vault_tool.index.vectors.row_map import RowMap
 from vault_tool.index.vectors.rows import Header, Mapped, Rows
 from vault_tool.index.vectors.vector_ledger import FORMAT, TABLES, Partition, VectorLedger
-from vault_tool.util.quick_dataclass import dataclass
 
 # Seconds to wait for another process's batch before reading beside it.
 _QUICK_WAIT = 0.2

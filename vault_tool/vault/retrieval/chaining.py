@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import inf
 
 from vault_tool.index import claims
@@ -16,7 +17,6 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import contests
 from vault_tool.vault.answers import Rival
 from vault_tool.vault.retrieval import retrievers

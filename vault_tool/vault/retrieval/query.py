@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.answers import EYES_FIRST, Headline, Rival
 from vault_tool.vault.context import Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
 
@@ -19,7 +19,6 @@ from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, mentioned
 from vault_tool.recall.question import SELF, Question, asks_of, telling_words, without, word_count
 from vault_tool.recall.weights import Weights
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval import vector_scores

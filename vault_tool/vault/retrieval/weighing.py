@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from vault_tool.belief.fold import Belief, untouched
 from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
@@ -16,7 +17,6 @@ from vault_tool.recall.match import match
 from vault_tool.recall.order import SPEAKS
 from vault_tool.recall.score import Worth, score
 from vault_tool.recall.weights import Weights
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.query import Query

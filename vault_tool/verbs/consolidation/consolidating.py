@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from vault_tool.consolidation import ledger
@@ -18,7 +19,6 @@ from vault_tool.model.records import Consolidation
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of

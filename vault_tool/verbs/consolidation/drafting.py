@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.files import layout, writer
 from vault_tool.model.details import in_lines
 from vault_tool.model.ids import SHOWN_PREFIX
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.operation import Saved

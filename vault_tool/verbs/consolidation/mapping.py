@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import Region, Regions, largest
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.verbs.consolidation.open_intersections import region

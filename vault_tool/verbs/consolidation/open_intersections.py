@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from vault_tool.errors import UsageError
 from vault_tool.index.relations import Region, Regions, lineage
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from shlex import quote
 from typing import Any
 
@@ -15,7 +15,6 @@ from vault_tool.index.relations import Regions, holding_place, regions_of
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from vault_tool.consolidation import ledger
@@ -14,7 +15,6 @@ from vault_tool.model.authority import weights
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from vault_tool.belief.fold import said_by
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
@@ -14,7 +15,6 @@ from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.util.gc_paused import no_collection
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name
 from vault_tool.vault.answers import EYES_FIRST, body_of
 from vault_tool.vault.context import Context, Freshness

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from vault_tool.errors import Exit, VaultError
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.model.details import Details
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST, Rival
 from vault_tool.vault.context import Context, Freshness

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from vault_tool.importing.notes import FROM, SOURCE_HASH
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.context import Context
 
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +21,6 @@ from vault_tool.model.ids import derived_id
 from vault_tool.model.problems import Problem, note, warning
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import content_hash, slug
 from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from vault_tool.belief.decay import standing
@@ -14,7 +15,6 @@ from vault_tool.index.claims import CHANGES, Claim, let_through
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of
 from vault_tool.vault.contests import all_contested
 from vault_tool.vault.context import Context, Freshness, Progress

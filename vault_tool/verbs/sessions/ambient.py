@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
 
 from vault_tool.errors import UsageError
 from vault_tool.files.sessions import AgentSession
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness

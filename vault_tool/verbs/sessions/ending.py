@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from vault_tool.errors import NotFound, UsageError, VaultError
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST

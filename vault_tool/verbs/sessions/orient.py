@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from vault_tool.consolidation.hygiene import protocol_findings, soul_findings
@@ -13,7 +13,6 @@ from vault_tool.files.sessions import AgentSession
 from vault_tool.generate.escape import unframed
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.deferred import deferred
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.answers import EYES_FIRST
 from vault_tool.vault.context import Context, Freshness

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hashlib import sha256
 
@@ -15,7 +16,6 @@ from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import parse_time
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.vault.answers import body_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vault_tool.files.sessions import AgentSession
 from vault_tool.files.signal_lines import merge
@@ -11,7 +12,6 @@ from vault_tool.index.timeline import signals_in, written_in
 from vault_tool.model.signals import Signal, SignalKind, withdrawals
 from vault_tool.model.snapshot import Entry
 from vault_tool.util.clock import parse_time, stamp
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST, Headline, headline_of
 from vault_tool.vault.context import Context, Freshness

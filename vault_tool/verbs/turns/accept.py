@@ -8,7 +8,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC
 from typing import Any, Literal
 
@@ -16,7 +16,6 @@ from vault_tool.errors import UsageError
 from vault_tool.files import watcher_presence, writer
 from vault_tool.files.turns import QueuedTurn, SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import new_id
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault import review_policy, screening
 from vault_tool.vault.answers import EYES_FIRST

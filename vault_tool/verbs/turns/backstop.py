@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, timedelta
 
 from vault_tool.errors import Ambiguous, UsageError
 from vault_tool.files.turns import SkippedTurn, Turns, TurnSource
 from vault_tool.model.ids import SHORTEST_PREFIX
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_limit

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from vault_tool.errors import UsageError
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 
 Mode = Literal["in_world_answer", "memory_consent", "safe_redirect"]

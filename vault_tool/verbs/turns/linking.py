@@ -5,13 +5,13 @@ from __future__ import annotations
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from vault_tool.index.timeline import written_of
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault.beats import THREAD
 from vault_tool.vault.context import Context

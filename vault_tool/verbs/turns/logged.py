@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from vault_tool.errors import Ambiguous, NotFound, Refused
@@ -16,7 +17,6 @@ from vault_tool.model.ids import SHORTEST_PREFIX
 from vault_tool.model.records import Observation
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import body_hash, counted, one_line
 from vault_tool.vault import screening
 from vault_tool.vault.beats import beat_id

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from vault_tool.belief.gates import withheld
 from vault_tool.errors import NotFound
 from vault_tool.files.turn_log import LoggedTurn
 from vault_tool.util.clock import moment
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.engine import gather

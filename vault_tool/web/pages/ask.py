@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.requests import Request
@@ -10,7 +11,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import VaultError
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.web.asking import ask
 from vault_tool.web.rendering import render
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import UsageError
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.web.asking import ask, cached
 from vault_tool.web.rendering import render
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,6 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from vault_tool.errors import GitError, UsageError
-from vault_tool.util.quick_dataclass import dataclass
 from vault_tool.util.text import counted, tokens
 from vault_tool.verbs.undo import undoable
 from vault_tool.web.asking import act, ask, back_to, cached, done_with, form_of
