@@ -11,6 +11,7 @@ from tests.cli.test_commands import Person
 from tests.founding import found_at
 from vault_tool.errors import Exit
 from vault_tool.vault.seen import Cleared
+from vault_tool.verbs.consolidation.consolidating import RecentActivity
 from vault_tool.verbs.sessions.ambient import Reminder, Reminders
 from vault_tool.verbs.sessions.ending import SessionEnd
 from vault_tool.verbs.sessions.orient import CoreUnderstanding, GuardedPage, Orientation
@@ -48,7 +49,7 @@ def test_orient_is_readable_and_whole(agent: Person) -> None:
     assert found["soul"].keys() == found["protocol"].keys() == names(GuardedPage)
     assert found["orientation"].keys() == names(CoreUnderstanding)
     assert found["pending_consolidation_count"] == 1
-    assert {"since", "subjects_with_new_observations", "subjects_with_new_understandings"} == found["recent_activity"].keys()
+    assert found["recent_activity"].keys() == names(RecentActivity)
 
 
 def test_bring_to_mind_carries_its_token_from_call_to_call(agent: Person) -> None:

@@ -373,3 +373,38 @@ class TestDerivedFiles:
 def test_a_page_is_told_what_keeps_it_from_being_a_record(vault: Vault, root: Path, head: str, said: str) -> None:
     write(root, "vault/page.md", f"---\n{head}\n---\nText.\n")
     assert [said in problem.message for problem in vault.doctor().problems if problem.path == "vault/page.md"] == [True]
+
+
+class TestManyFindings:
+    """A vault with many findings of one kind."""
+
+    COUNT = 120
+
+    @pytest.fixture
+    def crowded(self, vault: Vault, root: Path) -> Vault:
+        for number in range(self.COUNT):
+            write(root, f"vault/page-{number:03}.md", f"# Page {number}\n")
+            missing = identity(500 + number)
+            write(root, f"vault/observations/n{number}.md", note(number + 10, f"Text {number}.", problem=missing))
+        write(root, "vault/observations/odd.md", note(5, "Alone.", evidence="[nonsense]"))
+        return vault
+
+    def test_they_are_told_once_with_their_number(self, crowded: Vault) -> None:
+        found = crowded.doctor()
+        assert {one.code: one.count for one in found.alike} == {"page": self.COUNT, "dangling-reference": self.COUNT}
+        assert {one.code for one in found.problems} == {"malformed-evidence"}
+        assert found.findings and found.left_out == 0
+        assert sum(found.counts.values()) == 2 * self.COUNT + 1
+
+    def test_every_one_is_told_when_it_is_asked_for(self, crowded: Vault) -> None:
+        found = crowded.doctor(every=True)
+        assert len(found.problems) == sum(found.counts.values()) == sum(crowded.doctor().counts.values())
+        assert (found.alike, found.left_out) == ((), 0)
+
+    def test_the_number_grows_and_what_is_said_does_not(self, crowded: Vault, root: Path) -> None:
+        before = crowded.doctor()
+        for number in range(self.COUNT):
+            write(root, f"vault/more-{number:03}.md", f"# More {number}\n")
+        after = crowded.doctor()
+        assert len(after.problems) == len(before.problems) and len(after.alike) == len(before.alike)
+        assert sum(after.counts.values()) == sum(before.counts.values()) + self.COUNT

@@ -12,7 +12,7 @@ from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import TEXT, Call, Short, command, writes
 from vault_tool.errors import Exit
-from vault_tool.util.text import one_line
+from vault_tool.util.text import counted, one_line
 from vault_tool.vault import seen
 from vault_tool.verbs.sessions import ending, session_context
 from vault_tool.verbs.sessions.orient import CoreUnderstanding, Orientation
@@ -121,6 +121,9 @@ def _activity(found: Orientation) -> Iterator[Block]:
         ("new observations", recent.subjects_with_new_observations if recent else ()),
         ("new understandings", recent.subjects_with_new_understandings if recent else ()),
     )
+    if recent and recent.more_subjects:
+        more = counted(recent.more_subjects, "more subject")
+        yield f"and {more}: `vt get-pending-consolidation` lists what waits, most of it by `--limit 1000`"
 
 
 def _cleared(found: seen.Cleared, short: Short) -> Iterator[Block]:

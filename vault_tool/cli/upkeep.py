@@ -43,16 +43,18 @@ def status(call: Call) -> Exit:
         return call.emit(_with_the_owners_place(verb.status(vault), vault), _status, vault)
 
 
-@command("doctor", "vt doctor", "vt doctor --fix", "vt doctor --adopt-local", "vt doctor --client claude-code")
+@command("doctor", "vt doctor", "vt doctor --all", "vt doctor --fix", "vt doctor --adopt-local", "vt doctor --client claude-code")
 @click.option("--fix", is_flag=True, help="Adopt pages, and make edges of `relations:` lists.")
+@click.option("--all", "every", is_flag=True, help="Every finding, also where many are alike.")
 @click.option("--adopt-local", is_flag=True, help="Show what lies in _local/ and is not believed, and take it over.")
 @click.option("--client", metavar="CLIENT", default="", help="Try an agent's client instead: does the memory reach its model?")
 @click.option("--moved", nargs=2, metavar="OLD NEW", help="A served note that is gone (path or id) is the one at NEW now.")
-def doctor(call: Call, fix: bool, adopt_local: bool, client: str, moved: tuple[str, str] | None) -> Exit:
+def doctor(call: Call, fix: bool, every: bool, adopt_local: bool, client: str, moved: tuple[str, str] | None) -> Exit:
     """Show every problem by file and line.
 
-    The exit code is 1 where one is a warning or an error. What git, a copy or an archive brought into _local/, _cache/ or
-    _config.json is not used until --adopt-local has shown it to you and taken it over.
+    Findings that are alike are told once, with how many they are and the first of their files. The exit code is 1 where one is
+    a warning or an error. What git, a copy or an archive brought into _local/, _cache/ or _config.json is not used until
+    --adopt-local has shown it to you and taken it over.
 
     With --client its settings, the server that they start, its hooks and, where it can be given another model, what a
     model is sent are tried one after the other.
@@ -66,7 +68,7 @@ def doctor(call: Call, fix: bool, adopt_local: bool, client: str, moved: tuple[s
             return _adopt(call, vault)
         if moved:
             return call.emit(moved_notes.moved(vault, *moved), _moved, vault)
-        found = verb.doctor(vault, fix=fix)
+        found = verb.doctor(vault, fix=fix, every=every)
         outcome = call.emit(found, _diagnosis, vault)
         return Exit.FINDINGS if found.findings and outcome is Exit.DONE else outcome
 
@@ -198,7 +200,11 @@ def _owner(now: verb.OwnerStatus) -> str:
 def _diagnosis(found: verb.Diagnosis, short: Short) -> Iterator[Block]:
     for line in found.fixed:
         yield f"fixed: {line}"
-    yield problem_table(found.problems, "no problems")
+    alike = [one.as_problem for one in found.alike]
+    yield problem_table((*alike, *found.problems), "no problems")
+    if found.alike or found.left_out:
+        more = f"{counted(found.left_out, 'more finding')}, and all that are alike" if found.left_out else "all that are alike"
+        yield f"`vt doctor --all` shows {more}, one by one"
 
 
 def _reindexed(done: verb.Reindexed, short: Short) -> Iterator[Block]:

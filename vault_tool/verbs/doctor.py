@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_tool.check import check
+from vault_tool.check import alike, check
+from vault_tool.check.alike import LikeFindings, Told
 from vault_tool.errors import EditRefused, VaultError
 from vault_tool.files import git, layout, local_trust, reader, tombstones, watcher_presence
 from vault_tool.files.disks import network_disk
@@ -111,17 +112,22 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis(Saved):
-    """Everything wrong or worth knowing in the vault's files; `fixed` says what `fix` mended."""
+    """What is wrong or worth knowing in the vault's files; `fixed` says what `fix` mended.
+
+    `problems` are told one by one, those that are `alike` once, and `left_out` not at all; `counts` are of all.
+    """
 
     problems: tuple[Problem, ...]
     counts: Mapping[str, int]
+    alike: tuple[LikeFindings, ...] = ()
+    left_out: int = 0
     fixed: tuple[str, ...] = ()
     freshness: Freshness
 
     @property
     def findings(self) -> bool:
         """Whether anything is at least a warning."""
-        return any(p.severity is not Severity.NOTE for p in self.problems)
+        return any(self.counts.get(severity.value) for severity in (Severity.ERROR, Severity.WARNING))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +199,9 @@ def _owner_status(vault: Context) -> OwnerStatus:
     )
 
 
-def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
-    """Every problem of the vault, by path and line. With `fix`, pages are adopted and `relations:` become edges first.
+def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnosis:
+    """The problems of the vault, by path and line; findings that are alike once with how many they are, unless `every` one is
+    asked for. With `fix`, pages are adopted and `relations:` become edges first.
 
     Nothing else is ever mended by itself: what a note means is for a person to say.
     """
@@ -205,7 +212,11 @@ def doctor(vault: Context, *, fix: bool = False) -> Diagnosis:
         sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault), *forgotten_words.left(vault)})
     )
     counts = Counter(problem.severity.value for problem in found)
-    return Diagnosis(**saved.fields(*unmended), problems=found, counts=counts, fixed=fixed, freshness=freshness)
+    told = Told(found) if every else alike.told(found)
+    return Diagnosis(
+        **saved.fields(*unmended), problems=told.problems, counts=counts, alike=told.alike, left_out=told.left_out, fixed=fixed,
+        freshness=freshness,
+    )  # fmt: skip
 
 
 def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progress: Progress | None = None) -> Reindexed:

@@ -179,3 +179,17 @@ def test_a_link_in_the_place_of_the_policy_is_not_followed(agent: Vault, tmp_pat
     policy.unlink()
     policy.symlink_to(secret)
     assert agent.orient().content_policy is None
+
+
+@pytest.mark.parametrize("count", [29, 30, 31, 75])
+def test_at_most_thirty_subjects_are_named_those_with_most_first(agent: Vault, count: int) -> None:
+    agent.add_observations([{"content": f"Seen {n}.", "subject_names": [f"Place {n:02}"]} for n in range(count)])
+    agent.add_observations([{"content": f"Again {n}.", "subject_names": [f"Place {count - 1:02}"]} for n in range(3)])
+    agent.create_understanding([f"Place {count - 2:02}"], "It is far away.", "Far.")
+    recent = agent.orient().recent_activity
+    assert recent is not None
+    named = {*recent.subjects_with_new_observations, *recent.subjects_with_new_understandings}
+    assert len(named) == min(count, 30)
+    assert recent.more_subjects == count - len(named)
+    assert recent.subjects_with_new_observations[:2] == (f"Place {count - 1:02}", f"Place {count - 2:02}")
+    assert recent.subjects_with_new_understandings == (f"Place {count - 2:02}",)

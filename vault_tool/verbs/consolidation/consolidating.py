@@ -52,11 +52,14 @@ PASS = "consolidation"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentActivity:
-    """What was written since the last consolidation, by the subjects that it is about; `since` is None before the first."""
+    """What was written since the last consolidation, by the subjects that it is about, those with most of it first; `since` is
+    None before the first, and `more_subjects` are not named.
+    """
 
     since: str | None
     subjects_with_new_observations: tuple[str, ...]
     subjects_with_new_understandings: tuple[str, ...]
+    more_subjects: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,20 +185,26 @@ def pending_count(vault: Context) -> int:
     return unlinked_count(vault.index.catalog)
 
 
-def recent_activity(vault: Context) -> RecentActivity | None:
-    """What was written since the last pass began, by subject; None when nothing was. Indexes must be fresh."""
+def recent_activity(vault: Context, most: int | None = None) -> RecentActivity | None:
+    """What was written since the last pass began, by at most so many subjects; None when nothing was. Indexes must be fresh."""
     known = passes(vault)
     regions = regions_of(vault.index.catalog)
-    names: dict[RecordClass, set[str]] = {RecordClass.OBSERVATION: set(), RecordClass.UNDERSTANDING: set()}
+    counts: dict[RecordClass, Counter[str]] = {RecordClass.OBSERVATION: Counter(), RecordClass.UNDERSTANDING: Counter()}
     some = False
     for entry in chain.from_iterable(unread_batches(vault, known)):
         some = True
-        names[entry.record_class].update(region.name for region in regions.of(entry))
+        counts[entry.record_class].update({region.name for region in regions.of(entry)})
     if not some:
         return None
-    observed, understood = (tuple(sorted(found, key=normal_name)) for found in names.values())
+    observed, understood = counts.values()
+    of = observed + understood
+    names = sorted(of, key=lambda name: (-of[name], normal_name(name)))
+    shown = names[:most]
     return RecentActivity(
-        since=known.last or None, subjects_with_new_observations=observed, subjects_with_new_understandings=understood
+        since=known.last or None,
+        subjects_with_new_observations=tuple(name for name in shown if name in observed),
+        subjects_with_new_understandings=tuple(name for name in shown if name in understood),
+        more_subjects=len(names) - len(shown),
     )
 
 

@@ -32,6 +32,8 @@ SOUL_NOTE = (
 PROTOCOL_NOTE = (
     "CRITICAL: This content contains operational rules required for correct system behaviour. Preserve during compaction."
 )
+# So many subjects are named of what was written since the last pass: they are to be read at the start of each session.
+SUBJECTS = 30
 POLICY_PATH = f"{layout.TEMPLATES}/content-policy.md"
 
 
@@ -150,7 +152,7 @@ def _policy(vault: Context) -> ContentPolicy | None:
 
 def _recent(vault: Context) -> RecentActivity | None:
     """What was written since the last pass, by names that pass for nothing but names."""
-    found = recent_activity(vault)
+    found = recent_activity(vault, SUBJECTS)
     if found is None:
         return None
     return replace(

@@ -25,7 +25,7 @@ async def health(request: Request) -> Response:
 
 
 def _found(request: Request, vault: Vault) -> dict[str, Any]:
-    problems = cached(request, "doctor", lambda vault: vault.doctor())(vault).problems
+    problems = cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems
     stats = cached(request, "stats", lambda vault: vault.get_stats())(vault)
     return {
         "status": vault.status(), "stats": stats, "problems": problems[:_MOST], "problem_count": len(problems),

@@ -101,7 +101,7 @@ def _found(request: Request, vault: Vault) -> dict[str, Any]:
     core = cached(request, "core", lambda vault: vault.core(preview=True))(vault)
     sections = tuple(_sections(core.text))
     report = cached(request, f"report {_MOST}", lambda vault: vault.get_consolidation_report(limit=_MOST))(vault)
-    problems = cached(request, "doctor", lambda vault: vault.doctor())(vault).problems if status.problems else ()
+    problems = cached(request, "doctor", lambda vault: vault.doctor(every=True))(vault).problems if status.problems else ()
     return {
         "status": status, "operations": operations, "more": more, "kept": kept, "looked": looked,
         "core": core.text, "sections": sections,
