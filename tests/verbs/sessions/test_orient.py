@@ -183,8 +183,11 @@ def test_a_link_in_the_place_of_the_policy_is_not_followed(agent: Vault, tmp_pat
 
 @pytest.mark.parametrize("count", [29, 30, 31, 75])
 def test_at_most_thirty_subjects_are_named_those_with_most_first(agent: Vault, count: int) -> None:
-    agent.add_observations([{"content": f"Seen {n}.", "subject_names": [f"Place {n:02}"]} for n in range(count)])
-    agent.add_observations([{"content": f"Again {n}.", "subject_names": [f"Place {count - 1:02}"]} for n in range(3)])
+    places = [f"Place {n:02}" for n in range(count)]
+    for start in range(0, count, 5):
+        agent.remember(f"Seen from {start} on.", places[start : start + 5])
+    for n in range(3):
+        agent.remember(f"Again {n}.", places[-1:])
     agent.create_understanding([f"Place {count - 2:02}"], "It is far away.", "Far.")
     recent = agent.orient().recent_activity
     assert recent is not None
