@@ -28,7 +28,7 @@ from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.folder import opened
 from vault_tool.util.json_text import read_own
-from vault_tool.util.text import one_line
+from vault_tool.util.text import content_hash, one_line
 
 if TYPE_CHECKING:
     import secrets
@@ -64,6 +64,8 @@ _HTTP_TOKEN_BYTES = 32
 _PLACES_FILE = "map-places.json"
 _LOOK_FILE = "page-seen"
 _PAGE_SERVER_FILE = "page-server.json"
+# So many bytes before the end of what is known of a log say whether it is as it was.
+_MARKED = 256
 # Most characters that are told of an intent.
 _TOLD = 300
 
@@ -100,6 +102,21 @@ class PendingOperation:
         return replace(self, files=tuple(files), writes=(), episodes=(), signals=())
 
 
+@dataclass(frozen=True, slots=True)
+class UseLog:
+    """The log of one day's uses from `start` on: its `uses`, where its last whole line ends, and a `mark` of what ends there.
+
+    `torn` is what stands behind that and may be whole all the same.
+    """
+
+    day: str
+    start: int
+    end: int
+    mark: str
+    uses: tuple[Use, ...]
+    torn: tuple[Use, ...] = ()
+
+
 class LocalFolder:
     """The folder `_local/` of the vault at `root`, made (for its owner alone) when something is first kept there."""
 
@@ -107,6 +124,7 @@ class LocalFolder:
         self.root = root
         self._kept = PrivateFolder(partial(local_trust.place, root), LOCAL)
         self._read_uses: dict[str, tuple[bytes, list[Use]]] = {}
+        self._ends: dict[str, tuple[int, bytes, tuple[Use, ...]]] = {}
 
     @property
     def place(self) -> Path:
@@ -174,6 +192,10 @@ class LocalFolder:
     def uses(self) -> list[Use]:
         """All accesses that no commit carries yet, oldest first; a torn line is passed over."""
         return sorted((use for day in self._days() for use in self._uses_of(day)), key=lambda use: (use.at, use.target))
+
+    def use_logs(self, known: Mapping[str, tuple[int, str]]) -> list[UseLog]:
+        """The log of each day, without its beginning where that is `known` (where it ends, and its mark) and as it was."""
+        return [self._use_log(day, *known.get(day, (0, ""))) for day in self._days()]
 
     def use_size(self) -> int:
         """How many bytes the log of uses has: it says of two states of it whether use was noted between them."""
@@ -368,6 +390,22 @@ class LocalFolder:
         self._read_uses[day] = whole, uses
         return [*uses, *_uses_in(data[len(whole) :])]
 
+    def _use_log(self, day: str, start: int, mark: str) -> UseLog:
+        before = min(start, _MARKED)
+        data, file = self._kept.read_end(f"{day}.jsonl", start - before, _USE)
+        if start and _mark(file, data[:before]) != mark:
+            return self._use_log(day, 0, "")
+        added = data[before : data.rfind(b"\n") + 1]
+        end = start + len(added)
+        known_start, known, uses = self._ends.get(day, (0, b"", ()))
+        # A day is only ever added to, so what was read before is not parsed again.
+        if known_start != start or not added.startswith(known):
+            known, uses = b"", ()
+        uses = (*uses, *_uses_in(added[len(known) :]))
+        self._ends[day] = start, added, uses
+        last = data[: before + len(added)][-_MARKED:]
+        return UseLog(day, start, end, _mark(file, last), uses, tuple(_uses_in(data[before + len(added) :])))
+
     def _own(self, below: str) -> Iterator[tuple[str, bytes]]:
         """The name and text of each intent that this user wrote, the seal taken off; also where nothing else is believed."""
         for where in dict.fromkeys((self.place, self.root)):
@@ -400,6 +438,11 @@ class LocalFolder:
             with suppress(FileNotFoundError, Refused), opened(where, (LOCAL, below)) as folder:
                 for name in listed:
                     folder.discard(name)
+
+
+def _mark(file: int, end: bytes) -> str:
+    """What tells one state of a log from another file's, or from one that was written over before its end."""
+    return f"{file}:{content_hash(end)}"
 
 
 def _uses_in(data: bytes) -> Iterator[Use]:

@@ -62,10 +62,13 @@ CREATE TABLE foreign_texts (path TEXT NOT NULL, text TEXT NOT NULL, author TEXT 
     by_commit TEXT NOT NULL, PRIMARY KEY (path, text)) WITHOUT ROWID;
 CREATE TABLE foreign_graves (path TEXT NOT NULL, text TEXT NOT NULL, author TEXT NOT NULL, at INTEGER NOT NULL,
     by_commit TEXT NOT NULL, whose TEXT, note TEXT NOT NULL, PRIMARY KEY (path, text, author)) WITHOUT ROWID;
+CREATE TABLE uses (day TEXT NOT NULL, until INTEGER NOT NULL, at TEXT NOT NULL, target TEXT NOT NULL, session TEXT NOT NULL);
+CREATE TABLE use_logs (day TEXT PRIMARY KEY, size INTEGER NOT NULL, mark TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE lexical_pending (path TEXT PRIMARY KEY, document BLOB, seq INTEGER NOT NULL) WITHOUT ROWID;
 """
 
 INDEXES = f"""
+CREATE INDEX uses_by_target ON uses (target);
 CREATE UNIQUE INDEX entries_by_path ON entries (path);
 CREATE INDEX entries_by_id ON entries (id);
 CREATE INDEX entries_by_body ON entries (body_hash) WHERE body_hash <> '';

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from vault_tool.index.fulltext.documents import TextHit
 from vault_tool.index.refresh.diff import Progress, stat_of
 from vault_tool.index.refresh.refresher import Refresh, Refresher, report
 from vault_tool.index.seals import SealedFile
-from vault_tool.index.store import Store
+from vault_tool.index.store import Replaced, Store
 from vault_tool.index.text_search import Spoilt, TextSearch, Wording
 from vault_tool.util.clock import Clock, stamp
 from vault_tool.util.location import Location
@@ -126,6 +126,19 @@ class Index:
             return report(catalog)
         there = reader.present(self._root, named)
         return self.wrote([path for path in named if there.get(path) != stat_of(catalog, path)])
+
+    def adding(self) -> AbstractContextManager[Catalog]:
+        """The catalogue, to add what is no file of the vault; raises Busy and StorageError."""
+        return self._adding()
+
+    @contextmanager
+    def _adding(self) -> Iterator[Catalog]:
+        catalog = self.catalog
+        try:
+            with self._store.writing(catalog), catalog.transaction():
+                yield catalog
+        except Replaced as fault:
+            raise Busy("another process built the index anew", "try again") from fault
 
     def search(
         self,

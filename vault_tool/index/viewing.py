@@ -186,6 +186,10 @@ class UserIndex(Index):
         """Take in what we wrote; see `Index.wrote`."""
         return self._whole.wrote(paths)
 
+    def adding(self) -> AbstractContextManager[Catalog]:
+        """The whole catalogue, to add to it; see `Index.adding`."""
+        return self._whole.adding()
+
     def recheck(self, paths: Iterable[str]) -> Refresh:
         """Compare just these files; see `Index.recheck`."""
         return self._whole.recheck(paths)

@@ -138,6 +138,14 @@ class PrivateFolder:
             return folder.read(name)
         return None
 
+    def read_end(self, name: str, start: int, *below: str) -> tuple[bytes, int]:
+        """The bytes of a file from `start` on, and which file it is; nothing of no file where it is not there."""
+        parts = self._parts(below)
+        where = "/".join((*parts, name))
+        with storage(where, doing="read"), suppress(FileNotFoundError), opened(self._base(), parts) as folder:
+            return folder.read_end(name, start)
+        return b"", 0
+
     def write(self, name: str, data: bytes, *below: str, durable: bool = True) -> None:
         """Put a file there, whole, in place of one of that name; `durable`: on the disk when this returns."""
         with self.writing(*below) as folder:

@@ -35,17 +35,25 @@ class Folder:
     def read(self, name: str) -> bytes | None:
         """The bytes of a regular file, or None where there is none; a link, pipe, socket or device is refused unopened."""
         try:
-            descriptor = os.open(self._at(name), os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY, dir_fd=self.descriptor)
+            return self.read_end(name, 0)[0]
         except FileNotFoundError:
             return None
+
+    def read_end(self, name: str, start: int) -> tuple[bytes, int]:
+        """The bytes of a regular file from `start` on, and which file it is; FileNotFoundError where there is none."""
+        try:
+            descriptor = os.open(self._at(name), os.O_RDONLY | _NOFOLLOW | _NONBLOCK | _CLOEXEC | _BINARY, dir_fd=self.descriptor)
         except OSError as fault:
             if fault.errno in (errno.ELOOP, errno.ENXIO):
                 raise self._not_a_file(name) from fault
             raise
         with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode):
                 raise self._not_a_file(name)
-            return file.read()
+            if start:
+                file.seek(start)
+            return file.read(), found.st_ino
 
     def mode(self, name: str) -> int | None:
         """The permission bits of a file, or None where there is none."""

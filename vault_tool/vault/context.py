@@ -29,7 +29,7 @@ from vault_tool.util.json_text import flaw_in
 from vault_tool.util.location import Location
 from vault_tool.util.text import one_line
 from vault_tool.vault.person import Presence
-from vault_tool.vault.standing import Standings
+from vault_tool.vault.standing import Standings, Uses
 
 if TYPE_CHECKING:
     import platformdirs
@@ -542,6 +542,11 @@ class Context:
             return False
         holder = watcher_presence.owner(self.root)
         return holder is not None and holder.pid != self.process
+
+    @cached_property
+    def uses(self) -> Uses:
+        """The accesses that only this machine knows yet."""
+        return Uses(self.local, self.whole_index)
 
     @property
     def whole_standings(self) -> Standings:

@@ -193,7 +193,7 @@ def _is_mentioned(vault: Context, identity: str) -> bool:
     return (
         bool(vault.index.catalog.pointing_at(identity))
         or identity in told
-        or any(use.target == identity for use in vault.local.uses())
+        or bool(vault.uses.of([identity]))
         or bool(_as_committed(vault, identity))
     )
 
@@ -396,6 +396,7 @@ def _forget_derived(vault: Context, traces: Traces) -> list[str]:
 
     Returns what is said of pages that could not be made anew.
     """
+    vault.uses.forget()
     vault.index.refresh(full=True, confirm=True)
     cache = vault.local.place / layout.CACHE
     if (cache / layout.VECTORS).is_dir():

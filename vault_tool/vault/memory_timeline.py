@@ -48,7 +48,7 @@ class Timeline:
 def timeline_of(vault: Context, entry: Entry, belief: Belief) -> Timeline:
     """The timeline of one memory; of sessions only the vault's owner is told."""
     signals = about(entry, vault.index.catalog.signals(entry.id))
-    uses = [use for use in vault.local.uses() if use.target == entry.id]
+    uses = vault.uses.of([entry.id])
     spec, now = vault.settings.types.spec(entry.type), vault.clock.now()
     start = confidence_of(entry)
     made = steps(signals, start=start, writer=by_origin(entry.origin))

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from vault_tool.belief.decay import Standing, entry_decay, standing
 from vault_tool.belief.fold import Belief, fold, untouched
@@ -23,8 +24,17 @@ from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import RecordClass, Registry
 from vault_tool.util.clock import Clock, stamp
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.index import uses as long_logs
+else:
+    long_logs = deferred("vault_tool.index.uses")  # 1 ms, where much was used
 
 DEFAULT_CONFIDENCE = 0.8
+
+# Bytes of logs of use from which on the catalogue may know more of them than is worth reading again.
+_LONG = 12_000
 
 FAILED_TACTIC = "failed_tactic"
 
@@ -44,19 +54,45 @@ class Weighed:
     score: float
 
 
+class Uses:
+    """The accesses that this machine alone knows yet, oldest first."""
+
+    def __init__(self, local: LocalFolder, index: Index) -> None:
+        self._local = local
+        self._index = index
+
+    def of(self, ids: Collection[str]) -> list[Use]:
+        """Those of some memories."""
+        return self._found({*ids})
+
+    def all(self) -> list[Use]:
+        """All of them."""
+        return self._found(None)
+
+    def forget(self) -> None:
+        """Have what was taken out of the logs known nowhere else."""
+        long_logs.forget(self._index)
+
+    def _found(self, ids: set[str] | None) -> list[Use]:
+        if self._local.use_size() < _LONG:
+            return [use for use in self._local.uses() if ids is None or use.target in ids]
+        return long_logs.uses_of(self._local, self._index, ids)
+
+
 class Standings:
     """The standing of a vault's memories, computed from signals and use whenever it is asked for."""
 
     def __init__(self, root: Path, index: Index, local: LocalFolder, registry: Registry, clock: Clock) -> None:
         self._index = index
         self._local = local
+        self._uses = Uses(local, index)
         self._registry = registry
         self._clock = clock
         self._file = StateFile(root)
 
     def belief_of(self, entry: Entry) -> Belief:
         """The belief in one memory: all writers' signals and the use that only this machine knows yet."""
-        uses = [use for use in self._local.uses() if use.target == entry.id]
+        uses = self._uses.of([entry.id])
         return belief_in(entry, self._index.catalog.signals(entry.id), uses)
 
     def judged(self, entry: Entry) -> Belief:
@@ -127,7 +163,7 @@ class Standings:
         for signal in catalog.signals() if ids is None else catalog.signals_of(ids):
             signals[signal.target].append(signal)
         uses: dict[str, list[Use]] = defaultdict(list)
-        for use in self._local.uses() if live else ():
+        for use in self._uses.all() if live else ():
             uses[use.target].append(use)
         return signals, uses
 

@@ -146,7 +146,7 @@ def _days(vault: Context, since: str) -> tuple[DayCount, ...]:
             used[signal.at[:10]] += round(signal.value)
         else:
             judged[signal.at[:10]] += 1
-    used.update(use.at[:10] for use in vault.local.uses())
+    used.update(use.at[:10] for use in vault.uses.all())
     logged = _logged(vault, since)
     found = sorted({one for counts in (written, judged, used, logged) for one in counts if one >= since}, reverse=True)
     return tuple(DayCount(day=one, written=written[one], logged=logged[one], judged=judged[one], used=used[one]) for one in found)

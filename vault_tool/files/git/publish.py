@@ -23,6 +23,13 @@ class Step:
     message: str
 
 
+# The pack that fast-import writes of so few files it takes apart at once: to deflate folders of 1,000 names for that costs more
+# than all else.
+_FEW = 10
+_STORED = (("pack.compression", "0"),)
+_UNPACK_LIMITS = ("fastimport.unpacklimit", "transfer.unpacklimit")
+
+
 def build(
     repo: Repo, before: Survey, targets: Mapping[str, TreeEntry | None], contents: Mapping[str, bytes], message: str
 ) -> str:

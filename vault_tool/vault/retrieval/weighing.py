@@ -57,9 +57,8 @@ def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
     for signal in vault.index.catalog.signals_of(wanted):
         signals[signal.target].append(signal)
     uses: dict[str, list[Use]] = defaultdict(list)
-    for use in vault.local.uses():
-        if use.target in wanted:
-            uses[use.target].append(use)
+    for use in vault.uses.of(wanted):
+        uses[use.target].append(use)
     return {
         identity: belief_in(entry, signals.get(identity, ()), uses.get(identity, ()))
         if identity in signals or identity in uses

@@ -288,7 +288,7 @@ def count_use(home: Context, ids: Sequence[str], session: str) -> None:
     if session:
         session = screening.shareable(session)
     with suppress(*seen.UNKEPT):
-        known = {use.target for use in home.local.uses() if use.session == session and (session or use.at[:10] == now[:10])}
+        known = {use.target for use in home.uses.of(ids) if use.session == session and (session or use.at[:10] == now[:10])}
         new = [identity for identity in ids if identity not in known]
         for identity in new:
             home.local.note_use(Use(at=now, target=identity, session=session))

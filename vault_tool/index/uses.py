@@ -1,0 +1,62 @@
+"""The uses that this machine alone knows yet: what is long in their logs from the catalogue, the rest from the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from vault_tool.errors import Busy, StorageError
+from vault_tool.files.local import LocalFolder, UseLog
+from vault_tool.index.vault_index import Index
+from vault_tool.model.signals import Use
+
+# From so many on the uses at the end of a log are taken into the catalogue: until then each process reads them.
+MANY = 200
+
+_LOGS = "SELECT day, size, mark FROM use_logs"
+_OF = "SELECT day, until, at, target, session FROM uses WHERE target IN ({})"
+_ALL = "SELECT day, until, at, target, session FROM uses"
+_ADD = "INSERT INTO uses VALUES (?,?,?,?,?)"
+_ADD_LOG = "INSERT OR REPLACE INTO use_logs VALUES (?,?,?)"
+
+
+def uses_of(local: LocalFolder, index: Index, ids: set[str] | None) -> list[Use]:
+    """The uses of some memories, or of all, oldest first."""
+    catalog = index.catalog
+    known = _known(catalog.rows(_LOGS))
+    logs = local.use_logs(known)
+    rows = (catalog.rows(_ALL) if ids is None else catalog.rows_in(_OF, ids)) if known else ()
+    # What another process adds between these looks lies behind what is known, and is read from the log.
+    starts = {log.day: log.start for log in logs}
+    kept = (row for row in rows if row[1] <= starts.get(row[0], 0))
+    found = [Use(at=at, target=target, session=session) for _, _, at, target, session in kept]
+    found += [use for log in logs for use in (*log.uses, *log.torn) if ids is None or use.target in ids]
+    if sum(len(log.uses) for log in logs) >= MANY:
+        # No answer waits or fails for it.
+        with suppress(Busy, StorageError):
+            _take_in(index, known, logs)
+    return sorted(found, key=lambda use: (use.at, use.target))
+
+
+def forget(index: Index) -> None:
+    """Let the catalogue know no uses: what was taken out of the logs is not in it either."""
+    with index.adding() as catalog:
+        for table in ("uses", "use_logs"):
+            catalog.many(f"DELETE FROM {table} WHERE day <> ?", [("",)])
+
+
+def _take_in(index: Index, known: dict[str, tuple[int, str]], logs: Iterable[UseLog]) -> None:
+    with index.adding() as catalog:
+        if _known(catalog.rows(_LOGS)) != known:
+            return  # another process did
+        there = {log.day for log in logs}
+        anew = [(day,) for day in known if day not in there] + [(log.day,) for log in logs if not log.start]
+        catalog.many("DELETE FROM uses WHERE day = ?", anew)
+        catalog.many("DELETE FROM use_logs WHERE day = ?", anew)
+        for log in logs:
+            catalog.many(_ADD, [(log.day, log.end, use.at, use.target, use.session) for use in log.uses])
+            catalog.many(_ADD_LOG, [(log.day, log.end, log.mark)])
+
+
+def _known(rows: Iterable[tuple[str, int, str]]) -> dict[str, tuple[int, str]]:
+    return {day: (size, mark) for day, size, mark in rows}
