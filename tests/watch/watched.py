@@ -49,12 +49,19 @@ class Heard:
         """The next thing that it says and that is wanted."""
         until = time.monotonic() + PATIENCE
         while True:
+            ended = self._ended()
             try:
-                said = self._lines.get(timeout=max(0.0, until - time.monotonic()))
+                said = self._lines.get(timeout=0.1 if ended else max(0.0, min(1.0, until - time.monotonic())))
             except queue.Empty:
-                raise AssertionError(f"not said; it said {self.said[-20:]}") from None
+                if not ended and time.monotonic() < until:
+                    continue
+                raise AssertionError(f"not said; it said {self.said[-20:]}{ended and f', and ended: {ended}'}") from None
             if wanted(said):
                 return said
+
+    def _ended(self) -> str:
+        """How it ended, where it did."""
+        return ""
 
     def change(self, path: str) -> dict[str, Any]:
         """The next thing that it says of a file."""
@@ -138,6 +145,12 @@ class Watched(Heard):
         """Send a signal and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(timeout=PATIENCE)
+
+    def _ended(self) -> str:
+        if self.process.poll() is None:
+            return ""
+        self._reading.join(timeout=PATIENCE)
+        return f"exit code {self.process.returncode}, {self.errors.read_text()!r}"
 
     def _read(self) -> None:
         assert self.process.stdout is not None

@@ -105,6 +105,13 @@ def test_a_soul_that_has_become_a_list_is_said(agent: Vault) -> None:
     assert "soul" in warning and "procedural" in warning
 
 
+def test_a_protocol_of_single_sessions_lessons_is_warned_of(agent: Vault) -> None:
+    lessons = "\n\n".join(f"Today we learned in session {number} that tests come first." for number in range(4))
+    agent.as_(origin="owner").create_understanding([], lessons, "Lessons.", kind="protocol")
+    (warning,) = agent.orient().warnings
+    assert "the protocol has gathered lessons of single sessions" in warning and "session 0" in warning
+
+
 def test_a_vault_without_its_pages_is_said_and_served(agent: Vault) -> None:
     for path in (agent.root / "vault/understandings").glob("*.md"):
         path.unlink()
