@@ -138,9 +138,14 @@ class Entry:
 
     def expired(self, moment: datetime) -> bool:
         """Whether its time is over at `moment`: from then on it is history and no answer."""
-        said = self.text("expires")
-        over = end_of(said) if said else None
-        return over is not None and over <= moment
+        said = self.head.get("expires")
+        return said is not None and is_over(said, moment)
+
+
+def is_over(expires: object, moment: datetime) -> bool:
+    """Whether what the field `expires` of a head says is over at `moment`; what is no text says nothing."""
+    over = end_of(expires) if expires and isinstance(expires, str) else None
+    return over is not None and over <= moment
 
 
 def owners_first(entries: Sequence[Entry]) -> tuple[Entry, ...]:

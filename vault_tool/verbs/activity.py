@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from heapq import nlargest
 
 from vault_tool.errors import UsageError
 from vault_tool.files import layout
+from vault_tool.index.slight import head_fields, slight
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
-from vault_tool.model.snapshot import Entry
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
 from vault_tool.vault.context import Context, Freshness
@@ -101,14 +101,15 @@ def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200)
     if day:
         return _of_day(vault, day.strip(), limit, freshness)
     since = (vault.clock.now() - timedelta(days=days - 1)).date().isoformat()
-    return Activity(days=_days(vault, since), sessions=_sessions(vault), freshness=freshness)
+    signals, memories = vault.index.catalog.signals(), _Memories.of(vault)
+    return Activity(
+        days=_days(vault, since, memories, signals), sessions=_sessions(vault, memories, signals), freshness=freshness
+    )
 
 
 def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activity:
     catalog = vault.index.catalog
-    written = [
-        one for one in catalog.snapshot().entries if one.record_class in resolve.MEMORIES and one.text("created")[:10] == day
-    ]
+    written = [one for one in slight(catalog, *resolve.MEMORIES) if one.text("created")[:10] == day]
     judged = [one for one in catalog.signals() if one.at[:10] == day and one.kind is not SignalKind.USE][:limit]
     titles = {one.target: next(iter(catalog.get(one.target)), None) for one in judged}
     return Activity(
@@ -125,8 +126,25 @@ def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activ
     )
 
 
-def _memories(vault: Context) -> Iterator[Entry]:
-    return (one for one in vault.index.catalog.snapshot().entries if one.record_class in resolve.MEMORIES)
+@dataclass(slots=True)
+class _Memories:
+    """How many memories were written on each day and in each session, and when each session wrote its first and last."""
+
+    days: Counter[str] = field(default_factory=Counter)
+    sessions: Counter[str] = field(default_factory=Counter)
+    moments: dict[str, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, vault: Context) -> _Memories:
+        found = cls()
+        for _, said in head_fields(vault.index.catalog, "created", "session"):
+            created, session = (one if isinstance(one, str) else "" for one in said)
+            if created:
+                found.days[created[:10]] += 1
+            if session:
+                found.sessions[session] += 1
+                _note(found.moments, session, created)
+        return found
 
 
 def _judged(signal: Signal, title: str) -> JudgedThen:
@@ -136,12 +154,11 @@ def _judged(signal: Signal, title: str) -> JudgedThen:
     )
 
 
-def _days(vault: Context, since: str) -> tuple[DayCount, ...]:
-    catalog = vault.index.catalog
-    written = Counter(created[:10] for one in _memories(vault) if (created := one.text("created")))
+def _days(vault: Context, since: str, memories: _Memories, signals: Sequence[Signal]) -> tuple[DayCount, ...]:
+    written = memories.days
     judged: Counter[str] = Counter()
     used: Counter[str] = Counter()
-    for signal in catalog.signals():
+    for signal in signals:
         if signal.kind is SignalKind.USE:
             used[signal.at[:10]] += round(signal.value)
         else:
@@ -157,16 +174,11 @@ def _logged(vault: Context, since: str) -> Counter[str]:
     return Counter({day: len(log_of(vault, day)) for day in days if day >= since})
 
 
-def _sessions(vault: Context) -> tuple[SessionLine, ...]:
+def _sessions(vault: Context, memories: _Memories, signals: Sequence[Signal]) -> tuple[SessionLine, ...]:
     """The latest sessions of all that wrote or judged anything, or that this machine still knows."""
-    moments: dict[str, list[str]] = {}
-    written: Counter[str] = Counter()
+    moments, written = memories.moments, memories.sessions
     judged: Counter[str] = Counter()
-    for entry in _memories(vault):
-        if session := entry.text("session"):
-            written[session] += 1
-            _note(moments, session, entry.text("created"))
-    for signal in vault.index.catalog.signals():
+    for signal in signals:
         if signal.session and signal.kind is not SignalKind.USE:
             judged[signal.session] += 1
             _note(moments, signal.session, signal.at)

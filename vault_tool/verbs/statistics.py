@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
 
+from vault_tool.index.slight import head_fields
 from vault_tool.index.vectors.passages import count_embeddable
-from vault_tool.model.snapshot import Entry
+from vault_tool.model.snapshot import Entry, is_over
 from vault_tool.model.types import RecordClass
 from vault_tool.util.clock import moment
 from vault_tool.util.text import tag_name
@@ -98,11 +99,13 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
     begins = tag_name(prefix)
     spelt: Counter[tuple[str, str]] = Counter()
     sets: list[frozenset[str]] = []
+    named: dict[str, str] = {}
     for written in _tags_in_force(vault):
-        said = {tag_name(tag): tag.strip().removeprefix("#") for tag in written}
+        said = {named.get(tag) or named.setdefault(tag, tag_name(tag)): tag.strip().removeprefix("#") for tag in written}
         said.pop("", None)
-        spelt.update(said.items())
-        sets.append(frozenset(said))
+        if said:
+            spelt.update(said.items())
+            sets.append(frozenset(said))
     counts = Counter(name for names in sets for name in names)
     wanted = [(name, count) for name, count in counts.items() if name.startswith(begins)]
     best = nsmallest(limit, wanted, key=lambda one: (-one[1], one[0]))
@@ -122,16 +125,15 @@ def tags(vault: Context, prefix: str = "", limit: int = 50) -> Tags:
         )
         for name, count in best
     )
-    return Tags(total=len(wanted), tagged=sum(map(bool, sets)), results=tuple(results), freshness=freshness)
+    return Tags(total=len(wanted), tagged=len(sets), results=tuple(results), freshness=freshness)
 
 
 def _tags_in_force(vault: Context) -> Iterator[tuple[str, ...]]:
-    """The tags of each memory that is still told."""
+    """The tags of each memory that has any and is still told."""
     now, replaced = vault.clock.now(), vault.superseded()
-    for record_class in (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING):
-        for entry in vault.index.catalog.of_class(record_class):
-            if entry.id not in replaced and not entry.expired(now):
-                yield entry.texts("tags")
+    for identity, (tags, expires) in head_fields(vault.index.catalog, "tags", "expires"):
+        if tags and isinstance(tags, list) and identity not in replaced and not is_over(expires, now):
+            yield tuple(map(str, tags))
 
 
 def get_stats(vault: Context) -> Stats:
