@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -15,6 +16,21 @@ from vault_tool.util.clock import FixedClock
 
 
 class TestInit:
+    @pytest.mark.parametrize("left", [("_cache",), ("_cache", "_local"), ("_cache", "_local", "_index.json", "_state.json")])
+    def test_what_a_deleted_vault_left_behind_is_not_missing_from_a_new_one(self, tmp_path: Path, left: tuple[str, ...]) -> None:
+        root = tmp_path / "notes"
+        Vault.init(root)
+        with Vault.open(root) as vault:
+            vault.remember("Basalt is a stone.", ["Stone"], kind="fact")
+        for path in root.iterdir():
+            if path.name not in left:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        made = Vault.init(root)
+        assert (made.committed, made.warnings) == (True, ())
+        assert "vault/workspace.md" in made.created and status(root) == ""
+        with Vault.open(root) as vault:
+            assert vault.search("basalt").results == () and vault.status().counts["understanding"] == 3
+
     def test_an_empty_folder_becomes_a_vault_in_a_repository(self, tmp_path: Path, clock: FixedClock) -> None:
         made = Vault.init(tmp_path / "deep/notes", name="Lab", description="What it is for.", clock=clock)
         root = tmp_path / "deep/notes"

@@ -114,7 +114,11 @@ def init(
         root, separate = _made_home(root, home, commit=commit), separate or not commit
     repo, absence = (git.find(root), "") if no_git else _repository(root, separate and home is None)
     served = ""
+    is_new = not (root / layout.SETTINGS_FILE).exists()
     with Context(root, Who(origin=who), clock) as vault:
+        if is_new and (root / layout.CACHE).is_dir():
+            # Left over from a vault that was deleted: what its indexes know of is not missing from this one.
+            vault.index.refresh(confirm=True)
         if around:
             vault.local.serve_around(str(vault.root.parent))
             repo = vault.repo
