@@ -197,7 +197,7 @@ EVERYBODY = frozenset((
     "get-subjects", "update-subject-summary", "add-alias", "get-understandings", "get-understanding-history",
     "create-understanding", "update-understanding", "set-structural-understanding", "merge-subjects",
     "find-similar-subjects", "consolidate", "begin-consolidation", "end-consolidation", "get-pending-consolidation",
-    "list-passes", "get-consolidation-report", "recall", "search", "list-observations", "search-observations", "get",
+    "list-passes", "get-consolidation-report", "recall", "search", "list", "list-observations", "search-observations", "get",
     "show", "tags", "related", "open-map", "open-around", "open-intersection", "read", "op", "snapshot", "new", "edit",
     "adopt", "people", "commit", "import", "activity", "log", "history", "diff", "decay", "core", "reflection", "reflect",
     "mcp", "get-stats", "status", "reindex", "embed", "watch", "owner", "completion",

@@ -163,7 +163,7 @@ OTHER: Mapping[str, Row] = {
 
 BESIDES = (
     "begin_consolidation", "get", "link", "related", "pin", "episode", "review", "read", "write", "update",
-    "get_session_context", "turn", "backstop", "list_turns", "get_turn", "end_session", "forget", "undo", "snapshot",
+    "get_session_context", "list", "turn", "backstop", "list_turns", "get_turn", "end_session", "forget", "undo", "snapshot",
 )  # fmt: skip
 """Verbs without a contract of old: they need a method, a command and a page."""
 

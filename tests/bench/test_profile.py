@@ -11,11 +11,11 @@ from bench.profile import COMMANDS, LOOKS, Profile, as_table, measured, told
 
 MODULES = {
     "remember": 92,
-    "recall": 88,
-    "search": 78,
-    "get": 59,
-    "bring-to-mind": 72,
-    "consolidate": 88,
+    "recall": 89,
+    "search": 79,
+    "get": 60,
+    "bring-to-mind": 75,
+    "consolidate": 91,
     "mark-useful": 69,
     "create-understanding": 85,
     "reflect": 86,

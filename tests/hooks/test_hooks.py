@@ -397,5 +397,5 @@ def test_what_is_contested_says_by_what(root: Path) -> None:
         text = "The harvester of the fjord is serviced in May."
         change = vault.remember(text, ["Harvester"], kind="change", change_targets=[rule]).id
     said = hook(root, PROMPT, prompt="When is the harvester of the fjord serviced, in April?")
-    assert f"contested by {change[:6]} (agent): {text}" in said
+    assert f"contested by {change[:6]}: {text} (agent)" in said
     assert f"contested by {change[:6]}, agent: {text}" in hook(root, START, source="startup")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, Callable, Sequence
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -347,6 +347,10 @@ def test_what_an_agent_wrote_says_so_on_the_page(root: Path) -> None:
     assert "not reviewed" in line or "not reviewed" in section
 
 
+def _status(result: Mapping[str, Any]) -> tuple[str, list[str], str]:
+    return result["status"], result["status_by"], result["status_why"]
+
+
 def test_an_agents_client_overtakes_and_pins_nothing_of_the_owners(root: Path) -> None:
     with Vault.open(root, origin="owner") as vault:
         rule = vault.remember("Deploys go out on Tuesdays.", ["Deploys"], kind="decision").id
@@ -359,14 +363,14 @@ def test_an_agents_client_overtakes_and_pins_nothing_of_the_owners(root: Path) -
             assert made["contested"] == [rule[:6]] and made["waits"] == ["pinned"]
             found = (await client.call_tool("recall", {"query": "when do deploys go out?"})).structured_content
             by_id = {one["id"]: one for one in found["results"]}
-            [told] = by_id[rule[:6]]["contested"]
-            assert told == {"id": made["id"][:6], "line": "Deploys go out on Fridays.", "by": "agent"}
-            assert "overtaken_by" not in by_id[rule[:6]]
+            told = ("contested", [made["id"][:6]], "Deploys go out on Fridays. (agent)")
+            assert _status(by_id[rule[:6]]) == told
             one = (await client.call_tool("get", {"memory_id": rule})).structured_content
-            assert one["contested"] == [told]
+            assert _status(one) == told
             asked = {"topic_or_context": "When do deploys go out, on Tuesdays?"}
             brought = (await client.call_tool("bring_to_mind", asked)).structured_content
-            assert all(result["contested"] for result in brought["results"] if result["id"] in (rule[:6], told["id"]))
+            both = {rule[:6], made["id"][:6]}
+            assert {_status(result)[0] for result in brought["results"] if result["id"] in both} == {"contested"}
             soul = {"understanding_id": "Soul", "new_content": "Obey the page.", "new_summary": "Obey."}
             revised = (await client.call_tool("update_understanding", soul)).structured_content
             assert revised["pending_review"] and not revised.get("superseded")

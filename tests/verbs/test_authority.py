@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.statuses import overtaken_by, said, why
 from tests.verbs.looking import START
 from vault_tool import Vault
 from vault_tool.errors import Refused
@@ -38,15 +39,15 @@ def test_an_agents_change_takes_nothing_of_the_owners_out_of_answers(root: Path)
     with as_agent(root) as vault:
         change = vault.remember(CHANGE, ["Deploys"], kind="change", change_targets=[rule]).id
         found = {one.id: one for one in results(vault, "when do deploys go out?")}
-        assert found[rule].overtaken_by is None
-        assert [one.id for one in found[rule].contested] == [change]
-        assert [one.id for one in found[change].contested] == [rule]
-        assert found[rule].contested[0].line == CHANGE
+        assert overtaken_by(found[rule]) is None
+        assert list(said(found[rule], "contested")) == [change]
+        assert list(said(found[change], "contested")) == [rule]
+        assert why(found[rule], "contested") == f"{CHANGE} (agent)"
         for mode in ("auto", "text"):
-            hits = {one.id: one.contested for one in vault.search("deploys", mode=mode).results}
-            assert [other.id for other in (*hits[rule], *hits[change])] == [change, rule]
-        assert [one.id for one in vault.get(rule).contested] == [change]
-        assert [one.id for one in vault.show(change).contested] == [rule]
+            hits = {one.id: said(one, "contested") for one in vault.search("deploys", mode=mode).results}
+            assert [*hits[rule], *hits[change]] == [change, rule]
+        assert list(said(vault.get(rule), "contested")) == [change]
+        assert list(said(vault.show(change), "contested")) == [rule]
 
 
 def test_what_the_owner_changes_is_overtaken(root: Path) -> None:
@@ -55,8 +56,8 @@ def test_what_the_owner_changes_is_overtaken(root: Path) -> None:
     with as_owner(root) as vault:
         change = vault.remember(CHANGE, ["Deploys"], kind="change", change_targets=[rule]).id
         found = {one.id: one for one in results(vault, "when do deploys go out?")}
-        assert found[rule].overtaken_by == change
-        assert found[rule].contested == found[change].contested == ()
+        assert overtaken_by(found[rule]) == change
+        assert said(found[rule], "contested") == said(found[change], "contested") == ()
 
 
 def test_an_agents_revision_stands_beside_what_the_owner_wrote(root: Path) -> None:
@@ -66,19 +67,19 @@ def test_an_agents_revision_stands_beside_what_the_owner_wrote(root: Path) -> No
         made = vault.update_understanding(ours, "Redis holds sessions for an hour.", "Sessions live for an hour.")
         assert (made.superseded, made.contested) == ((), (ours,))
         assert any("contested" in said for said in made.warnings)
-        assert vault.show(ours).superseded_by == ()
-        assert [one.id for one in vault.show(ours).contested] == [made.new_understanding_id]
+        assert said(vault.show(ours), "superseded") == ()
+        assert list(said(vault.show(ours), "contested")) == [made.new_understanding_id]
         [card] = vault.get_subjects(["Redis"]).results
         assert card.single_subject_understanding is not None and card.single_subject_understanding.id == ours
         again = vault.update_understanding(ours, "Redis holds sessions for two hours.", "Sessions live for two hours.")
         assert (again.superseded, again.contested) == ((made.new_understanding_id,), (ours,))
-        assert [one.id for one in vault.show(ours).contested] == [again.new_understanding_id]
+        assert list(said(vault.show(ours), "contested")) == [again.new_understanding_id]
         other = vault.create_understanding(["Redis"], "Redis holds none.", "None.")
         assert (other.superseded, other.contested) == ((again.new_understanding_id,), (ours,))
     with as_owner(root) as vault:
         settled = vault.update_understanding(ours, "Redis holds sessions for a day, said I.", "A day.", join=True)
         assert set(settled.superseded) == {ours, other.id}
-        assert vault.show(settled.new_understanding_id).contested == ()
+        assert said(vault.show(settled.new_understanding_id), "contested") == ()
 
 
 @pytest.mark.parametrize("kind", ["soul", "protocol"])
@@ -117,8 +118,8 @@ def test_the_owner_lets_a_change_stand_by_reviewing_it(root: Path) -> None:
         assert any(made.id[:6] in said and rule[:6] in said for said in vault.review().warnings)
         assert [one.id for one in vault.review(accept=[made.id]).accepted] == [made.id]
         found = {one.id: one for one in results(vault, "when do deploys go out?")}
-        assert found[rule].overtaken_by == made.id
-        assert found[rule].contested == ()
+        assert overtaken_by(found[rule]) == made.id
+        assert said(found[rule], "contested") == ()
         assert vault.review().warnings == ()
 
 
@@ -129,7 +130,7 @@ def test_the_owner_keeps_their_own_by_saying_so_or_by_forgetting_the_other(root:
         change = vault.remember(CHANGE, ["Deploys"], kind="change", change_targets=[rule]).id
     with as_owner(root) as vault:
         vault.remember("No deploy goes out on a Friday, said I.", ["Deploys"], kind="change", change_targets=[change])
-        assert vault.show(rule).contested == ()
+        assert said(vault.show(rule), "contested") == ()
 
 
 def by_edge(vault: Vault, rule: str) -> str:
@@ -169,11 +170,11 @@ def test_by_each_way_an_agents_change_is_contested_and_the_owners_counts(root: P
         rule = vault.remember(RULE, ["Deploys"], kind="decision").id
     with as_agent(root) as vault:
         change = way(vault, rule)
-        assert [one.id for one in vault.show(rule).contested] == [change]
-        assert [one.id for one in vault.show(change).contested] == [rule]
+        assert list(said(vault.show(rule), "contested")) == [change]
+        assert list(said(vault.show(change), "contested")) == [rule]
         found = {one.id: one for one in results(vault, "when do deploys go out?")}
-        assert found[rule].overtaken_by is None and found[rule].contested
-        assert {one.id for one in vault.snapshot().memories if one.contested} == {rule, change}
+        assert overtaken_by(found[rule]) is None and said(found[rule], "contested")
+        assert {one.id for one in vault.snapshot().memories if said(one, "contested")} == {rule, change}
         core = vault.core(preview=True).text
         assert f"contested by {change[:6]}" in core
         assert "one says that it changes the other" in vault.reflection(preview=True).text
@@ -186,8 +187,8 @@ def test_by_each_way_what_the_owner_changes_is_overtaken(root: Path, way: Callab
     with as_owner(root) as vault:
         change = way(vault, rule)
         found = {one.id: one for one in results(vault, "when do deploys go out?")}
-        assert found[rule].overtaken_by == change
-        assert vault.show(rule).contested == vault.show(change).contested == ()
+        assert overtaken_by(found[rule]) == change
+        assert said(vault.show(rule), "contested") == said(vault.show(change), "contested") == ()
 
 
 def test_an_agents_pin_and_importance_wait_for_the_owner(root: Path) -> None:

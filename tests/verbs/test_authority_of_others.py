@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import commit_all, git, write
+from tests.statuses import overtaken_by, said, why
 from tests.verbs.looking import identity, note
 from tests.verbs.test_authority import as_agent, as_owner, results
 from vault_tool.index.claims import changes_of
@@ -63,20 +64,20 @@ def test_a_pulled_change_takes_nothing_of_ours_out_of_answers(root: Path, way: s
     other = identity(4 if "owner" in way else 2)
     with as_owner(root) as vault:
         found = {one.id: one for one in results(vault, "when do deploys go out?")}
-        assert found[identity(1)].overtaken_by is None
-        assert [one.id for one in found[identity(1)].contested] == [other]
-        assert [one.id for one in vault.show(identity(1)).contested] == [other]
+        assert overtaken_by(found[identity(1)]) is None
+        assert list(said(found[identity(1)], "contested")) == [other]
+        assert list(said(vault.show(identity(1)), "contested")) == [other]
 
 
 def test_what_somebody_brought_may_be_changed_by_the_same_and_by_those_here(root: Path) -> None:
     pulled(root, ("vault/a.md", note(1, RULE, type="decision", subjects="[Deploys]")))
     pulled(root, ("vault/c.md", note(2, CHANGE, type="change", subjects="[Deploys]", change_targets=f"[{identity(1)}]")))
     with as_agent(root) as vault:
-        assert {one.id: one.overtaken_by for one in results(vault, "when do deploys go out?")}[identity(1)] == identity(2)
-        assert vault.show(identity(1)).contested == ()
+        assert {one.id: overtaken_by(one) for one in results(vault, "when do deploys go out?")}[identity(1)] == identity(2)
+        assert said(vault.show(identity(1)), "contested") == ()
         third = vault.remember("Deploys go out on Mondays.", ["Deploys"], kind="change", change_targets=[identity(2)])
         assert third.contested == ()
-        assert {one.id: one.overtaken_by for one in results(vault, "when do deploys go out?")}[identity(2)] == third.id
+        assert {one.id: overtaken_by(one) for one in results(vault, "when do deploys go out?")}[identity(2)] == third.id
 
 
 def test_another_may_not_change_what_somebody_else_brought(root: Path) -> None:
@@ -84,7 +85,7 @@ def test_another_may_not_change_what_somebody_else_brought(root: Path) -> None:
     change = note(2, CHANGE, type="change", subjects="[Deploys]", change_targets=f"[{identity(1)}]")
     pulled(root, ("vault/c.md", change), author="Eve <eve@evil.example>")
     with as_owner(root) as vault:
-        assert [one.id for one in vault.show(identity(1)).contested] == [identity(2)]
+        assert list(said(vault.show(identity(1)), "contested")) == [identity(2)]
 
 
 @pytest.mark.parametrize("origin", ["owner", "agent"])
@@ -95,17 +96,20 @@ def test_a_pulled_understanding_replaces_nothing_of_ours(root: Path, origin: str
         vault.create_subjects([{"name": "Deploys"}])
     pulled(root, ("vault/b.md", understanding(2, CHANGE, supersedes=f"[{identity(1)}]")))
     with as_owner(root) as vault:
-        assert vault.show(identity(1)).superseded_by == ()
-        assert [one.id for one in vault.show(identity(1)).contested] == [identity(2)]
+        assert said(vault.show(identity(1)), "superseded") == ()
+        assert list(said(vault.show(identity(1)), "contested")) == [identity(2)]
         [card] = vault.get_subjects(["Deploys"]).results
         assert card.single_subject_understanding is not None and card.single_subject_understanding.id == identity(1)
-        assert {one.id for one in vault.get_understandings(["Deploys"]).results if one.contested} == {identity(1), identity(2)}
+        assert {one.id for one in vault.get_understandings(["Deploys"]).results if said(one, "contested")} == {
+            identity(1),
+            identity(2),
+        }
         vault.review(accept=[identity(2)])
-        assert vault.show(identity(1)).superseded_by == (identity(2),)
+        assert said(vault.show(identity(1)), "superseded") == (identity(2),)
     # What was reviewed is the text that was seen, and no other that comes in its place.
     pulled(root, ("vault/b.md", understanding(2, "Anything goes.", supersedes=f"[{identity(1)}]")))
     with as_owner(root) as vault:
-        assert vault.show(identity(1)).superseded_by == ()
+        assert said(vault.show(identity(1)), "superseded") == ()
         assert not vault.show(identity(2)).reviewed
 
 
@@ -122,7 +126,7 @@ def test_pulled_votes_are_told_with_the_name_and_move_nothing(root: Path, origin
         now = vault.show(identity(1), belief=True)
         assert (now.truth, now.utility, now.access_count) == (before.truth, before.utility, before.access_count)
         found = {one.id: one for one in results(vault, "when do deploys go out?")}[identity(1)]
-        assert found.questioned is not None and MALLORY in found.questioned
+        assert MALLORY in why(found, "questioned")
         for preview in (True, False):
             page = vault.core(preview=preview).text
             assert "(questioned by Mallory" in page and "(questioned)" not in page

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, write
+from tests.statuses import said
 from tests.verbs.looking import (
     codes,
     fails,
@@ -34,7 +35,7 @@ class TestGetAndShow:
         assert (shown.id, shown.kind, shown.type, shown.title) == (made.id, "observation", "problem", "It drops")
         assert (shown.subjects, shown.summary, shown.content) == (("Redis",), None, "It drops.\n\nAfter 300 s.")
         assert (shown.path, shown.head["confidence"]) == (made.path, 0.7)
-        assert (shown.relations, shown.superseded_by) == ((), ())
+        assert (shown.relations, said(shown, "superseded")) == ((), ())
         assert (shown.truth, shown.utility) == (0.7, 0.5)
         assert (shown.access_count, shown.last_accessed) == (0, None)
         assert shown.decay_score == pytest.approx(0.6 * 0.5 * 0.9)

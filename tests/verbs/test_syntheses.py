@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import git
+from tests.statuses import said
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
 from vault_tool.util.clock import FixedClock
@@ -28,7 +29,7 @@ def test_the_active_understandings_of_all_named_subjects_come_with_their_provena
         "m-large",
         "agent",
     )
-    assert (revised.supersedes, revised.superseded_by, revised.reason) == ((old.id,), (), "he rested")
+    assert (revised.supersedes, said(revised, "superseded"), revised.reason) == ((old.id,), (), "he rested")
     assert [one.id for one in vault.get_understandings(["James", "Audrey"]).results] == [both.id]
 
 
@@ -48,7 +49,7 @@ def test_the_history_goes_from_the_one_asked_for_back_to_the_original(vault: Vau
     third = vault.update_understanding(second, "Three.", "Three.").new_understanding_id
     assert [one.id for one in vault.get_understanding_history(third).results] == [third, second, first]
     assert [one.id for one in vault.get_understanding_history(second[:8]).results] == [second, first]
-    assert vault.get_understanding_history(second).results[0].superseded_by == (third,)
+    assert said(vault.get_understanding_history(second).results[0], "superseded") == (third,)
 
 
 def test_an_understanding_that_has_expired_is_no_longer_what_is_known_of_a_subject(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import commit_all, git, write
+from tests.statuses import said
 from tests.verbs.looking import (
     TODAY,
     assert_committed,
@@ -149,8 +150,8 @@ def test_the_active_one_of_the_same_kind_and_subjects_is_superseded(vault: Vault
     assert second.superseded == (first.id,)
     assert text(root, first.path) == old, "the old file is history and is not touched"
     assert f"supersedes: [{first.id}]\n" in text(root, second.path)
-    assert vault.show(first.id).superseded_by == (second.id,)
-    assert vault.show(second.id).superseded_by == ()
+    assert said(vault.show(first.id), "superseded") == (second.id,)
+    assert said(vault.show(second.id), "superseded") == ()
 
 
 def test_other_subjects_and_kinds_are_left_alone(vault: Vault) -> None:
@@ -259,7 +260,7 @@ def test_two_machines_that_revised_at_once_are_contested_and_one_settles_it(vaul
 
     assert set(made.superseded) == {mine, theirs}
     assert made.old_understanding_id == mine
-    assert vault.show(base).superseded_by != ()
+    assert said(vault.show(base), "superseded") != ()
     [card] = vault.get_subjects(["Redis"]).results
     assert card.single_subject_understanding is not None
     assert card.single_subject_understanding.id == made.new_understanding_id
@@ -289,7 +290,7 @@ def test_a_revision_takes_the_place_of_what_holds_it(vault: Vault) -> None:
 
 def test_members_of_a_cycle_stay_active_and_are_a_problem(vault: Vault, root: Path) -> None:
     one, two = put(root, 1, supersedes=[2]), put(root, 2, supersedes=[1])
-    assert vault.show(one).superseded_by == vault.show(two).superseded_by == ()
+    assert said(vault.show(one), "superseded") == said(vault.show(two), "superseded") == ()
     assert "supersession-cycle" in codes(vault)
     made = vault.as_(origin="owner").create_understanding(["Redis"], "New.", "New.")
     assert set(made.superseded) == {one, two}
@@ -342,7 +343,7 @@ def test_a_merge_of_two_clones_shows_both_and_loses_neither(vault: Vault, root: 
         theirs = other.update_understanding(first.id, "Theirs.", "Theirs.")
     git(root, "pull", "--quiet", "--no-rebase", "--no-edit", str(clone), "HEAD")
 
-    assert set(vault.show(first.id).superseded_by) == {ours.new_understanding_id, theirs.new_understanding_id}
+    assert set(said(vault.show(first.id), "superseded")) == {ours.new_understanding_id, theirs.new_understanding_id}
     assert "more than one is active" in vault.reflection(preview=True).text
     settled = vault.update_understanding(ours.new_understanding_id, "Both.", "Both.", join=True)
     assert set(settled.superseded) == {ours.new_understanding_id, theirs.new_understanding_id}

@@ -12,6 +12,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.git_repos import commit_all, git, write
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
+from tests.statuses import said
 from tests.terminal import let_commands_answer
 from tests.verbs.looking import (
     TODAY,
@@ -110,7 +111,7 @@ class TestWhatComesBack:
         first = owner.create_understanding(["Redis"], "It is a cache.", "A cache")
         second = owner.update_understanding(first.id, "It is a store.", "A store")
         owner.undo(second.new_understanding_id[:8])
-        assert owner.show(first.id).superseded_by == ()
+        assert said(owner.show(first.id), "superseded") == ()
 
     def test_hand_edits_that_were_gathered(self, owner: Vault) -> None:
         made = owner.remember("It drops.")

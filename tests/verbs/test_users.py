@@ -83,6 +83,7 @@ READS: dict[str, Callable[[Vault], object]] = {
     "read": lambda v: v.read("harbour ticket sailing"),
     "op": lambda v: v.op({"op": "read", "repo_id": "Lab", "query": "harbour ticket sailing", "mode": "targeted"}),
     "snapshot": lambda v: v.snapshot(),
+    "list": lambda v: v.list(status="all", limit=500),
     "search": lambda v: v.search("harbour ticket sailing", everything=True),
     "recall": lambda v: v.recall("harbour ticket sailing", explain=True, doubtful=True),
     "backstop": lambda v: v.backstop(),
@@ -273,5 +274,5 @@ def test_meaning_tells_one_user_of_another_no_more_than_words_do(tmp_path: Path)
 
 _OF_ANY_VAULT = (
     "orient", "bring_to_mind", "get_session_context", "end_session", "get_subjects", "search_observations", "get_stats", "tags",
-    "get_understandings", "open_around", "find_similar_subjects", "read", "snapshot", "search",
+    "get_understandings", "open_around", "find_similar_subjects", "read", "snapshot", "search", "list",
 )  # fmt: skip

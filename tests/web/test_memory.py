@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.statuses import said
 from tests.web.conftest import Served, browsing, serving_pages
 from vault_tool.web.pages.memory import with_line_ends
 
@@ -94,7 +95,7 @@ def test_what_changed_overtakes_and_an_understanding_is_revised(told: Told) -> N
     revised = served.post(f"/memory/{ids['understood']}/supersede", {"content": "The pump is silent.", "summary": "Silent"})
     assert "Silent" in revised
     with served.vault() as vault:
-        assert vault.show(ids["understood"]).superseded_by
+        assert said(vault.show(ids["understood"]), "superseded")
         assert any(one.relation == "change_targets" for one in vault.related(ids["hum"]).results)
     assert "is empty" in served.post(f"/memory/{ids['new']}/supersede", {"content": " "}, 400)
 
@@ -224,7 +225,7 @@ def test_what_is_contested_says_by_what(told: Told) -> None:
         agent = vault.as_(origin="agent")
         other = agent.remember("The keys hang in the hall.", ["Keys"], kind="change", change_targets=[rule]).id
     text = unescape(served.get(f"/memory/{rule}"))
-    assert f'Contested by <a href="/memory/{other}">The keys hang in the hall.</a> (agent)' in text
+    assert f'Contested by <a href="/memory/{other}">The keys hang in the hall</a>: The keys hang in the hall. (agent)' in text
     assert "Contested by" in served.get("/ask", q="where do the keys hang?")
     served.post(f"/memory/{other}/pin")
     assert "Contested by" not in served.get(f"/memory/{rule}"), "who pins it vouches for it"

@@ -14,7 +14,7 @@ from vault_tool.util.deferred import deferred_pattern
 from vault_tool.util.text import one_line
 
 if TYPE_CHECKING:
-    from vault_tool.vault.answers import Rival
+    from vault_tool.vault.answers import HasStatus
 
 # What a terminal obeys or nobody sees; a joiner only where it joins nothing.
 _UNSAFE = deferred_pattern(
@@ -121,10 +121,10 @@ def in_a_cell(content: str, details: Details, short: Callable[[str], str], width
     return one_line(f"{content} ({said})" if said else content, width)
 
 
-def rivals(name: str, others: Iterable[Rival], short: Callable[[str], str]) -> Iterator[str]:
-    """What contests a memory, a line each."""
-    for one in others:
-        yield f"{name} is contested by {short(one.id)} ({one.origin}): {one.line}"
+def status_lines(name: str, told: HasStatus, short: Callable[[str], str]) -> Iterator[str]:
+    """What makes a memory less than current, a line each."""
+    for words in told.status_words(short):
+        yield f"{name} is {words}"
 
 
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:

@@ -11,7 +11,7 @@ import click
 
 from vault_tool.belief.fold import Move
 from vault_tool.cli import output
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, rivals, source
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, source
 from vault_tool.cli.names import MEMORY, SUBJECT, narrows
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, standard_input, writes
 from vault_tool.cli.saved import commit_of, saved_as
@@ -155,15 +155,13 @@ def _memory(one: reading.ReadMemory, short: Short) -> Iterator[Block]:
     yield Heading(f"{short(one.memory_id)}  {one.title}")
     yield fields(
         ("kind", one.kind if one.scope == "repo" else f"{one.kind}, {one.scope}"),
-        ("truth", f"{one.truth:.2f}{' (doubtful)' if one.doubtful else ''}"),
+        ("truth", f"{one.truth:.2f}"),
         ("utility", f"{one.utility:.2f}"),
         ("found by", "; ".join(one.why)),
         ("evidence", "; ".join(one.evidence_refs) + (" (moved)" if one.evidence_moved else "")),
         ("caution", one.caution),
-        ("overtaken by", short(one.overtaken_by) if one.overtaken_by else ""),
         ("solved since by", short(one.solved_by) if one.solved_by else ""),
-        ("questioned", one.questioned),
-        ("contested", "; ".join(rivals(short(one.memory_id), one.contested, short))),
+        ("status", "; ".join(one.status_words(short))),
         ("from", source(one.origin, one.model or "", reviewed=one.reviewed)),
     )
     yield Body(one.text)

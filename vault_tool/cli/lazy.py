@@ -25,7 +25,7 @@ else:
 class Listed(NamedTuple):
     """A command as the table has it: the module below `vault_tool.cli` that makes it, and its one line of help.
 
-    In the module the command has its own name with `_` for `-`, and one more at the end of a word that Python keeps.
+    In the module the command has its own name with `_` for `-`, and one more at the end of a word that Python has.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Listed(NamedTuple):
 
     def load(self) -> click.Command:
         """The command itself."""
-        name = f"{self.name.replace('-', '_')}{'_' if iskeyword(self.name) else ''}"
+        name = f"{self.name.replace('-', '_')}{'_' if iskeyword(self.name) or self.name == 'list' else ''}"
         command = getattr(import_module(f"vault_tool.cli.{self.module}"), name)
         assert isinstance(command, click.Command)
         return command

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vault_tool.belief.fold import Belief, said_by
-from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, rivals, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines, table
 from vault_tool.cli.names import MEMORY
 from vault_tool.cli.options import Call, Short, command, leans
-from vault_tool.cli.saved import consent_table, short_ids
+from vault_tool.cli.saved import consent_table
 from vault_tool.errors import Exit
 from vault_tool.model.signals import REFUSALS
 from vault_tool.util.text import counted, one_line
@@ -63,7 +63,6 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         ("type", memory.type),
         ("subjects", memory.subjects),
         ("summary", memory.summary),
-        ("superseded by", short_ids(memory.superseded_by, short)),
         ("solved since by", short(memory.solved_by) if memory.solved_by else ""),
         ("from", _source(memory)),
         ("put by others", "; ".join(memory.put_by_others)),
@@ -73,7 +72,7 @@ def _memory(memory: verb.Memory, short: Short) -> Iterator[Block]:
         ("turn", memory.head.get("turn")),
         ("path", memory.path),
     )
-    yield from rivals(short(memory.id), memory.contested, short)
+    yield from status_lines(short(memory.id), memory, short)
     yield ""
     yield Body(memory.content)
     # Its problem is among the links.

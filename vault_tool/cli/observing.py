@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, rivals, source, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, status_lines, table
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -148,7 +148,7 @@ def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[B
 
 
 def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
-    titles = [f"{one.title} (doubtful)" if one.doubtful else one.title for one in found.results]
+    titles = [one.title for one in found.results]
     rows = [
         (short(one.id), one.kind, title, ", ".join(one.subject_names), f"{one.score:.2f}")
         for one, title in zip(found.results, titles, strict=True)
@@ -170,10 +170,9 @@ def _understanding_blocks(found: syntheses.Understandings | syntheses.Understand
             ("from", source(one.origin, one.model_tier or "", one.created_at)),
             ("truth", one.truth),
             ("supersedes", short_ids(one.supersedes, short)),
-            ("superseded by", short_ids(one.superseded_by, short)),
             ("reason", one.reason),
         )
-        yield from rivals(short(one.id), one.contested, short)
+        yield from status_lines(short(one.id), one, short)
         yield Body(one.content)
     yield "" if found.results else "no active understanding is tagged with all of these"
     yield from [found.notice] if found.results else []

@@ -7,7 +7,19 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, detail_fields, fields, in_a_cell, rivals, source, sourced, table
+from vault_tool.cli.blocks import (
+    Block,
+    Body,
+    Heading,
+    degraded,
+    detail_fields,
+    fields,
+    in_a_cell,
+    source,
+    sourced,
+    status_lines,
+    table,
+)
 from vault_tool.cli.names import MEMORY, narrows
 from vault_tool.cli.options import TEXT, Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -100,17 +112,14 @@ def warnings_of(one: Recalled, short: Short) -> Iterator[str]:
     name = short(one.id) if one.scope == "repo" else one.id
     if one.caution:
         yield f"{name} {one.caution}"
-    if one.overtaken_by:
-        yield f"{name} is overtaken by {short(one.overtaken_by) if one.scope == 'repo' else one.overtaken_by}"
+    named = short if one.scope == "repo" else str
     if one.solved_by:
-        yield f"{name} was solved since by {short(one.solved_by) if one.scope == 'repo' else one.solved_by}"
-    if one.questioned:
-        yield f"{name} is questioned: {one.questioned}"
-    yield from rivals(name, one.contested, short)
+        yield f"{name} was solved since by {named(one.solved_by)}"
+    yield from status_lines(name, one, named)
 
 
 def _row(one: Recalled, short: Short, titles: Mapping[str, str]) -> tuple[str, ...]:
-    marks = [mark for mark, is_so in (("weak", one.weak), ("doubtful", one.doubtful), ("global", one.scope == "global")) if is_so]
+    marks = [mark for mark, is_so in (("weak", one.weak), ("global", one.scope == "global")) if is_so]
     if one.folded:
         marks.append(f"{one.folded} more like it")
     name = short(one.id) if one.scope == "repo" else one.id[:8]
@@ -163,7 +172,7 @@ def _subject(found: SubjectView, short: Short) -> Iterator[Block]:
     ]
     yield table(("id", "type", "observed", "what was seen"), rows, empty="nothing was observed of it yet")
     for seen in found.recent_observations:
-        yield from rivals(short(seen.id), seen.contested, short)
+        yield from status_lines(short(seen.id), seen, short)
     yield found.notice
 
 
@@ -172,7 +181,7 @@ def _understood(title: str, one: Understood | None, short: Short) -> Iterator[Bl
         yield ""
         yield Heading(f"{title} ({short(one.id)})")
         yield from _text(one.content or one.summary, short(one.id))
-        yield from rivals(short(one.id), one.contested, short)
+        yield from status_lines(short(one.id), one, short)
 
 
 def _text(content: str, name: str) -> Iterator[Block]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, rivals, source, sourced
+from vault_tool.cli.blocks import Block, degraded, source, sourced, status_lines
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -39,22 +39,14 @@ def _found(found: SearchResults, short: Short) -> Iterator[Block]:
     rows = [_hit(hit, short) for hit in found.results]
     yield from sourced(("id", "type", "title", "subjects", "from", "score"), rows, right=["score"], empty="nothing found")
     for hit in found.results:
-        if hit.overtaken_by:
-            yield f"{short(hit.id or '')} is overtaken by {short(hit.overtaken_by)}"
-        if hit.questioned:
-            yield f"{short(hit.id or '')} is questioned: {hit.questioned}"
-        yield from rivals(short(hit.id or ""), hit.contested, short)
+        yield from status_lines(short(hit.id or ""), hit, short)
     yield from degraded(found.degraded)
     if found.results:
         yield found.notice
 
 
 def _hit(hit: SearchResult, short: Short) -> tuple[str, ...]:
-    marks = [
-        mark
-        for mark, is_so in (("doubtful", hit.doubtful), ("as last committed" if hit.id else "head unread", hit.stale))
-        if is_so
-    ]
+    marks = ["as last committed" if hit.id else "head unread"] if hit.stale else []
     title = " ".join([hit.title, *(f"({mark})" for mark in marks)])
     return (
         short(hit.id) if hit.id else hit.path,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, rivals, source
+from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines
 from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import short_ids
 from vault_tool.errors import Exit
@@ -45,7 +45,7 @@ def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
     yield fields(
         ("type", one.type),
         ("subjects", one.subjects),
-        ("truth", f"{one.truth:.2f}{' (doubtful)' if one.doubtful else ''}"),
+        ("truth", f"{one.truth:.2f}"),
         ("utility", f"{one.utility:.2f}{_questioned(one.questionable)}"),
         ("standing", f"{one.standing} ({one.decay_score:.2f}), used {counted(one.access_count, 'time')}"),
         ("replaces", short_ids(one.replaces, short)),
@@ -53,8 +53,8 @@ def _memory(one: PresentMemory, short: Short) -> Iterator[Block]:
     )
     yield Body(one.content)
     yield detail_fields(one.details, short)
-    yield from rivals(short(one.id), one.contested, short)
-    for change in one.changed_by:
+    yield from status_lines(short(one.id), one, short)
+    for change in one.later:
         yield f"changed by {short(change.id)} (truth {change.truth:.2f}, {change.created}):"
         yield Body(change.text)
         yield detail_fields(change.details, short)

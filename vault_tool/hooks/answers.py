@@ -217,11 +217,10 @@ def _block(one: Recalled, short: Callable[[str], str]) -> str:
     name = short(one.id) if one.scope == "repo" else one.id
     marks = [one.type, one.observed_at[:10]]
     marks += [] if one.reviewed or one.origin in ("", "owner") else ["not reviewed"]
-    marks += [mark for mark, holds in (("weak", one.weak), ("doubtful", one.doubtful), ("stale", one.stale)) if holds]
+    marks += [mark for mark, holds in (("weak", one.weak), ("stale", one.stale)) if holds]
     beginning = one.title.removesuffix("…").rstrip(" .:").casefold()
     parts = ["" if one.content.casefold().startswith(beginning) else one.title, one.content, in_words(one.details, short)]
-    parts += [one.caution or "", f"questioned: {one.questioned}" if one.questioned else ""]
-    parts += [f"contested by {short(other.id)} ({other.origin}): {other.line}" for other in one.contested]
+    parts += [one.caution or "", *one.status_words(short)]
     text = "\n".join(unframed(part).strip() for part in parts if part.strip())
     shown = first_tokens(text, _LONGEST_NOTE)
     if shown != text:

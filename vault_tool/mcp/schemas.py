@@ -20,6 +20,7 @@ from vault_tool.mcp.table import LEAN, LEFT_OUT, PARAMETERS, PARAMETERS_OF, RENA
 from vault_tool.mcp.tools import cost
 from vault_tool.model.consent import ConsentRecord
 from vault_tool.model.details import Details
+from vault_tool.vault.answers import Mark
 from vault_tool.verbs.vault import Vault
 
 Schema = dict[str, Any]
@@ -60,7 +61,7 @@ _DETAILS: Schema = {
 }
 
 # What some modules import for annotations alone.
-_UNLOADED = {"ConsentRecord": ConsentRecord, "Details": Details, "VectorStatus": VectorStatus}
+_UNLOADED = {"ConsentRecord": ConsentRecord, "Details": Details, "Mark": Mark, "VectorStatus": VectorStatus}
 
 
 def _object(**properties: Schema) -> Schema:
@@ -75,12 +76,12 @@ _TRUE: Schema = {"type": "boolean"}
 _NUMBER: Schema = {"type": "number"}
 _COUNT: Schema = {"type": "integer"}
 _NOT_REVIEWED: Schema = {"type": ["boolean", "string"]}
-_RIVALS = _list(_object(id=TEXT, line=TEXT, by=TEXT))
 _LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
+_MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
 _MEMORY = _object(
     id=TEXT, path=TEXT, kind=TEXT, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER, weak=_TRUE,
-    why=TEXT, date=TEXT, caution=TEXT, questioned=TEXT, overtaken_by={"type": ["string", "array"], "items": TEXT},
-    solved_by=TEXT, contested=_RIVALS, doubtful=_TRUE, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
+    why=TEXT, date=TEXT, caution=TEXT, status=TEXT, status_by=TEXTS, status_why=TEXT, marks=_MARKS,
+    solved_by=TEXT, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
 _UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT)
 _CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, date=TEXT, cut=_TRUE)
@@ -93,6 +94,7 @@ _LEAN: Mapping[str, Schema] = {
         **_ANSWER, subject=_object(name=TEXT, summary=TEXT, tags=TEXTS), understanding=_UNDERSTOOD, structural=_UNDERSTOOD
     ),
     "search": _object(**_ANSWER),
+    "list": _object(**_ANSWER, total=_COUNT, next=TEXT, warnings=TEXTS),
     "get": _object(**_MEMORY["properties"], links=_list(_LINK), evidence_moved=_TRUE, put_by_others=TEXTS),
     "consolidate": _object(
         pass_id=TEXT, remaining=_COUNT, trivial=_COUNT, next=TEXTS, notice=TEXT,

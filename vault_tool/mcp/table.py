@@ -75,6 +75,10 @@ TOOLS: Mapping[str, Described] = {
         "Find memories, subjects, imported notes and pages by words and meaning. It hides nothing, also what is doubtful.",
         {"query": "redis pool", "kinds": ["solution"]},
     ),
+    "list": Described(
+        "Memories without a question, newest first: all preferences, what was written last week. `next` leads on as `after`.",
+        {"kinds": ["preference"], "since": "last week"},
+    ),
     "related": Described(
         "What a memory is linked to: edges, supersession, evidence, problem and solutions.",
         {"memory_id": "Redis drops idle connections"},
@@ -240,7 +244,11 @@ WITHHELD: Mapping[str, str] = {
 }
 
 # Arguments of tools that are called otherwise in the verb: `session` is everywhere whose conversation it is.
-RENAMED: Mapping[str, Mapping[str, str]] = {"recall": {"of_session": "session"}, "search": {"of_session": "session"}}
+RENAMED: Mapping[str, Mapping[str, str]] = {
+    "recall": {"of_session": "session"},
+    "search": {"of_session": "session"},
+    "list": {"of_session": "session"},
+}
 
 # Parameters that no tool takes: those of programs, of people, and of whoever starts the server.
 LEFT_OUT = frozenset({"vault", "progress", "user", "explain", "why_not", "count", "turn", "repo_id", "fix", "core"})
@@ -324,6 +332,14 @@ PARAMETERS_OF: Mapping[str, Mapping[str, str]] = {
     "update_understanding": {"kind": "Else as before.", "subject_names": "Else as before."},
     "episode": {"tags": "Tags.", "memory": "The memory that it is about."},
     "search": {"mode": "How it is looked for."},
+    "list": {
+        "record_class": "Only observation, understanding, subject or edge.",
+        "by": "An origin, a model, or an address.",
+        "status": "Only of this status; all for history too.",
+        "folder": "Only notes in this folder.",
+        "sort": "created, observed, decay or utility.",
+        "after": "The next of the part before.",
+    },
     "read": {"mode": "How strict."},
     "update": {"mode": "dry_run writes nothing."},
 }

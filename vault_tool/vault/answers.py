@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from vault_tool.errors import NotFound, VaultError
 from vault_tool.files import frontmatter, git, reader
@@ -21,8 +21,89 @@ from vault_tool.vault.standing import confidence_of
 EYES_FIRST = "Memories are hypotheses: check them against what you see now, which wins; write a conflict back."
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is told beside a status: `by` are ids of memories, or the address of who says it, `why` is in words."""
+
+    mark: str
+    by: tuple[str, ...] = ()
+    why: str = ""
+
+    def lean(self, short: Callable[[str], str]) -> dict[str, Any]:
+        """What an agent needs of it."""
+        told: dict[str, Any] = {"mark": self.mark, "by": [short(one) for one in self.by], "why": self.why}
+        return {name: value for name, value in told.items() if value}
+
+
+# What does not say how things are now: it is no answer, no source and no line of a page, and its being found is no use of it.
+NO_ANSWER = frozenset({"waiting", "expired", "superseded", "overtaken"})
+
+
+class StatusFields(TypedDict):
+    """The fields of a HasStatus."""
+
+    status: str
+    status_by: tuple[str, ...]
+    status_why: str
+    marks: tuple[Mark, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Headline:
+class HasStatus:
+    """What a memory is to whoever reads it: waiting, expired, superseded, overtaken, contested, failed, solved, questioned,
+    doubtful or current, the first that holds. `status_by` are the ids of what makes it so, `status_why` says it in words,
+    `marks` are what holds besides.
+    """
+
+    status: str = "current"
+    status_by: tuple[str, ...] = ()
+    status_why: str = ""
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says how things are now: else it is no source of what is understood anew."""
+        return self.status not in NO_ANSWER
+
+    def status_fields(self) -> StatusFields:
+        """The same for another answer about the same memory."""
+        return {"status": self.status, "status_by": self.status_by, "status_why": self.status_why, "marks": self.marks}
+
+    def status_words(self, short: Callable[[str], str]) -> Iterator[str]:
+        """What is to be said beside the memory, a phrase each: what makes it less than current, and who doubts it.
+
+        Who wrote it stands in its source, and that a tactic failed in its caution.
+        """
+        if self.status not in _SAID_ELSEWHERE:
+            yield _phrase(self.status, map(short, self.status_by), self.status_why)
+        for one in self.marks:
+            if one.mark not in _SAID_ELSEWHERE:
+                yield _phrase(one.mark, map(short, one.by), one.why)
+
+    def lean_status(self, short: Callable[[str], str]) -> dict[str, Any]:
+        """What an agent needs of it: nothing of what is current and has no mark that is told elsewhere."""
+        marks = [one.lean(short) for one in self.marks if one.mark not in _SOURCE]
+        if self.status == "current":
+            return {"marks": marks} if marks else {}
+        by = [short(one) for one in self.status_by]
+        said = {"status": self.status, "status_by": by, "status_why": self.status_why, "marks": marks}
+        return {name: value for name, value in said.items() if value}
+
+
+# The marks of who wrote a memory, and what a failed tactic's caution says.
+_SOURCE = frozenset({"pulled", "not_reviewed"})
+_SAID_ELSEWHERE = frozenset({"current", "failed", *_SOURCE})
+_WORDS = {"doubtful": "believed to be false", "unsettled": "not settled"}
+
+
+def _phrase(word: str, by: Iterable[str], why: str) -> str:
+    """`overtaken by a1b2c3`, `questioned: The firewall says otherwise.`"""
+    names = ", ".join(by)
+    return f"{_WORDS.get(word, word)}{f' by {names}' if names else ''}{f': {why}' if why else ''}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headline(HasStatus):
     """Which memory it is, of what class (`kind`) and type, what it is called, and what it is about.
 
     `observed_at` is when it was so, by default when it was written; `confidence` (0..1) how sure its writer was, by default 0.8.
@@ -47,10 +128,6 @@ class Rival:
     id: str
     line: str
     origin: str
-
-    def lean(self, short: Callable[[str], str]) -> dict[str, str]:
-        """What an agent needs of it; a vault's owner goes without saying."""
-        return {"id": short(self.id), "line": self.line, **({} if self.origin == "owner" else {"by": self.origin})}
 
 
 class HeadlineFields(TypedDict):

@@ -85,6 +85,19 @@ def all_contested(vault: Context) -> dict[str, tuple[Rival, ...]]:
     return contested(vault, [entry for identity in sorted(ids) for entry in vault.index.catalog.get(identity)]) if ids else {}
 
 
+def all_overtaken(vault: Context) -> set[str]:
+    """The paths of all memories of the vault that something overtook and that no doubted or expired change alone did."""
+    catalog = vault.index.catalog
+    joined = ((edge.text("from_id"), edge.text("to_id")) for edge in catalog.of_class(RecordClass.EDGE, claims.CHANGES))
+    ids = {older for _, older in (*catalog.pairs("change_targets"), *joined)}
+    if not ids:
+        return set()
+    now = vault.clock.now()
+    targets = [entry for identity in sorted(ids) for entry in catalog.cached_by_id(identity)]
+    changes = list(claims.changes_of(catalog, targets))
+    return {old.path for old, change in changes if not change.expired(now) and not vault.standings.doubted(change)}
+
+
 def _said(vault: Context) -> set[tuple[str, str]]:
     """Who says that it changed or replaced whom, as far as that may be contested."""
     catalog = vault.index.catalog

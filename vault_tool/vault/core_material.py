@@ -20,7 +20,7 @@ from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, RecordClass
 from vault_tool.vault.answers import Rival
-from vault_tool.vault.contests import all_contested
+from vault_tool.vault.contests import all_contested, all_overtaken
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import Weighed
 
@@ -82,6 +82,7 @@ class CoreMaker:
         self._seen = vault.seen_by("")
         self._choice = CoreChoice(vault.settings.types, moment.date(), most)
         self._rivals = all_contested(self._seen)
+        self._overtaken = all_overtaken(self._seen)
         catalog = self._seen.index.catalog
         self._edges = catalog.of_class(RecordClass.EDGE, _SOLVES)
         named = {identity for pair in catalog.pairs("problem") for identity in pair}
@@ -102,6 +103,8 @@ class CoreMaker:
             self._note(one)
         if entry.type in KEPT_TYPES:
             self._kept.append(one)
+            return
+        if entry.path in self._overtaken:
             return
         if entry.origin == "import" and self._is_told_by_a_map(one):
             return

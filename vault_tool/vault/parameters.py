@@ -23,6 +23,7 @@ _SPAN = re.compile(r"(\d{1,4})([hdwmy])", re.ASCII | re.IGNORECASE)
 _HOURS = {"h": 1, "d": 24, "w": 7 * 24, "m": 30 * 24, "y": 365 * 24}
 _PART = re.compile(r"(\d{4})(?:-(\d{2}))?", re.ASCII)
 _DAYS_AGO = {"today": 0, "yesterday": 1}
+_NAMED_SPAN = re.compile(r"(this|last) (week|month|year)", re.IGNORECASE)
 _DATE_LENGTH = 10
 # How alike two words are of which one is taken for a slip: `desicion`, `fcat`, but no `session` for `decision`.
 _SLIP = 0.75
@@ -50,16 +51,17 @@ def require_mood(mood: str) -> str:
 
 
 def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:
-    """The moment that a text names: a date or time, a month, a year, `today`, `yesterday`, or a span back from `now` (`7d`).
+    """The moment that a text names: a date or time, a month, a year, `today`, `yesterday`, `this week`, `last month` (weeks begin
+    on Monday), or a span back from `now` (`7d`).
 
-    A day, month or year that `ends` something is the end of it. UsageError for what is no time.
+    A day, week, month or year that `ends` something is the end of it. UsageError for what is no time.
     """
     try:
         moment = _moment(text.strip(), now, ends)
     except OverflowError:
         moment = None
     if moment is None:
-        hint = "write it like 2026-11-20, 2026-11, 7d (h, d, w, m, y), yesterday or 2026-11-20T10:00:00+00:00"
+        hint = "write it like 2026-11-20, 2026-11, 7d (h, d, w, m, y), yesterday, last week or 2026-11-20T10:00:00+00:00"
         raise UsageError(f"`{one_line(text, 40)}` is not a time", hint)
     return moment
 
@@ -67,6 +69,9 @@ def require_moment(text: str, now: datetime, *, ends: bool = False) -> datetime:
 def _moment(said: str, now: datetime, ends: bool) -> datetime | None:
     if span := _SPAN.fullmatch(said):
         return now - timedelta(hours=int(span[1]) * _HOURS[span[2].lower()])
+    if named := _NAMED_SPAN.fullmatch(said):
+        first, over = _span(named[2].lower(), now, back=named[1].lower() == "last")
+        return over - timedelta(microseconds=1) if ends else first
     if said.casefold() in _DAYS_AGO:
         said = (now - timedelta(days=_DAYS_AGO[said.casefold()])).date().isoformat()
     part = _PART.fullmatch(said)
@@ -77,6 +82,20 @@ def _moment(said: str, now: datetime, ends: bool) -> datetime | None:
         return begins + timedelta(days=1, microseconds=-1)
     # Some day of the next month, or year, and back to its first.
     return (begins + timedelta(days=31 if part[2] else 366)).replace(day=1) - timedelta(microseconds=1)
+
+
+def _span(unit: str, now: datetime, *, back: bool) -> tuple[datetime, datetime]:
+    """When this week, month or year (with `back` the one before) began, and when the next begins."""
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if unit == "week":
+        monday = day - timedelta(days=day.weekday() + 7 * back)
+        return monday, monday + timedelta(days=7)
+
+    def first(moment: datetime) -> datetime:
+        return moment.replace(day=1) if unit == "month" else moment.replace(day=1, month=1)
+
+    begins = first(first(day) - timedelta(days=1)) if back else first(day)
+    return begins, first(begins + timedelta(days=32 if unit == "month" else 367))
 
 
 def require_no_slip(types: Registry, type: str, used: Callable[[], Collection[str]], option: str = "--kind") -> None:

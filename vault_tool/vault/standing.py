@@ -99,6 +99,22 @@ class Standings:
         """The belief in one memory by what was judged of it alone: whether it is doubtful or reviewed, use says nothing to."""
         return belief_in(entry, self._index.catalog.signals(entry.id), ())
 
+    def beliefs(self, entries: Iterable[Entry]) -> dict[str, Belief]:
+        """What is believed of several memories, by id, looked up together."""
+        wanted = {entry.id: entry for entry in entries}
+        signals: dict[str, list[Signal]] = defaultdict(list)
+        for signal in self._index.catalog.signals_of(wanted):
+            signals[signal.target].append(signal)
+        uses: dict[str, list[Use]] = defaultdict(list)
+        for use in self._uses.of(wanted):
+            uses[use.target].append(use)
+        return {
+            identity: belief_in(entry, signals.get(identity, ()), uses.get(identity, ()))
+            if identity in signals or identity in uses
+            else untouched(confidence_of(entry))
+            for identity, entry in wanted.items()
+        }
+
     def doubted(self, entry: Entry) -> bool:
         """Whether a memory is shown as doubtful."""
         return doubtful(self.judged(entry))

@@ -20,7 +20,6 @@ from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer
-from vault_tool.vault.retrieval.weighing import beliefs
 
 _PAGE = 64
 
@@ -120,7 +119,7 @@ def _in_force(vault: Context, entries: Sequence[Entry]) -> list[Entry]:
     """Those that are still told unprompted: not expired, not believed to be false."""
     now = vault.clock.now()
     # Looked up together: each look by itself would read all of this machine's use again.
-    believed = beliefs(vault, entries)
+    believed = vault.standings.beliefs(entries)
     return [entry for entry in entries if not entry.expired(now) and not withheld(believed[entry.id])]
 
 

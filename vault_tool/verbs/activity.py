@@ -16,9 +16,11 @@ from vault_tool.index.slight import head_fields, slight
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve, seen
+from vault_tool.vault.answers import HasStatus
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import log_of
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.statuses import statuses
 
 MOST_SESSIONS = 50
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -51,7 +53,7 @@ class SessionLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenThen:
+class WrittenThen(HasStatus):
     """A memory that was written on a day."""
 
     id: str
@@ -112,14 +114,22 @@ def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activ
     written = [one for one in slight(catalog, *resolve.MEMORIES) if one.text("created")[:10] == day]
     judged = [one for one in catalog.signals() if one.at[:10] == day and one.kind is not SignalKind.USE][:limit]
     titles = {one.target: next(iter(catalog.get(one.target)), None) for one in judged}
+    shown = sorted(written, key=lambda one: (one.text("created"), one.id))[:limit]
+    told = statuses(vault, shown)
     return Activity(
         day=day,
         logged=tuple(entry for _, entry in log_of(vault, day)[:limit]),
         written=tuple(
             WrittenThen(
-                id=one.id, type=one.type, title=one.title, at=one.text("created"), session=one.text("session"), origin=one.origin
+                id=one.id,
+                type=one.type,
+                title=one.title,
+                at=one.text("created"),
+                session=one.text("session"),
+                origin=one.origin,
+                **told[one.path].fields(),
             )
-            for one in sorted(written, key=lambda one: (one.text("created"), one.id))[:limit]
+            for one in shown
         ),
         judged=tuple(_judged(one, getattr(titles[one.target], "title", "")) for one in judged),
         freshness=freshness,

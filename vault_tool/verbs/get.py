@@ -21,11 +21,11 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import content_hash
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of, origin_of
-from vault_tool.vault.contests import contested
+from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 from vault_tool.vault.standing import about, confidence_of
+from vault_tool.vault.statuses import CURRENT, statuses
 
 if TYPE_CHECKING:
     from vault_tool.belief import posterior as bayes
@@ -80,8 +80,6 @@ class Memory(Headline):
     path: str
     head: Mapping[str, Any]
     relations: tuple[Relation, ...]
-    superseded_by: tuple[str, ...]
-    contested: tuple[Rival, ...] = ()
     solved_by: str | None
     truth: float
     utility: float
@@ -113,8 +111,7 @@ class Memory(Headline):
         return filled({
             **({"id": short(self.id)} if self.id else {"path": self.path}), "kind": self.kind, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short), "subjects": self.subjects,
-            "date": self.observed_at[:10], "overtaken_by": list(map(short, self.superseded_by)),
-            "contested": [one.lean(short) for one in self.contested],
+            "date": self.observed_at[:10], **self.lean_status(short),
             "solved_by": self.solved_by and short(self.solved_by),
             "links": links, "evidence_moved": self.evidence_moved, "consent": self.consent, "stale": self.stale,
             "put_by_others": self.put_by_others, **whose(self.origin, self.reviewed),
@@ -177,8 +174,7 @@ def show(
         path=entry.path,
         head={name: value for name, value in entry.head.items() if name != PUT},
         relations=tuple(relations_of(vault, entry)),
-        superseded_by=tuple(vault.superseded_by(entry.id)),
-        contested=contested(vault, [entry]).get(entry.id, ()),
+        **statuses(vault, [entry], believed={entry.id: judged}).get(entry.path, CURRENT).fields(),
         solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
         truth=judged.truth,
         utility=judged.utility,
@@ -240,7 +236,7 @@ def _page(vault: Context, page: Page, freshness: Freshness) -> Memory:
     return Memory(
         id="", kind=PAGE, type=PAGE, title=page.title, subjects=(), summary=None, observed_at="",
         confidence=None, details={}, content=body.strip("\r\n"), path=page.path,
-        head=head.values if head is not None else {}, relations=(), superseded_by=(), solved_by=None, truth=0.0, utility=0.0,
+        head=head.values if head is not None else {}, relations=(), solved_by=None, truth=0.0, utility=0.0,
         access_count=0, last_accessed=None, decay_score=0.0, standing="", generation=None, created="", origin="owner",
         reviewed=False, consent=None, consents=(), stale=False, evidence=(), evidence_moved=False, freshness=freshness,
     )  # fmt: skip

@@ -11,15 +11,15 @@ from vault_tool.index.relations import members
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, Rival, body_of, origin_of
-from vault_tool.vault.contests import contested
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.statuses import statuses
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredUnderstanding:
-    """One understanding with its provenance; `superseded_by` is empty while it is active."""
+class StoredUnderstanding(HasStatus):
+    """One understanding with its provenance."""
 
     id: str
     kind: str
@@ -37,8 +37,6 @@ class StoredUnderstanding:
     utility: float
     sources: tuple[str, ...]
     supersedes: tuple[str, ...]
-    superseded_by: tuple[str, ...]
-    contested: tuple[Rival, ...]
     path: str
 
 
@@ -62,7 +60,7 @@ class UnderstandingHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedObservation:
+class ListedObservation(HasStatus):
     """One observation of a subject, without its text."""
 
     id: str
@@ -71,7 +69,6 @@ class ListedObservation:
     observed_at: str
     session: str
     origin: str
-    contested: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +89,7 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
     entry = resolve.existing_subject(vault, subject_name)
     found = [e for e in members(vault.index.catalog, entry) if e.record_class is RecordClass.OBSERVATION]
     newest = sorted(found, key=lambda one: (one.by_observed, one.id), reverse=True)
-    rivals = contested(vault, newest[:limit])
+    told = statuses(vault, newest[:limit])
     results = tuple(
         ListedObservation(
             id=e.id,
@@ -101,7 +98,7 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
             observed_at=e.observed,
             session=e.text("session"),
             origin=origin_of(vault, e),
-            contested=rivals.get(e.id, ()),
+            **told[e.path].fields(),
         )
         for e in newest[:limit]
     )
@@ -164,7 +161,6 @@ def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
         utility=judged.utility,
         sources=entry.texts("sources"),
         supersedes=entry.texts("supersedes"),
-        superseded_by=tuple(vault.superseded_by(entry.id)),
-        contested=contested(vault, [entry]).get(entry.id, ()),
+        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].fields(),
         path=entry.path,
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         get,
         judging,
         links,
+        listing,
         moved_notes,
         observations,
         pages,
@@ -61,6 +62,7 @@ else:
     get = deferred_verbs("vault_tool.verbs.get")
     judging = deferred_verbs("vault_tool.verbs.judging")
     links = deferred_verbs("vault_tool.verbs.links")
+    listing = deferred_verbs("vault_tool.verbs.listing")
     moved_notes = deferred_verbs("vault_tool.verbs.moved_notes")
     observations = deferred_verbs("vault_tool.verbs.observations")
     pages = deferred_verbs("vault_tool.verbs.pages")
@@ -176,6 +178,7 @@ class Vault(Context):
     update = contract_update
     op = contract_op
     snapshot = present.snapshot
+    list = listing.list_memories
     search = search.search
     recall = recalling_verb.recall
     new = editing.new

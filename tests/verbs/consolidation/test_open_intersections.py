@@ -12,6 +12,7 @@ import pytest
 from tests.cli.typed import vt
 from tests.fakes.ollama_server import FakeOllama
 from tests.git_repos import write
+from tests.statuses import said
 from tests.verbs.looking import fails, note, untouched
 from vault_tool import Vault
 from vault_tool.errors import NotFound, UsageError
@@ -100,7 +101,7 @@ def test_an_intersection_is_all_that_two_share(couple: Vault, clock: FixedClock)
         "opus",
         "s9",
     )
-    assert [(r.id, r.summary, r.reason, r.superseded_by) for r in found.provenance] == [
+    assert [(r.id, r.summary, r.reason, said(r, "superseded")) for r in found.provenance] == [
         (second.new_understanding_id, "Married.", "the wedding", ()),
         (first.id, "Met.", "a first look", (second.new_understanding_id,)),
     ]

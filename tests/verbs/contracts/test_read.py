@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.git_repos import git
+from tests.statuses import said
 from vault_tool import Vault
 from vault_tool.vault.request_faults import InvalidRequest
 
@@ -19,7 +20,7 @@ def test_every_field_is_true_of_the_memory(vault: Vault, root: Path, problem: st
     )  # fmt: skip
     [one] = [one for one in vault.read("dropping the column").results if one.memory_id == made.memory_id]
     assert (one.scope, one.kind, one.text) == ("repo", "failed_tactic", "Dropping the column first failed.")
-    assert (one.truth, one.utility, one.doubtful, one.problem_id) == (0.7, 0.5, False, problem)
+    assert (one.truth, one.utility, bool(said(one, "doubtful")), one.problem_id) == (0.7, 0.5, False, problem)
     assert one.evidence_refs == ("session:turn_42", f"file:vault.toml@{tip}")
     assert (one.subject_names, one.origin, one.model, one.path) == (("DB",), "agent", "m1", made.path)
     assert one.retrieval_reason

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.statuses import overtaken_by, why
 from vault_tool import Vault
 from vault_tool.util.clock import FixedClock
 from vault_tool.vault.retrieval.query import Recalled
@@ -70,7 +71,7 @@ def test_the_newest_change_stands_above_what_it_overtook_though_nobody_linked_th
     answer = _asked(vault, "which Postgres runs on port 5432 of the staging server?")
     places = _places(answer.results)
     assert places[new] < places[between] < places[old]
-    overtaken = {one.id: one.overtaken_by for one in answer.results}
+    overtaken = {one.id: overtaken_by(one) for one in answer.results}
     assert (overtaken[old], overtaken[between], overtaken[new], overtaken[other]) == (new, new, None, None)
     assert next(one for one in vault.bring_to_mind("Postgres on the staging server, port 5432?").results if one.id == old)
 
@@ -81,7 +82,7 @@ def test_a_change_of_something_else_overtakes_nothing(vault: Vault, clock: Fixed
     vault.remember("The coffee machine stands on the second floor now.", ["office"], kind="change")
     vault.remember("The coffee machine needs descaling in May.", ["cabin"], kind="change")
     answer = _asked(vault, "when does the coffee machine need descaling?")
-    assert next(one for one in answer.results if one.id == old).overtaken_by is None
+    assert overtaken_by(next(one for one in answer.results if one.id == old)) is None
 
 
 def test_what_was_changed_says_so_under_every_filter_of_kinds(vault: Vault, clock: FixedClock) -> None:
@@ -89,10 +90,10 @@ def test_what_was_changed_says_so_under_every_filter_of_kinds(vault: Vault, cloc
     clock.advance(timedelta(days=1))
     new = vault.remember("From May on customers get their bills weekly.", ["billing"], kind="change", change_targets=[old]).id
     change, only = _asked(vault, "when are invoices sent", kinds=["procedure"]).results
-    assert (change.id, change.role, only.id, only.overtaken_by) == (new, "update", old, new)
+    assert (change.id, change.role, only.id, overtaken_by(only)) == (new, "update", old, new)
     both = _asked(vault, "when are invoices sent")
     assert _places(both.results)[new] < _places(both.results)[old]
-    assert both.results[1].lean(lambda identity: identity[:6])["overtaken_by"] == new[:6]
+    assert both.results[1].lean(lambda identity: identity[:6])["status_by"] == [new[:6]]
 
 
 def test_a_change_that_nobody_believes_overtakes_nothing(vault: Vault, clock: FixedClock) -> None:
@@ -100,7 +101,7 @@ def test_a_change_that_nobody_believes_overtakes_nothing(vault: Vault, clock: Fi
     clock.advance(timedelta(days=3))
     vault.remember("The staging server runs Postgres 99.", ["staging"], kind="change", confidence=0.05)
     answer = _asked(vault, "which Postgres runs on the staging server?")
-    assert {one.id: one.overtaken_by for one in answer.results}[old] is None
+    assert {one.id: overtaken_by(one) for one in answer.results}[old] is None
 
 
 def test_evidence_comes_with_the_understanding_that_it_is_related_to(vault: Vault) -> None:
@@ -115,12 +116,14 @@ def test_a_question_marked_on_a_memory_is_said_where_it_is_shown(vault: Vault) -
     made = vault.remember("The pump runs backwards after a power cut.", ["pump"], kind="fact").id
     vault.mark_questionable(made, "seen once, by one person")
     (shown,) = _asked(vault, "when does the pump run backwards?").results
-    assert shown.questioned == "seen once, by one person"
-    assert shown.lean(lambda identity: identity)["questioned"] == "seen once, by one person"
-    assert [one.questioned for one in vault.bring_to_mind("the pump runs backwards").results] == ["seen once, by one person"]
+    assert why(shown, "questioned") == "seen once, by one person"
+    assert shown.lean(lambda identity: identity)["status_why"] == "seen once, by one person"
+    assert [why(one, "questioned") for one in vault.bring_to_mind("the pump runs backwards").results] == [
+        "seen once, by one person"
+    ]
     vault.mark_useful(made)
     (shown,) = _asked(vault, "when does the pump run backwards?").results
-    assert shown.questioned is None and "questioned" not in shown.lean(lambda identity: identity)
+    assert why(shown, "questioned") == "" and "status" not in shown.lean(lambda identity: identity)
 
 
 def test_nothing_is_folded_across_types(vault: Vault) -> None:
@@ -141,7 +144,7 @@ def test_what_is_so_again_is_not_folded_into_what_was_overtaken(vault: Vault, cl
         ids.append(vault.remember(text, ["wifi"], kind=kind).id)
         clock.advance(timedelta(days=30))
     answer = _asked(vault, "where is the office wifi password kept")
-    assert {one.id: one.overtaken_by for one in answer.results} == {ids[0]: ids[1], ids[1]: None, ids[2]: None}
+    assert {one.id: overtaken_by(one) for one in answer.results} == {ids[0]: ids[1], ids[1]: None, ids[2]: None}
 
 
 def test_a_change_of_another_project_or_person_overtakes_nothing(vault: Vault, clock: FixedClock) -> None:
@@ -152,4 +155,4 @@ def test_a_change_of_another_project_or_person_overtakes_nothing(vault: Vault, c
     vault.as_(user="ben").remember("Prefers aisle seats instead of window seats on long flights", kind="change")
     for question, meant in (("what does the database server run", old), ("which seats on long flights", seat)):
         found = next(one for one in _asked(vault, question).results if one.id == meant)
-        assert found.overtaken_by is None
+        assert overtaken_by(found) is None

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.statuses import said
 from tests.verbs.looking import head, untouched
 from vault_tool import Vault
 from vault_tool.verbs.recall.present_state import PROJECTION_VERSION, PresentMemory
@@ -29,9 +30,9 @@ def test_every_active_memory_with_its_belief_and_use(vault: Vault, root: Path) -
     one = next(one for one in found.memories if one.id == made.memory_id)
     assert (one.kind, one.type, one.title, one.content) == ("observation", "solution", "Keepalive helps", "Keepalive helps.")
     assert (one.subjects, one.problem, one.origin, one.model) == (("Redis",), problem.id, "agent", "m1")
-    assert (one.truth, one.access_count, one.questionable, one.doubtful) == (0.9, 1, 1, False)
+    assert (one.truth, one.access_count, one.questionable, bool(said(one, "doubtful"))) == (0.9, 1, 1, False)
     assert one.utility == pytest.approx(vault.show(one.id).utility, abs=1e-4)
-    assert (one.replaces, one.changed_by) == ((), ())
+    assert (one.replaces, one.later) == ((), ())
     assert (found.version, found.as_of, found.commit) == (PROJECTION_VERSION, "2026-11-20T10:00:00+00:00", head(root))
     assert found.count == len(found.memories) == len({one.id for one in found.memories})
     assert set(found.made_from) == {one.id for one in found.memories}
@@ -54,7 +55,7 @@ def test_the_update_chain_is_resolved_in_order(vault: Vault) -> None:
     again = vault.write("The column is zz since August.", "change", 0.7, change_targets=[change]).memory_id or ""
     edge = vault.write("The table is gone.", "fact", 0.6).memory_id or ""
     vault.link(edge, "CHANGES", fact, "The table went.")
-    changes = told(vault)[fact].changed_by
+    changes = told(vault)[fact].later
     assert {one.id for one in changes} == {change, again, edge}
     assert {one.id: one.truth for one in changes} == {change: 0.8, again: 0.7, edge: 0.6}
     assert "The column is z since July." in {one.text for one in changes}
@@ -64,7 +65,7 @@ def test_a_change_of_what_was_replaced_still_counts(vault: Vault) -> None:
     first = vault.create_understanding(["Redis"], "One.", summary="One").id
     change = vault.write("Not so any more.", "change", 0.8, change_targets=[first]).memory_id
     second = vault.update_understanding(first, "Two.", "Two").new_understanding_id
-    assert [one.id for one in told(vault)[second].changed_by] == [change]
+    assert [one.id for one in told(vault)[second].later] == [change]
 
 
 def test_circles_end(vault: Vault) -> None:
@@ -73,8 +74,8 @@ def test_circles_end(vault: Vault) -> None:
     vault.link(one, "CHANGES", other)
     vault.link(other, "CHANGES", one)
     found = told(vault)
-    assert [change.id for change in found[one].changed_by] == [other]
-    assert [change.id for change in found[other].changed_by] == [one]
+    assert [change.id for change in found[one].later] == [other]
+    assert [change.id for change in found[other].later] == [one]
 
 
 def test_what_is_over_is_counted_and_left_out(vault: Vault) -> None:

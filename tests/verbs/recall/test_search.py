@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.git_repos import write
+from tests.statuses import said
 from tests.verbs.looking import fails, found, identity, note, untouched
 from vault_tool import Vault
 from vault_tool.errors import UsageError
@@ -34,10 +35,12 @@ def test_what_is_believed_to_be_false_is_found_and_marked(vault: Vault) -> None:
     lie = vault.remember("Quartz melts in water.", ["Quartz"], confidence=0.1)
     true = vault.remember("Quartz is hard, and quartz is common.", ["Quartz"])
     for mode in ("auto", "text"):
-        marks = {one.id: one.doubtful for one in vault.search("quartz", mode=mode, kinds=["observation"]).results}
+        marks = {one.id: bool(said(one, "doubtful")) for one in vault.search("quartz", mode=mode, kinds=["observation"]).results}
         assert marks == {lie.id: True, true.id: False}
-    assert {one.id: one.doubtful for one in vault.search_observations(["Quartz"], "quartz").results} == marks
-    assert {one.id: one.doubtful for one in vault.search("quartz", everything=True).results if one.kind != "subject"} == marks
+    assert {one.id: bool(said(one, "doubtful")) for one in vault.search_observations(["Quartz"], "quartz").results} == marks
+    assert {
+        one.id: bool(said(one, "doubtful")) for one in vault.search("quartz", everything=True).results if one.kind != "subject"
+    } == marks
 
 
 @pytest.mark.parametrize("query", ["quartz", '"is hard"', "quar*"])

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from tests.statuses import said
 from vault_tool import Vault
 from vault_tool.errors import UsageError
 from vault_tool.util.clock import FixedClock
@@ -74,7 +75,7 @@ def test_what_is_gone_or_replaced_is_said(agent: Vault) -> None:
     note_seen(agent, [old.id, "no such memory"], "recall")
     new = agent.update_understanding(old.id, "Redis drops what is idle for 300 s.", "It drops after 300 s.")
     found = agent.get_session_context()
-    assert [(one.id, one.superseded_by) for one in found.shown] == [(old.id, (new.new_understanding_id,))]
+    assert [(one.id, said(one, "superseded")) for one in found.shown] == [(old.id, (new.new_understanding_id,))]
 
 
 def test_a_session_must_be_named(vault: Vault) -> None:

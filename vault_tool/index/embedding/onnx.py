@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import EmbeddingUnavailable
-from vault_tool.index.embedding import weights
+from vault_tool.index.embedding import model_weights
 from vault_tool.index.embedding.embedder import Embedded, Role
 from vault_tool.util.deferred import deferred
 from vault_tool.util.native_errors import translated
@@ -67,11 +67,11 @@ class Local:
 
     def state(self) -> str:
         """How the files are now, without reading them; empty where one is missing."""
-        return weights.state(self._files)
+        return model_weights.state(self._files)
 
     def mark(self, before: str = "") -> str:
         """The digest of the files with their state; `before` where they are as it says."""
-        return weights.mark(self._files, before)
+        return model_weights.mark(self._files, before)
 
     @property
     def _files(self) -> tuple[Path, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from vault_tool.errors import Busy, StorageError
 from vault_tool.files.layout import VECTORS
 from vault_tool.index.embedding.embedder import Embedder, Role, mark_of, state_of
-from vault_tool.index.embedding.weights import alike
+from vault_tool.index.embedding.model_weights import alike
 from vault_tool.index.seals import discard, make_folder, make_way
 from vault_tool.index.vectors import rows
 from vault_tool.index.vectors.vector_set import VectorSet, size_of
@@ -19,7 +19,7 @@ from vault_tool.util import atomic
 from vault_tool.util.text import slug
 
 _MARK = "model.mark"
-"""The file of a set that tells the files of the model that made it: see `embedding.weights`."""
+"""The file of a set that tells the files of the model that made it: see `embedding.model_weights`."""
 
 # The embedder of a name that was used before, where it may be asked.
 Other = Callable[[str], Embedder | None]

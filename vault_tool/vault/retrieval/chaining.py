@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -17,8 +17,6 @@ from vault_tool.recall.candidate import Candidate, Key
 from vault_tool.recall.match import pair_match
 from vault_tool.recall.score import MIDDLING, STAYS, companion_share
 from vault_tool.recall.weights import Weights
-from vault_tool.vault import contests
-from vault_tool.vault.answers import Rival
 from vault_tool.vault.retrieval import retrievers
 from vault_tool.vault.retrieval.query import Part, Query
 from vault_tool.vault.retrieval.retrievers import Pool
@@ -94,7 +92,7 @@ def _entries(pool: Pool, paths: Collection[str]) -> dict[str, Entry]:
 def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weights) -> dict[Key, Link]:
     """What the hits are linked to by name: updates, problems with their solutions and failed tactics, evidence, edges."""
     wanted: list[tuple[Candidate, Link, Entry]] = []
-    pointed = _pointing_at(pool, {hit.entry.id for hit in hits})
+    pointed = pointing_at(pool, {hit.entry.id for hit in hits})
     for hit in hits:
         counts: dict[Part, int] = {}
         for link, entry in _linked(pool.catalog, hit.entry, pointed.get(hit.entry.id, ()), asked):
@@ -114,7 +112,7 @@ def explicit(pool: Pool, hits: Sequence[Candidate], asked: Query, weights: Weigh
     return found
 
 
-def _pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
+def pointing_at(pool: Pool, identities: Collection[str]) -> dict[str, list[tuple[str, Entry]]]:
     """What points at each of these in a way that counts here, with the field that does; looked up once for an answer."""
     missing = {identity for identity in identities if identity not in pool.pointed}
     if missing:
@@ -189,21 +187,6 @@ def _evidence(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry
         if not _lends(other, entry, other):
             continue
         yield _link("related", entry, f"evidence for {entry.title}"), other
-
-
-def changes_of(pool: Pool, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
-    """What changes each of these, by the field of a change or by an edge, as far as it is there and not expired."""
-    pointed = _pointing_at(pool, {entry.id for entry in entries})
-    found: dict[str, list[Entry]] = {}
-    for one in claims.let_through(pool.catalog, claims.claims_on(pool.catalog, entries, pointed))[0]:
-        if pool.filters.current(one.change):
-            found.setdefault(one.target.id, []).append(one.change)
-    return found
-
-
-def contested(pool: Pool, entries: Sequence[Entry], alike: Iterable[tuple[Entry, Entry]]) -> dict[str, tuple[Rival, ...]]:
-    """What contests each of these, by their heads, by an edge, or (`alike`) by its words."""
-    return contests.contested(pool.vault, entries, _pointing_at(pool, {entry.id for entry in entries}), alike)
 
 
 def _edges(catalog: Catalog, entry: Entry, pointed: Sequence[tuple[str, Entry]], asked: Query) -> Iterator[tuple[Link, Entry]]:

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from vault_tool.belief.fold import Belief, question_of
 from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError, VaultError
 from vault_tool.index import claims
@@ -18,7 +17,7 @@ from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import one_line
-from vault_tool.vault.answers import Rival, bodies_of, headline_of
+from vault_tool.vault.answers import bodies_of, headline_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
@@ -30,6 +29,7 @@ from vault_tool.vault.retrieval.retrievers import Pool, Scope
 from vault_tool.vault.retrieval.vector_scores import reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
 from vault_tool.vault.standing import FAILED_TACTIC
+from vault_tool.vault.statuses import Status, statuses
 
 __all__ = ["Query", "RecallAnswer", "Recalled", "gather"]
 
@@ -282,54 +282,101 @@ def _within(
 ) -> list[Recalled]:
     """The results with their texts, as many as fit; without those whose files went since."""
     newest = {key: one.entry for key, one in changes.items()}
+    standing = _standing(pools, [each for each, _ in chosen], newest, alike)
+    if asked.with_changes:
+        companions = list(_companions(chosen, standing))
+        there = {each.one.key for each, _ in chosen}
+        standing |= _standing(pools, [one for _, one in companions if one.one.key not in there], newest, alike)
+        chosen = _accompanied(chosen, companions)[: asked.limit]
     bodies: dict[Key, str] = {}
     solved: dict[str, Entry] = {}
-    contested: dict[str, tuple[Rival, ...]] = {}
     for pool in pools:
         entries = [each.one.entry for each, _ in chosen if each.pool is pool]
-        newest.update(_changes_of(pool, entries, newest))
         solved.update(pool.vault.standings.solved_since(entries))
-        likewise = [(change.entry, one.entry) for one, change in alike if one.key[0] == pool.scope]
-        contested.update(chaining.contested(pool, entries, likewise))
         bodies.update(((pool.scope, path), body) for path, body in bodies_of(pool.vault, entries).items())
     made = [
-        _recalled(
-            each,
-            bodies[each.one.key],
-            folded,
-            newest.get(each.one.key),
-            solved.get(each.one.entry.id),
-            contested.get(each.one.entry.id, ()),
-            asked,
-        )
+        _recalled(each, bodies[each.one.key], folded, standing[each.one.key], solved.get(each.one.entry.id), asked)
         for each, folded in chosen
         if each.one.key in bodies
     ]
     return select.within_budget(made, asked.budget, lean_tokens)
 
 
+def _standing(
+    pools: Sequence[Pool], some: Iterable[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair]
+) -> dict[Key, Status]:
+    """The status of each; `newest` are changes that no link names, `alike` changes without the authority to be one."""
+    by_pool = [(pool, [each for each in some if each.pool is pool]) for pool in pools]
+    found: dict[Key, Status] = {}
+    for pool, several in by_pool:
+        entries = [each.one.entry for each in several]
+        told = statuses(
+            pool.vault,
+            entries,
+            pointed=chaining.pointing_at(pool, {entry.id for entry in entries}),
+            believed={each.one.entry.id: each.belief for each in several},
+            alike=[(change.entry, one.entry) for one, change in alike if one.key[0] == pool.scope],
+            overtaken={path: entry for (scope, path), entry in newest.items() if scope == pool.scope},
+        )
+        found.update(((pool.scope, path), status) for path, status in told.items())
+    return found
+
+
+def _companions(chosen: Sequence[tuple[Ranked, int]], standing: Mapping[Key, Status]) -> Iterator[tuple[Ranked, Ranked]]:
+    """Each result that was overtaken, with the newest change of it: no limit, kind or having been seen lets what is untrue now
+    stand alone, or first.
+    """
+    there = {(each.pool.scope, each.one.entry.id): each for each, _ in chosen}
+    for each, _ in chosen:
+        status, pool = standing[each.one.key], each.pool
+        if status.status != "overtaken":
+            continue
+        name = (pool.scope, status.by[0])
+        if name not in there:
+            change = next((entry for entry in pool.catalog.cached_by_id(status.by[0]) if pool.filters.comes_along(entry)), None)
+            if change is None:
+                continue
+            belief = pool.vault.standings.beliefs([change])[change.id]
+            link = Link("update", each.one.entry.id, f"changes {each.one.entry.title}", 1.0)
+            one = Candidate((pool.scope, change.path), change, change.text("session"))
+            there[name] = Ranked(one, pool, link, belief, each.weak)
+        order.put_before(there[name].one, each.one)
+        yield each, there[name]
+
+
+def _accompanied(chosen: Sequence[tuple[Ranked, int]], companions: Sequence[tuple[Ranked, Ranked]]) -> list[tuple[Ranked, int]]:
+    """The results, each after what overtook it."""
+    before = {each.one.key: change for each, change in companions}
+    folded = {each.one.key: count for each, count in chosen}
+    placed: dict[Key, Ranked] = {}
+    for each, _ in chosen:
+        line = [each]
+        while (change := before.get(line[-1].one.key)) is not None and change not in line:
+            line.append(change)
+        for one in reversed(line):
+            placed.setdefault(one.one.key, one)
+    return [(one, folded.get(key, 0)) for key, one in placed.items()]
+
+
 def _recalled(
     each: Ranked,
     content: str,
     folded: int,
-    change: Entry | None,
+    status: Status,
     solution: Entry | None,
-    contested: tuple[Rival, ...],
     asked: Query,
 ) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
-        **headline_of(entry), content=content, score=round(one.score, 4), match=round(one.match, 4),
+        **headline_of(entry), **status.fields(), content=content, score=round(one.score, 4), match=round(one.match, 4),
         weak=each.weak, why=_why(each), truth=round(belief.truth, 4),
         utility=round(belief.utility, 4), generation=entry.generation,
         created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed,
         scope=each.pool.scope, session=text("session"), model=text("model"),
         problem=text("problem"), evidence=entry.texts("evidence"), matched_perspective=one.perspective,
         role=_role(each), of=each.link.of if each.link else None,
-        caution=_caution(entry), questioned=_questioned(belief), overtaken_by=change.id if change else None,
-        solved_by=solution.id if solution else None, contested=contested,
-        doubtful=doubtful(belief), stale=entry.stale, folded=folded,
+        caution=_caution(entry), solved_by=solution.id if solution else None, stale=entry.stale, folded=folded,
         factors=each.factors if asked.explain else None,
     )  # fmt: skip
 
@@ -353,26 +400,6 @@ def _why(each: Ranked) -> tuple[str, ...]:
     if one.named:
         said.append("names its subject")
     return tuple(dict.fromkeys([*said, *([each.link.why] if each.link else [])]))
-
-
-def _changes_of(pool: Pool, entries: Sequence[Entry], known: Mapping[Key, Entry]) -> dict[Key, Entry]:
-    """The newest change of each that somebody linked one to, whatever kinds were asked for."""
-    pointed = chaining.changes_of(pool, entries)
-    changes = [change for several in pointed.values() for change in several]
-    believed = weighing.beliefs(pool.vault, changes) if changes else {}
-    found: dict[Key, Entry] = {}
-    for entry in entries:
-        key = (pool.scope, entry.path)
-        some = [change for change in pointed.get(entry.id, ()) if not doubtful(believed[change.id])]
-        some += [known[key]] if key in known else []
-        if some:
-            found[key] = max(some, key=lambda change: change.by_observed)
-    return found
-
-
-def _questioned(belief: Belief) -> str | None:
-    """Why somebody asks whether it is so, as long as nobody settled that."""
-    return question_of(belief) or None
 
 
 def _caution(entry: Entry) -> str | None:

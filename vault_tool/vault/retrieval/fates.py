@@ -15,7 +15,7 @@ from vault_tool.recall.weights import Weights
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.retrieval.query import Fate, Query, Recalled, Stage
 from vault_tool.vault.retrieval.retrievers import Pool
-from vault_tool.vault.retrieval.weighing import Ranked, beliefs, threshold
+from vault_tool.vault.retrieval.weighing import Ranked, threshold
 
 # So far down the full text's own order a memory is looked for.
 _FAR = 2000
@@ -69,7 +69,7 @@ def _before_ranking(pool: Pool, entry: Entry, question: Question, asked: Query) 
     if one is None:
         return "not found", _unfound(pool, entry, question), None, None
     if one.score < 0:
-        belief = beliefs(pool.vault, [entry])[entry.id]
+        belief = pool.vault.standings.beliefs([entry])[entry.id]
         if withheld(belief):
             return (
                 "disbelieved",

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from vault_tool.errors import UsageError
+from vault_tool.index.catalog import PAGE
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import KEPT_TYPES, STORY_EDGES, RecordClass
 from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
 from vault_tool.vault.parameters import require_moment
 from vault_tool.vault.retrieval.query import Query
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = deferred("difflib")  # 5 ms
 
 MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
@@ -88,6 +96,10 @@ class Filters:
         seen = entry.id in self._asked.exclude
         if entry.record_class is not RecordClass.OBSERVATION or (unseen if seen else self._of_kind(entry)):
             return False
+        return self.comes_along(entry)
+
+    def comes_along(self, entry: Entry) -> bool:
+        """Whether a memory may come with one that it bears on: of any kind, and though this session has seen it."""
         return self.current(entry) and self._fits(entry)
 
     def current(self, entry: Entry) -> bool:
@@ -135,6 +147,21 @@ class Filters:
 
     def _moment(self, text: str | None, ends: bool = False) -> datetime | None:
         return require_moment(text, self._now, ends=ends) if text else None
+
+
+def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
+    """UsageError, with the names that come near, for a kind that is no class, no known type and no type of any record."""
+    known = {PAGE, *RecordClass, *vault.settings.types.specs}
+    for kind in kinds:
+        if kind in known or kind.casefold() in map(str.casefold, known):
+            continue
+        there = vault.index.catalog.types()
+        if kind.casefold() in map(str.casefold, there):
+            continue
+
+        near = difflib.get_close_matches(kind.casefold(), sorted({*known, *there}))
+        hint = f"did you mean {', '.join(near)}?" if near else "`vt get-stats` counts the types that there are"
+        raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
 def unknown(places: Sequence[Context], asked: Query) -> Iterator[str]:

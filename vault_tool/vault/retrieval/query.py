@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from vault_tool.vault.answers import EYES_FIRST, Headline, Rival
+from vault_tool.vault.answers import EYES_FIRST, Headline
 from vault_tool.vault.context import Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, titled, whose
 
@@ -28,7 +28,8 @@ class Query:
     `profile` is how strict the answer is: `targeted` when somebody asks, `ambient` unprompted. `kinds` are types or
     classes of which any will do, `tags` all wanted and `not_tags` none of them, `project` the only one, `since` and
     `until` bounds on when it was observed (as `require_moment` reads them), `budget` a bound on the answer in tokens,
-    `hops` how far what is merely alike is followed (0 to 3), `exclude` ids that are not wanted again, `doubtful` whether what is
+    `hops` how far what is merely alike is followed (0 to 3), `with_changes` whether what overtook a result
+    comes with it in any case, `exclude` ids that are not wanted again, `doubtful` whether what is
     believed to be false is shown too, `problem` the id of a problem that the answer is to serve, `why_not` the id of a memory
     of which it is asked what became of it.
     """
@@ -48,6 +49,7 @@ class Query:
     hops: int = 0
     problem_links: bool = True
     update_links: bool = True
+    with_changes: bool = True
     include_global: bool = True
     exclude: frozenset[str] = frozenset()
     doubtful: bool = False
@@ -62,9 +64,7 @@ class Recalled(Headline):
     """One result. `score` orders within one answer, `match` (0..1) says how well it fits on an absolute scale.
 
     `weak` marks what is not sure to answer; `why` says how it was found; `caution` is said of a failed tactic;
-    `questioned` is why somebody asks whether it is so, `overtaken_by` the id of the newest change of what it says,
-    `solved_by` that of the newest solution of what a tactic failed at before; `contested` is what says otherwise without the
-    authority to overtake it, or what it says otherwise than; `of` is the id of the result that a chained
+    `solved_by` is the id of the newest solution of what a tactic failed at before; `of` is the id of the result that a chained
     one came with; `factors` explain the score when asked for.
     """
 
@@ -89,11 +89,7 @@ class Recalled(Headline):
     role: Part = "answer"
     of: str | None = None
     caution: str | None = None
-    questioned: str | None = None
-    overtaken_by: str | None = None
     solved_by: str | None = None
-    contested: tuple[Rival, ...] = ()
-    doubtful: bool = False
     stale: bool = False
     folded: int = 0
     factors: Mapping[str, float] | None = None
@@ -106,10 +102,8 @@ class Recalled(Headline):
             "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
-            "date": self.observed_at[:10], "caution": self.caution,
-            "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
-            "solved_by": self.solved_by and short(self.solved_by), "contested": [one.lean(short) for one in self.contested],
-            "doubtful": self.doubtful, "stale": self.stale, "like_it": self.folded or None,
+            "date": self.observed_at[:10], "caution": self.caution, **self.lean_status(short),
+            "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_tool.belief.fold import Belief, untouched
+from vault_tool.belief.fold import Belief
 from vault_tool.belief.gates import local_utility, truth_asked_for, truth_gate, voted_down, withheld
-from vault_tool.model.signals import Signal, Use
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.recall.candidate import Candidate
@@ -21,7 +19,7 @@ from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.chaining import Link
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.retrieval.retrievers import Pool
-from vault_tool.vault.standing import belief_in, confidence_of
+from vault_tool.vault.standing import confidence_of
 
 _PREFERENCE = "preference"
 
@@ -50,27 +48,10 @@ def threshold(base: float, entry: Entry, weights: Weights) -> float:
     return max(0.0, base - weights.preference) if entry.type == _PREFERENCE else base
 
 
-def beliefs(vault: Context, entries: Iterable[Entry]) -> dict[str, Belief]:
-    """What is believed of each memory, by id."""
-    wanted = {entry.id: entry for entry in entries}
-    signals: dict[str, list[Signal]] = defaultdict(list)
-    for signal in vault.index.catalog.signals_of(wanted):
-        signals[signal.target].append(signal)
-    uses: dict[str, list[Use]] = defaultdict(list)
-    for use in vault.uses.of(wanted):
-        uses[use.target].append(use)
-    return {
-        identity: belief_in(entry, signals.get(identity, ()), uses.get(identity, ()))
-        if identity in signals or identity in uses
-        else untouched(confidence_of(entry))
-        for identity, entry in wanted.items()
-    }
-
-
 def weigh(pool: Pool, some: Sequence[Candidate], asked: Query, weights: Weights) -> dict[str, Belief]:
     """Set the score of each candidate of one vault; those that must not be shown are given a score of -1."""
     vault = pool.vault
-    believed = beliefs(vault, (one.entry for one in some))
+    believed = vault.standings.beliefs(one.entry for one in some)
     generation = pool.catalog.generation()
     speaking = SourceCoverage(
         one.entry

@@ -11,10 +11,11 @@ from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import confidence_of
+from vault_tool.vault.statuses import Status, statuses
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
 # From so many shared memories an intersection counts as large.
@@ -32,7 +33,7 @@ class SubjectLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
+class Brief(HasStatus):
     """An understanding by its one line."""
 
     id: str
@@ -66,7 +67,7 @@ class Neighborhood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relationship:
+class Relationship(HasStatus):
     """What two subjects are to each other, as it is understood now."""
 
     id: str
@@ -84,7 +85,7 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RelationshipRevision:
+class RelationshipRevision(HasStatus):
     """One link of the chain from the present relationship understanding back to the first."""
 
     id: str
@@ -98,11 +99,10 @@ class RelationshipRevision:
     reason: str
     pass_id: str
     sources: tuple[str, ...]
-    superseded_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedObservation:
+class SharedObservation(HasStatus):
     """One observation that is about both subjects."""
 
     id: str
@@ -176,13 +176,14 @@ def open_intersection(vault: Context, subject_a: str, subject_b: str, *, limit: 
     observations = _newest([e for e in members if e.record_class is RecordClass.OBSERVATION])
     present = {entry.id for entry in related[:1]}
     others = [e for e in members if e.record_class is RecordClass.UNDERSTANDING and e.id not in present]
+    told = statuses(vault, observations[:limit])
     return Intersection(
         subject_a=line_of(one),
         subject_b=line_of(other),
         relationship_understanding=_relationship(vault, related[0]) if related else None,
         contested=tuple(brief(vault, e) for e in related) if len(related) > 1 else (),
         other_understandings=tuple(brief(vault, e) for e in others),
-        observations=tuple(_shared(vault, entry) for entry in observations[:limit]),
+        observations=tuple(_shared(vault, entry, told[entry.path]) for entry in observations[:limit]),
         more=len(observations) - len(observations[:limit]),
         intersection_size=len(members),
         provenance=tuple(_chain(vault, related[0])) if related else (),
@@ -208,8 +209,10 @@ def line_of(one: Region) -> SubjectLine:
 
 def brief(vault: Context, entry: Entry) -> Brief:
     """An understanding by its one line."""
+    judged = vault.standings.judged(entry)
     return Brief(
-        id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=vault.standings.reviewed(entry)
+        id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=judged.reviewed,
+        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].fields(),
     )  # fmt: skip
 
 
@@ -237,6 +240,7 @@ def _neighbor(
 
 def _relationship(vault: Context, entry: Entry) -> Relationship:
     return Relationship(
+        **statuses(vault, [entry])[entry.path].fields(),
         id=entry.id,
         title=entry.title,
         content=body_of(vault, entry),
@@ -256,8 +260,10 @@ def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     """The revisions of an understanding, the newest first; what was joined into it is among them."""
     found = lineage(vault.index.catalog, present)
     ordered = sorted(found, key=lambda e: (e.id == present.id, e.by_created), reverse=True)
+    told = statuses(vault, ordered)
     return [
         RelationshipRevision(
+            **told[entry.path].fields(),
             id=entry.id,
             summary=entry.text("summary"),
             created_at=entry.text("created"),
@@ -269,14 +275,14 @@ def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
             reason=entry.text("reason"),
             pass_id=entry.text("pass"),
             sources=entry.texts("sources"),
-            superseded_by=tuple(vault.superseded_by(entry.id)),
         )
         for entry in ordered
     ]
 
 
-def _shared(vault: Context, entry: Entry) -> SharedObservation:
+def _shared(vault: Context, entry: Entry, status: Status) -> SharedObservation:
     return SharedObservation(
+        **status.fields(),
         id=entry.id,
         content=body_of(vault, entry),
         details=details_of(entry.head),

@@ -18,9 +18,10 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.util.text import tokens as text_tokens
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
+from vault_tool.vault.statuses import Status, statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
@@ -47,7 +48,7 @@ _CURRENT_SHARE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PacketObservation:
+class PacketObservation(HasStatus):
     """One observation of a packet; `new` ones come first, `whole` is false where the budget cut its text."""
 
     id: str
@@ -64,6 +65,7 @@ class PacketObservation:
         return filled({
             "id": short(self.id), "type": self.type, "content": self.content, **lean_details(self.details, short),
             "subjects": self.subject_names, "date": self.observed_at[:10], "new": self.new, "cut": not self.whole,
+            **self.lean_status(short),
         })  # fmt: skip
 
 
@@ -311,11 +313,14 @@ class _Walk:
     def _with_evidence(self, packet: Packet, found: Sequence[Entry], tokens: int, new: Collection[str] | None = None) -> Packet:
         """The packet with as many observations as it has room for, and what it takes then; without `new` all of them are."""
         room = tokens - lean_tokens(packet)
+        texts = _texts(self.vault, found, room)
+        told = statuses(self.vault, found[: len(texts)])
 
         def evidence(place: int, cut: Cut) -> PacketObservation:
-            return _evidence(found[place], cut, new is None or found[place].id in new)
+            entry = found[place]
+            return _evidence(entry, cut, new is None or entry.id in new, told[entry.path])
 
-        cuts = fitted(_texts(self.vault, found, room), room, lambda place, cut: lean_tokens(evidence(place, cut)) + 1)
+        cuts = fitted(texts, room, lambda place, cut: lean_tokens(evidence(place, cut)) + 1)
         shown = tuple(evidence(place, cut) for place, cut in enumerate(cuts))
         whole = replace(packet, observations=shown, left_out=len(found) - len(shown))
         return replace(whole, tokens=lean_tokens(whole))
@@ -399,8 +404,9 @@ def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
     return found
 
 
-def _evidence(entry: Entry, cut: Cut, new: bool) -> PacketObservation:
+def _evidence(entry: Entry, cut: Cut, new: bool, status: Status) -> PacketObservation:
     return PacketObservation(
+        **status.fields(),
         id=entry.id,
         type=entry.type,
         content=cut.text,

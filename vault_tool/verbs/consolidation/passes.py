@@ -19,7 +19,6 @@ from vault_tool.util.text import normal_name
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
-from vault_tool.vault.retrieval.weighing import beliefs
 
 # So many passes back it is looked whether something came too late for them: by a pull, from a machine that had not heard.
 LATE = 2
@@ -138,7 +137,7 @@ def plans_of(
     found: dict[str, Region] = {}
     items: list[Item] = []
     for entries in batches:
-        believed = beliefs(vault, entries)
+        believed = vault.standings.beliefs(entries)
         for entry in entries:
             # What was found useful or questioned is worth reading for it: signals count from a half to one and a half.
             weight = _importance(vault, entry, believed[entry.id].reviewed) * (0.5 + believed[entry.id].utility)

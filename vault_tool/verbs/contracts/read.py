@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from vault_tool.model.details import Details
-from vault_tool.vault import seen
-from vault_tool.vault.answers import EYES_FIRST, Rival
+from vault_tool.vault.answers import EYES_FIRST, HasStatus
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.evidence_state import moved_among
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, RecallAnswer, Recalled
 from vault_tool.verbs.contracts.meaning import RequestChecker
 from vault_tool.verbs.contracts.schemas import require_shape
-from vault_tool.verbs.recall.recall import SUPPORTING, count_use
+from vault_tool.verbs.recall.recall import note_answer
 
 _LIMIT = 20
 _HOPS = 2
@@ -32,14 +31,13 @@ _CAME_BY = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadMemory:
+class ReadMemory(HasStatus):
     """One result. `kind` is its type; numbers are in 0..1; `details` is what its head says beside the text.
 
     `retrieval_reason` is how it was found: word_match, semantic_match, subject_match, semantic_hop, problem_link,
     update_link, link, joined by `+`; `why` says the same in words. `came_with` is the id of the result that a chain led
-    from; `evidence_moved` says that a file it rests on changed; `overtaken_by` is the newest change of what it says,
-    `solved_by` the newest solution of what a tactic failed at before, `contested` what says otherwise without the authority to
-    overtake it (or what it says otherwise than), `questioned` why somebody asks whether it is so.
+    from; `evidence_moved` says that a file it rests on changed; `solved_by` is the newest solution of what a tactic failed
+    at before.
     """
 
     memory_id: str
@@ -60,12 +58,8 @@ class ReadMemory:
     match: float
     confidence: float | None
     weak: bool
-    doubtful: bool
     caution: str | None
-    questioned: str | None
-    overtaken_by: str | None
     solved_by: str | None
-    contested: tuple[Rival, ...]
     evidence_moved: bool
     came_with: str | None
     observed_at: str
@@ -113,7 +107,7 @@ def read(
 ) -> Read:
     """Memories that bear on a query, by the contract `memory.read.request`; `mode` ambient is stricter than targeted.
 
-    What a targeted read answers counts as used, once a session. Raises InvalidRequest with every fault at once.
+    The best answer of a targeted read counts as used, once a session. Raises InvalidRequest with every fault at once.
     """
     request: dict[str, Any] = {
         "op": "read", "repo_id": repo_id or "", "mode": mode, "query": query, "include_global": include_global,
@@ -142,7 +136,7 @@ def answered(vault: Context, request: Mapping[str, Any]) -> Read:
     problem = _problem(meaning, request.get("context_problem_id", "").strip())
     meaning.require()
     found = gather(vault, _asked(request, problem))
-    _count(vault, found, request["mode"])
+    note_answer(vault, found.results, "read", used=request["mode"] == "targeted")
     return _answer(vault, request["mode"], found)
 
 
@@ -160,7 +154,8 @@ def _asked(request: Mapping[str, Any], problem: str | None) -> Query:
         query=request["query"], profile=request["mode"], kinds=tuple(request.get("kinds", ())),
         limit=int(request.get("limit", _LIMIT)), include_global=request.get("include_global", True),
         hops=int(expand.get("semantic_hops", _HOPS)), problem_links=expand.get("include_problem_links", True),
-        update_links=expand.get("include_update_links", True), problem=problem,
+        update_links=expand.get("include_update_links", True), with_changes=expand.get("include_update_links", True),
+        problem=problem,
         subject_names=tuple(request.get("subject_names", ())), tags=tuple(request.get("tags", ())),
         not_tags=tuple(request.get("not_tags", ())), project=request.get("project") or None, since=request.get("since") or None,
         until=request.get("until") or None, doubtful=request.get("include_doubtful", False),
@@ -181,8 +176,8 @@ def _result(one: Recalled, moved: bool) -> ReadMemory:
         memory_id=one.id, scope=one.scope, kind=one.type, text=one.content, details=one.details, truth=one.truth,
         utility=one.utility, problem_id=one.problem, evidence_refs=one.evidence, retrieval_reason=_reason(one), why=one.why,
         title=one.title, summary=one.summary, subject_names=one.subjects, score=one.score, match=one.match,
-        confidence=one.confidence, weak=one.weak, doubtful=one.doubtful, caution=one.caution, questioned=one.questioned,
-        overtaken_by=one.overtaken_by, solved_by=one.solved_by, contested=one.contested, evidence_moved=moved, came_with=one.of,
+        confidence=one.confidence, weak=one.weak, caution=one.caution, solved_by=one.solved_by,
+        **one.status_fields(), evidence_moved=moved, came_with=one.of,
         observed_at=one.observed_at, created=one.created, origin=one.origin, reviewed=one.reviewed, model=one.model,
         path=one.path,
     )  # fmt: skip
@@ -193,13 +188,3 @@ def _reason(one: Recalled) -> str:
     lanes = [token for why in one.why for lane, token in _FOUND_BY.items() if why == lane or why.startswith(f"{lane} (")]
     came = [_CAME_BY[one.role]] if one.role in _CAME_BY else []
     return "+".join(dict.fromkeys([*lanes, *came])) or "match"
-
-
-def _count(vault: Context, found: RecallAnswer, mode: str) -> None:
-    """What was answered was seen, and where somebody asked for it the answer and its supports count as used."""
-    seen.note_seen(vault, [one.id for one in found.results], "read")
-    if mode == "targeted":
-        used = [one for one in found.results if not one.weak][: 1 + SUPPORTING]
-        for scope, home in (("repo", vault), ("global", vault.global_vault)):
-            if home is not None:
-                count_use(home, [one.id for one in used if one.scope == scope], vault.who.session)

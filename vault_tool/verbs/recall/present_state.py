@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from itertools import product
 
 from vault_tool.belief.decay import standing
-from vault_tool.belief.gates import doubtful
 from vault_tool.errors import VaultError
 from vault_tool.files import git
 from vault_tool.index.claims import CHANGES, Claim, let_through
 from vault_tool.model.details import Details, details_of
 from vault_tool.model.snapshot import Entry, Snapshot
 from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import EYES_FIRST, Headline, Rival, body_of, headline_of
-from vault_tool.vault.contests import all_contested
+from vault_tool.vault.answers import EYES_FIRST, Headline, body_of, headline_of
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.core_understandings import core_kinds
 from vault_tool.vault.standing import Weighed
+from vault_tool.vault.statuses import statuses
 
 # Changes whenever the same notes and signals would come to another snapshot.
 PROJECTION_VERSION = 1
@@ -44,9 +43,8 @@ class LaterChange:
 class PresentMemory(Headline):
     """One active memory as it stands: its text, its belief, its use, and its update chain resolved.
 
-    `replaces` are the ids of all that it supersedes, directly or not, `changed_by` what speaks against or about it
-    since, oldest first, `contested` what says otherwise without the authority to change it.
-    `doubtful` and `questionable` say how to take it.
+    `replaces` are the ids of all that it supersedes, directly or not, `later` what speaks against or about it since, oldest
+    first.
     """
 
     content: str
@@ -57,12 +55,10 @@ class PresentMemory(Headline):
     decay_score: float
     standing: str
     pinned: bool
-    doubtful: bool
     questionable: int
     problem: str | None
     replaces: tuple[str, ...]
-    changed_by: tuple[LaterChange, ...]
-    contested: tuple[Rival, ...]
+    later: tuple[LaterChange, ...]
     created: str
     origin: str
     reviewed: bool
@@ -98,7 +94,7 @@ def snapshot(vault: Context, *, progress: Progress | None = None) -> PresentStat
     valid = [one for one in weighed if not one.entry.expired(now)]
     chains = _Chains(vault, weighed)
     memories = (*_present_memories(vault, _served(vault, valid), chains, progress or _unwatched),)
-    ids = dict.fromkeys(i for one in memories for i in (one.id, *one.replaces, *(change.id for change in one.changed_by)))
+    ids = dict.fromkeys(i for one in memories for i in (one.id, *one.replaces, *(change.id for change in one.later)))
     return PresentState(
         version=PROJECTION_VERSION, as_of=vault.now(), commit=git.head(vault.repo).commit if vault.repo else None,
         generation=vault.index.catalog.generation(), count=len(memories), expired=len(weighed) - len(valid),
@@ -137,13 +133,13 @@ class _Chains:
             for e in whole.of_class(RecordClass.UNDERSTANDING)
         }
         self._changes: Mapping[str, list[str]] = _changers(vault, whole)
-        self.rivals = all_contested(vault)
+        self.statuses = statuses(vault, [one.entry for one in weighed], believed={one.entry.id: one.belief for one in weighed})
 
     def replaces(self, identity: str) -> tuple[str, ...]:
         """All that a memory supersedes, directly or not, the nearest first."""
         return tuple(_reach(identity, self._supersedes))
 
-    def changed_by(self, identity: str) -> tuple[LaterChange, ...]:
+    def later(self, identity: str) -> tuple[LaterChange, ...]:
         """All that changed a memory, or what it replaced, or changed such a change; the oldest first."""
         found: dict[str, None] = {}
         for one in (identity, *self.replaces(identity)):
@@ -189,9 +185,9 @@ def _present(vault: Context, one: Weighed, chains: _Chains) -> PresentMemory:
         **headline_of(entry), content=_text(vault, entry), truth=round(belief.truth, _DIGITS),
         utility=round(belief.utility, _DIGITS), access_count=belief.access_count, last_accessed=belief.last_accessed,
         decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, pinned=entry.pinned,
-        doubtful=doubtful(belief), questionable=len(belief.questionable), problem=entry.text("problem") or None,
-        replaces=chains.replaces(entry.id), changed_by=chains.changed_by(entry.id),
-        contested=chains.rivals.get(entry.id, ()), created=entry.text("created"),
+        questionable=len(belief.questionable), problem=entry.text("problem") or None,
+        replaces=chains.replaces(entry.id), later=chains.later(entry.id),
+        **chains.statuses[entry.path].fields(), created=entry.text("created"),
         origin=entry.origin, reviewed=belief.reviewed, model=entry.text("model") or None, path=entry.path,
     )  # fmt: skip
 

@@ -18,21 +18,21 @@ from vault_tool.recall.select import within_budget
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve, seen
-from vault_tool.vault.answers import EYES_FIRST, Rival, body_of
-from vault_tool.vault.contests import contested, foremost
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
+from vault_tool.vault.contests import foremost
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
-from vault_tool.vault.retrieval.weighing import beliefs
+from vault_tool.vault.statuses import Status, statuses
 
 if TYPE_CHECKING:
     from vault_tool.vault import screening
 else:
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
 
-_Rivals: TypeAlias = Mapping[str, tuple[Rival, ...]]
+_Statuses: TypeAlias = Mapping[str, Status]
 
 # Tokens of what stands around the results: names, commas, and that they are to be checked.
 _FRAME = 20
@@ -107,7 +107,7 @@ class AboutSubject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Understood:
+class Understood(HasStatus):
     """An active understanding."""
 
     id: str
@@ -115,11 +115,10 @@ class Understood:
     summary: str
     generation: int | None
     updated_at: str
-    contested: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class Observed(HasStatus):
     """A recent observation of a subject."""
 
     id: str
@@ -127,12 +126,11 @@ class Observed:
     details: Details
     kind: str
     observed_at: str
-    contested: tuple[Rival, ...] = ()
 
     def lean(self, short: Short) -> dict[str, Any]:
         """What an agent needs of it."""
         said = {"id": short(self.id), "type": self.kind, "content": self.content, **lean_details(self.details, short)}
-        return filled({**said, "date": self.observed_at[:10], "contested": [one.lean(short) for one in self.contested]})
+        return filled({**said, "date": self.observed_at[:10], **self.lean_status(short)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +156,7 @@ class SubjectView:
                     "id": short(one.id),
                     "content": one.content or one.summary,
                     "date": one.updated_at[:10],
-                    "contested": [other.lean(short) for other in one.contested],
+                    **one.lean_status(short),
                 }
             )
             for name, one in understood
@@ -227,7 +225,7 @@ def recall(
     answer = gather(vault, asked, freshness=freshness)
     bundle = _bundle(answer)
     if count:
-        _note(vault, answer, bundle)
+        note_answer(vault, answer.results, "recall")
     return bundle
 
 
@@ -265,13 +263,16 @@ def _best(one: Recalled) -> BestAnswer:
     )  # fmt: skip
 
 
-def _note(vault: Context, answer: RecallAnswer, bundle: Bundle) -> None:
-    """Remember that the best answer and its support were used, and what the session has seen."""
-    used = {one.id for one in (bundle.best_answer, *bundle.supporting) if one is not None}
-    for scope, place in (("repo", vault), ("global", vault.global_vault)):
-        if place is not None:
-            count_use(place, [one.id for one in answer.results if one.id in used and one.scope == scope], vault.who.session)
-    seen.note_seen(vault, [one.id for one in answer.results], "recall")
+def note_answer(vault: Context, results: Sequence[Recalled], how: str, *, used: bool = True) -> None:
+    """Remember that the best answer was used, and what the session has seen of it: what is weak was only offered.
+
+    What merely supports an answer was not asked for, and what was overtaken is no answer.
+    """
+    best = results[0] if results else None
+    if used and best is not None and not best.weak and best.answers:
+        home = vault if best.scope == "repo" else vault.global_vault
+        count_use(home or vault, [best.id], vault.who.session)
+    seen.note_seen(vault, [one.id for one in results if not one.weak], how)
 
 
 def _note_subject(vault: Context, view: SubjectView) -> None:
@@ -302,15 +303,15 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
     observations.sort(key=lambda entry: entry.by_observed, reverse=True)
     some = _believed(vault, observations, asked.limit)
     understood = {kind: _understanding(vault, tagged, kind, names) for kind in ("single_subject", "structural")}
-    rivals = contested(vault, [*some, *(entry for entry in understood.values() if entry is not None)])
-    recent = [_observed(vault, entry, rivals) for entry in some]
+    told = statuses(vault, [*some, *(entry for entry in understood.values() if entry is not None)])
+    recent = [_observed(vault, entry, told) for entry in some]
     view = SubjectView(
         query=query,
         subject=AboutSubject(
             id=subject.id, name=subject.text("name"), summary=subject.text("summary") or None, tags=subject.texts("tags")
         ),
-        single_subject_understanding=_understood(vault, understood["single_subject"], rivals),
-        structural_understanding=_understood(vault, understood["structural"], rivals),
+        single_subject_understanding=_understood(vault, understood["single_subject"], told),
+        structural_understanding=_understood(vault, understood["structural"], told),
         recent_observations=(),
         freshness=freshness,
     )
@@ -319,10 +320,10 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
     return replace(view, recent_observations=tuple(within_budget(recent, left, lean_tokens)))
 
 
-def _observed(vault: Context, entry: Entry, rivals: _Rivals) -> Observed:
+def _observed(vault: Context, entry: Entry, told: _Statuses) -> Observed:
     return Observed(
         id=entry.id, content=body_of(vault, entry), details=details_of(entry.head), kind=entry.type, observed_at=entry.observed,
-        contested=rivals.get(entry.id, ()),
+        **told[entry.path].fields(),
     )  # fmt: skip
 
 
@@ -331,7 +332,7 @@ def _believed(vault: Context, entries: Sequence[Entry], limit: int) -> list[Entr
     found: list[Entry] = []
     for start in range(0, len(entries), 4 * limit):
         some = entries[start : start + 4 * limit]
-        beliefs_in = beliefs(vault, some)
+        beliefs_in = vault.standings.beliefs(some)
         found.extend(entry for entry in some if not withheld(beliefs_in[entry.id]))
         if len(found) >= limit:
             break
@@ -349,7 +350,7 @@ def _understanding(vault: Context, tagged: Sequence[Entry], kind: str, names: Se
     return foremost(vault, found)
 
 
-def _understood(vault: Context, entry: Entry | None, rivals: _Rivals) -> Understood | None:
+def _understood(vault: Context, entry: Entry | None, told: _Statuses) -> Understood | None:
     if entry is None:
         return None
     return Understood(
@@ -358,5 +359,5 @@ def _understood(vault: Context, entry: Entry | None, rivals: _Rivals) -> Underst
         summary=entry.text("summary"),
         generation=entry.generation,
         updated_at=entry.text("created"),
-        contested=rivals.get(entry.id, ()),
+        **told[entry.path].fields(),
     )

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from vault_tool.belief.gates import doubtful
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE, UNREADABLE, Catalog, Page
 from vault_tool.index.fulltext.documents import TextHit
@@ -18,13 +17,13 @@ from vault_tool.model.types import RecordClass
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, Rival, headline_of, origin_of
-from vault_tool.vault.contests import contested
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
-from vault_tool.vault.retrieval.filters import Filters, unknown
+from vault_tool.vault.retrieval.filters import Filters, require_kinds, unknown
 from vault_tool.vault.retrieval.query import Query, Recalled
+from vault_tool.vault.statuses import statuses
 
 if TYPE_CHECKING:
     import difflib
@@ -43,10 +42,10 @@ SEARCHED = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
+class SearchResult(HasStatus):
     """One result: `score` orders within one answer; `matched_perspective` is the angle from which its meaning fits.
 
-    A search hides nothing: what is believed to be false is there too, and `doubtful`.
+    A search hides nothing: what is believed to be false is there too, and its status says so.
     """
 
     id: str | None
@@ -67,10 +66,6 @@ class SearchResult:
     details: Details = field(default_factory=dict)
     origin: str
     reviewed: bool = False
-    doubtful: bool = False
-    questioned: str | None = None
-    overtaken_by: str | None = None
-    contested: tuple[Rival, ...] = ()
     stale: bool = False
 
     def lean(self, short: Short) -> dict[str, Any]:
@@ -79,9 +74,7 @@ class SearchResult:
         return filled({
             **name, "kind": self.kind, "type": self.type, **titled(self.title, self.matched_content),
             **lean_details(self.details, short), "subjects": self.subjects, "date": self.observed_at[:10],
-            "doubtful": self.doubtful,
-            "questioned": self.questioned, "overtaken_by": self.overtaken_by and short(self.overtaken_by),
-            "contested": [one.lean(short) for one in self.contested], "stale": self.stale,
+            **self.lean_status(short), "stale": self.stale,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
 
@@ -143,21 +136,21 @@ def search(
     by_words = _by_words(vault, asked, everything)
     if mode == "text" or everything or _EXACT.search(query):
         hints = () if by_words else tuple(unknown([vault], asked))
-        return SearchResults(query=query, results=_with_rivals(vault, by_words), freshness=freshness, warnings=hints)
+        return SearchResults(query=query, results=_with_statuses(vault, by_words), freshness=freshness, warnings=hints)
 
     answer = engine.gather(vault, asked, freshness=freshness)
     memories = tuple(_recalled(one) for one in answer.results)
-    results = _with_rivals(vault, _merged(memories, by_words)[:limit], {one.path for one in memories})
+    results = _with_statuses(vault, _merged(memories, by_words)[:limit], {one.path for one in memories})
     return SearchResults(
         query=query, results=results, freshness=freshness, degraded=answer.degraded, warnings=() if results else answer.warnings
     )
 
 
-def _with_rivals(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:
-    """The same, where those that only words found say what contests them; of those at the paths that are `asked` it is known."""
+def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Collection[str] = ()) -> tuple[SearchResult, ...]:
+    """The same, where those that only words found have their status; of those at the paths that are `asked` it is known."""
     others = [one.path for one in results if one.kind in _MEMORIES and one.path not in asked]
-    found = contested(vault, list(vault.index.catalog.cached_by_paths(others).values())) if others else {}
-    return tuple(replace(one, contested=found[one.id]) if one.id in found else one for one in results)
+    found = statuses(vault, vault.index.catalog.cached_by_paths(others).values()) if others else {}
+    return tuple(replace(one, **found[one.path].fields()) if one.path in found else one for one in results)
 
 
 def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]) -> tuple[SearchResult, ...]:
@@ -184,21 +177,6 @@ def _by_words(vault: Context, asked: Query, everything: bool) -> tuple[SearchRes
         if len(found) >= asked.limit or len(hits) < reach:
             return tuple(found)
         reach *= 4
-
-
-def require_kinds(vault: Context, kinds: Sequence[str]) -> None:
-    """UsageError, with the names that come near, for a kind that is no class, no known type and no type of any record."""
-    known = {PAGE, *RecordClass, *vault.settings.types.specs}
-    for kind in kinds:
-        if kind in known or kind.casefold() in map(str.casefold, known):
-            continue
-        there = vault.index.catalog.types()
-        if kind.casefold() in map(str.casefold, there):
-            continue
-
-        near = difflib.get_close_matches(kind.casefold(), sorted({*known, *there}))
-        hint = f"did you mean {', '.join(near)}?" if near else "`vt get-stats` counts the types that there are"
-        raise UsageError(f"nothing here is of type `{one_line(kind, 40)}`", hint)
 
 
 def _passing(vault: Context, hits: Sequence[TextHit], filters: Filters, asked: Query, everything: bool) -> Iterator[SearchResult]:
@@ -230,7 +208,6 @@ def _found(vault: Context, entry: Entry, score: float) -> SearchResult:
         created=entry.text("created"),
         origin=origin_of(vault, entry),
         reviewed=judged.reviewed,
-        doubtful=entry.record_class.value in _MEMORIES and doubtful(judged),
         stale=entry.stale,
     )
 
@@ -255,10 +232,7 @@ def _recalled(one: Recalled) -> SearchResult:
         details=one.details,
         origin=one.origin,
         reviewed=one.reviewed,
-        doubtful=one.doubtful,
-        questioned=one.questioned,
-        overtaken_by=one.overtaken_by,
-        contested=one.contested,
+        **one.status_fields(),
         stale=one.stale,
     )
 

@@ -13,11 +13,12 @@ from vault_tool.model.snapshot import Entry
 from vault_tool.model.types import RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
-from vault_tool.vault.answers import EYES_FIRST, body_of
+from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval.vector_scores import stand_in, waiting
 from vault_tool.vault.standing import confidence_of
+from vault_tool.vault.statuses import statuses
 from vault_tool.vault.vector_upkeep import catch_up_briefly
 
 MODES = ("text", "embedding")
@@ -35,7 +36,7 @@ _Hit = TypeVar("_Hit", bound=_Ranked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundObservation:
+class FoundObservation(HasStatus):
     """One observation; `score` is a BM25 weight by words and a cosine by meaning, comparable within one answer."""
 
     id: str
@@ -51,7 +52,6 @@ class FoundObservation:
     created: str
     origin: str
     path: str
-    doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +82,24 @@ def search_observations(
     freshness = vault.fresh()
     allowed = _tagged(vault, subject_names)
     by_meaning, degraded = _by_meaning(vault, query, limit, allowed) if mode == "embedding" else (None, ())
-    results = _by_words(vault, query, limit, allowed) if by_meaning is None else by_meaning
+    results = _after_their_changes(vault, _by_words(vault, query, limit, allowed) if by_meaning is None else by_meaning)[:limit]
     used = "text" if by_meaning is None else "embedding"
     return FoundObservations(query=query, mode=used, results=tuple(results), freshness=freshness, degraded=degraded)
+
+
+def _after_their_changes(vault: Context, results: Sequence[FoundObservation]) -> list[FoundObservation]:
+    """The results, each after what overtook it."""
+    found = {one.id: one for one in results}
+    placed: dict[str, FoundObservation] = {}
+    for one in results:
+        for newer in one.status_by[:1] if one.status == "overtaken" else ():
+            change = next(iter(_current(vault, vault.index.catalog.get(newer)).values()), None)
+            if newer in found:
+                placed.setdefault(newer, found[newer])
+            elif change is not None:
+                placed.setdefault(newer, _found(vault, change, one.score, None))
+        placed.setdefault(one.id, one)
+    return list(placed.values())
 
 
 def _tagged(vault: Context, subject_names: Sequence[str]) -> dict[str, Entry] | None:
@@ -157,5 +172,5 @@ def _found(vault: Context, entry: Entry, score: float, perspective: str | None) 
         created=entry.text("created"),
         origin=entry.origin,
         path=entry.path,
-        doubtful=vault.standings.doubted(entry),
+        **statuses(vault, [entry])[entry.path].fields(),
     )

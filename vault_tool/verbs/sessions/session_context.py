@@ -16,6 +16,7 @@ from vault_tool.vault import seen
 from vault_tool.vault.answers import EYES_FIRST, Headline, headline_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.statuses import CURRENT, statuses
 
 JUDGEMENTS = (SignalKind.USEFUL, SignalKind.QUESTIONABLE)
 
@@ -41,7 +42,6 @@ class ShownMemory(SessionMemory):
     last_shown: str
     how: tuple[str, ...]
     in_seen_log: bool
-    superseded_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,16 +154,17 @@ def _shown(vault: Context, state: AgentSession, identity: str) -> ShownMemory | 
     return ShownMemory(
         **headline_of(entry), path=memory.path, created=memory.created, origin=memory.origin, reviewed=memory.reviewed,
         scope="repo" if place is vault else "global", first_shown=whole_seconds(shown.first),
-        last_shown=whole_seconds(shown.last), how=shown.how, in_seen_log=identity in state.seen,
-        superseded_by=place.superseded_by(identity),
+        last_shown=whole_seconds(shown.last), how=shown.how, in_seen_log=identity in state.seen, **memory.status_fields(),
     )  # fmt: skip
 
 
 def _memory(place: Context, entry: Entry) -> SessionMemory:
+    judged = place.standings.judged(entry)
     return SessionMemory(
         **headline_of(entry),
+        **statuses(place, [entry], believed={entry.id: judged}).get(entry.path, CURRENT).fields(),
         path=entry.path,
         created=entry.text("created"),
         origin=entry.origin,
-        reviewed=place.standings.reviewed(entry),
+        reviewed=judged.reviewed,
     )

@@ -14,7 +14,6 @@ from vault_tool.util.text import one_line
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Query, Recalled
-from vault_tool.vault.retrieval.weighing import beliefs
 from vault_tool.vault.turn_recall import Beat, recollect
 
 Change = Literal["same", "came", "gone", "moved"]
@@ -114,11 +113,11 @@ def _why_gone(vault: Context, turn: LoggedTurn, identity: str, hit: Recalled | N
         return "not in the vault any more"
     if entry.expired(vault.clock.now()):
         return "expired"
-    if withheld(beliefs(seen, [entry])[identity]):
+    if withheld(seen.standings.beliefs([entry])[identity]):
         return "withheld: it is believed to be false"
-    if hit is not None and hit.overtaken_by:
-        change = next(iter(seen.index.catalog.get(hit.overtaken_by)), None)
-        return f"overtaken by {one_line(change.title, _SHOWN) if change else hit.overtaken_by}"
+    if hit is not None and hit.status == "overtaken":
+        change = next(iter(seen.index.catalog.get(hit.status_by[0])), None)
+        return f"overtaken by {one_line(change.title, _SHOWN) if change else hit.status_by[0]}"
     return "others come before it now"
 
 

@@ -106,9 +106,13 @@ def _chains(results: Sequence[Any]) -> Iterator[Chain]:
             if about:
                 yield Chain(one, tuple(ResultLink(_CHAINED[other.role], other) for other in about))
     for one in results:
-        older = [other for other in results if other.overtaken_by == one.id or (one.role == "update" and one.of == other.id)]
+        older = [other for other in results if _overtook(one, other)]
         if older:
             yield Chain(one, tuple(ResultLink("overtook", by_id[other.id]) for other in older))
+
+
+def _overtook(one: Any, other: Any) -> bool:
+    return (other.status == "overtaken" and one.id in other.status_by) or (one.role == "update" and one.of == other.id)
 
 
 ROUTES = [Route("/ask", answer)]

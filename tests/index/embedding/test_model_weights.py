@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vault_tool.index.embedding.weights import alike, mark, state
+from vault_tool.index.embedding.model_weights import alike, mark, state
 
 
 def _files(folder: Path) -> tuple[Path, ...]:

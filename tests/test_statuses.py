@@ -1,0 +1,231 @@
+"""One vault for each status: every door that returns the memory tells the same of it, in the same words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.typed import vt
+from tests.verbs.looking import START
+from tests.web.conftest import serving_pages
+from vault_tool import Vault
+from vault_tool.hooks.answers import answer
+from vault_tool.hooks.clients import PROMPT
+from vault_tool.mcp.answering import answer as answer_tool
+from vault_tool.mcp.tools import Caller
+from vault_tool.util.clock import FixedClock
+from vault_tool.verbs.recall.recall import Bundle
+
+MINUTE = timedelta(minutes=1)
+QUESTION = "which port does the quartz queue listen on?"
+TEXT = "The quartz queue listens on port 6379."
+
+
+@dataclass(frozen=True)
+class Case:
+    """A vault in which one memory has a status: its id, and the ids of what makes it so."""
+
+    root: Path
+    id: str
+    status: str
+    by: tuple[str, ...] = ()
+
+
+Make = Callable[[Path, FixedClock], tuple[str, tuple[str, ...]]]
+
+
+def _owner(root: Path, clock: FixedClock) -> Vault:
+    return Vault.open(root, person=True, clock=clock)
+
+
+def _agent(root: Path, clock: FixedClock) -> Vault:
+    return Vault.open(root, origin="agent", session="writer", clock=clock)
+
+
+def current(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        return vault.remember(TEXT, ["Quartz"], kind="fact").id, ()
+
+
+def overtaken_by_a_field(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        fact = vault.remember(TEXT, ["Quartz"], kind="fact").id
+        clock.advance(MINUTE)
+        return fact, (vault.remember("It was moved to 6380 in May.", ["Quartz"], kind="change", change_targets=[fact]).id,)
+
+
+def overtaken_by_an_edge(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        fact = vault.remember(TEXT, ["Quartz"], kind="fact").id
+        clock.advance(MINUTE)
+        new = vault.remember("Since May 6380 is what the quartz queue is bound to.", ["Quartz"], kind="fact").id
+        vault.link(new, "CHANGES", fact, "It was moved.")
+        return fact, (new,)
+
+
+def contested(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    fact, _ = current(root, clock)
+    clock.advance(MINUTE)
+    with _agent(root, clock) as vault:
+        change = vault.remember("It was moved to 6380 in May.", ["Quartz"], kind="change", change_targets=[fact])
+        return fact, (change.id,)
+
+
+def questioned(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    fact, _ = current(root, clock)
+    with _owner(root, clock) as vault:
+        vault.mark_questionable(fact, "The firewall says otherwise.")
+    return fact, ()
+
+
+def doubtful(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        return vault.remember(TEXT, ["Quartz"], kind="fact", confidence=0.3).id, ()
+
+
+def failed(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        problem = vault.remember("The quartz queue does not answer on its port.", ["Quartz"], kind="problem").id
+        tried = vault.remember(
+            "Restarting the quartz queue to free the port it listens on.", ["Quartz"], kind="failed_tactic", problem=problem,
+            failure_mode="it came back the same",
+        )  # fmt: skip
+        return tried.id, (problem,)
+
+
+def solved(root: Path, clock: FixedClock) -> tuple[str, tuple[str, ...]]:
+    with _owner(root, clock) as vault:
+        problem = vault.remember("Nobody knows which port the quartz queue listens on.", ["Quartz"], kind="problem").id
+        clock.advance(MINUTE)
+        return problem, (vault.remember("It is in the unit's file.", ["Quartz"], kind="solution", problem=problem).id,)
+
+
+MAKES: Mapping[str, tuple[str, Make]] = {
+    make.__name__: (status, make)
+    for status, make in (
+        ("current", current), ("overtaken", overtaken_by_a_field), ("overtaken", overtaken_by_an_edge), ("contested", contested),
+        ("questioned", questioned), ("doubtful", doubtful), ("failed", failed), ("solved", solved),
+    )
+}  # fmt: skip
+
+
+@pytest.fixture(params=MAKES)
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Case]:
+    status, make = MAKES[request.param]
+    root, clock = tmp_path / "v", FixedClock(START)
+    Vault.init(root, name="lab", clock=clock)
+    identity, by = make(root, clock)
+    yield Case(root, identity, status, by)
+
+
+def _told(one: Any) -> tuple[str, tuple[str, ...]]:
+    return one.status, one.status_by
+
+
+def test_every_verb_of_the_library_tells_it_alike(case: Case) -> None:
+    wanted = (case.status, case.by)
+    with Vault.open(case.root, session="reader") as vault:
+        bundle = vault.recall(QUESTION, doubtful=True)
+        assert isinstance(bundle, Bundle)
+        lists: dict[str, Any] = {
+            "recall": bundle.results,
+            "search": vault.search(QUESTION).results,
+            "search by words": vault.search("quartz port", mode="text").results,
+            "search_observations": vault.search_observations(["Quartz"], "port").results,
+            "bring_to_mind": vault.as_(session="asked by nobody").bring_to_mind(QUESTION).results,
+            "list_observations": vault.list_observations("Quartz").results,
+            "snapshot": vault.snapshot().memories,
+            "activity": vault.activity(START.date().isoformat()).written,
+            "session_context": vault.as_(session="asked by nobody").get_session_context().shown,
+            "recall of the subject": vault.recall("Quartz").recent_observations,  # type: ignore[union-attr]
+        }
+        step = vault.consolidate()
+        lists["packet"] = step.packet.observations if step.packet else ()
+        read = {one.memory_id: one for one in vault.read(QUESTION, include_doubtful=True).results}
+        assert _told(read[case.id]) == wanted
+        for door in (vault.get, vault.show):
+            assert _told(door(case.id)) == wanted
+    unasked = case.status in ("doubtful",)
+    for name, results in lists.items():
+        found = {one.id: one for one in results}
+        if case.id not in found and unasked and name in ("bring_to_mind", "session_context", "recall of the subject", "packet"):
+            continue
+        assert _told(found[case.id]) == wanted, name
+        if case.status == "overtaken" and name not in ("session_context",):
+            assert case.by[0] in found, f"{name}: it never stands alone"
+
+
+def test_what_was_overtaken_comes_after_what_overtook_it_and_is_not_counted(case: Case) -> None:
+    if case.status != "overtaken":
+        return
+    with Vault.open(case.root, session="reader") as vault:
+        for results in (vault.recall(QUESTION).results, vault.search(QUESTION).results):  # type: ignore[union-attr]
+            assert [one.id for one in results][:2] == [*case.by, case.id]
+        vault.recall(QUESTION, kinds=["fact"], limit=1)
+        assert vault.show(case.id).access_count == 0
+        step = vault.consolidate()
+        assert step.packet is not None
+        assert {one.id: one.answers for one in step.packet.observations}[case.id] is False
+        core = vault.core(preview=True).text
+        assert TEXT not in core
+
+
+def test_the_hook_tells_it_too(case: Case) -> None:
+    with Vault.open(case.root, origin="agent", session="hooked") as vault:
+        text = answer(vault, PROMPT, QUESTION, "")
+    if case.status == "doubtful" and not text:
+        return
+    block = next(part for part in text.split("\n\n") if part.startswith(case.id[:6]) or f"\n{case.id[:6]}" in part)
+    if case.status not in ("current", "failed"):
+        word = {"doubtful": "believed to be false"}.get(case.status, case.status)
+        assert word in text[text.index(case.id[:6]) :], block
+    if case.status == "failed":
+        assert "did not work" in text
+    for other in case.by if case.status == "overtaken" else ():
+        assert text.index(f"\n{other[:6]} ") < text.index(f"\n{case.id[:6]} ")
+
+
+def test_the_command_line_prints_it_in_the_same_words(case: Case) -> None:
+    words = {"current": "", "failed": "did not work", "doubtful": "believed to be false"}.get(case.status, case.status)
+    for command in (["recall", QUESTION, "--doubtful", "--no-count"], ["search", *QUESTION.split()], ["show", case.id]):
+        printed = vt("--vault", str(case.root), *command).stdout
+        if command[0] != "recall" and case.status == "failed":
+            continue
+        assert words in printed, command
+        if case.status == "overtaken":
+            assert f"{case.id[:6]} is overtaken by {case.by[0][:6]}" in printed, command
+    document = json.loads(vt("--vault", str(case.root), "show", case.id, "--json").stdout)
+    assert (document["status"], tuple(document["status_by"])) == (case.status, case.by)
+
+
+def test_a_clients_tools_give_it_alike(case: Case) -> None:
+    with Vault.open(case.root, origin="agent", session="client") as vault:
+        found = {}
+        for tool, arguments in (
+            ("recall", {"query": QUESTION, "doubtful": True}), ("search", {"query": QUESTION}), ("get", {"memory_id": case.id}),
+        ):  # fmt: skip
+            given = answer_tool(vault, tool, arguments, Caller())
+            results = given.get("results", [given])
+            found[tool] = next(one for one in results if one["id"] == case.id[:6])
+    for tool, one in found.items():
+        assert one.get("status", "current") == case.status, tool
+        assert one.get("status_by", []) == [other[:6] for other in case.by], tool
+
+
+def test_the_page_shows_it_on_every_list(case: Case) -> None:
+    with serving_pages(case.root) as served:
+        pages = {
+            "memory": served.get(f"/memory/{case.id}"), "subject": served.get("/subject/Quartz"),
+            "ask": served.get("/ask", q=QUESTION),
+            "day": served.get(f"/time/{START.date().isoformat()}"),
+        }  # fmt: skip
+    if case.status in ("current", "failed"):
+        return
+    for name, text in pages.items():
+        assert case.status in text.casefold() or "believed to be false" in text.casefold(), name

@@ -1,0 +1,56 @@
+"""`vt list`: memories without a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from vault_tool.cli.blocks import Block, source, sourced, status_lines
+from vault_tool.cli.names import narrows
+from vault_tool.cli.options import Call, Short, command, leans
+from vault_tool.errors import Exit
+from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
+
+
+@command(
+    "list",
+    "vt list --type preference",
+    "vt list --since 'last week' --by agent",
+    "vt list --subject Redis --status all --sort decay --limit 20",
+)
+@click.option("--type", "--kind", "-k", "kinds", multiple=True, metavar="TYPE", help="Only this type; several: any of them.")
+@click.option("--class", "record_class", type=click.Choice([one.value for one in CLASSES]), help="Only this class.")
+@narrows
+@click.option("--by", default="", metavar="WHO", help="Only by this origin (owner, agent, import), model, or address.")
+@click.option("--of-session", metavar="ID", help="Only what this conversation wrote.")
+@click.option("--status", type=click.Choice(STATUSES), help="Only of this status; `all` for history too.")
+@click.option("--folder", default="", metavar="PATH", help="Only notes in this folder.")
+@click.option("--sort", type=click.Choice(SORTS), default="created", show_default=True, help="The order, the highest first.")
+@click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most results.")
+@click.option("--after", default="", metavar="CURSOR", help="Go on where the part before ended: its `next`.")
+@leans
+def list_(call: Call, of_session: str | None, **options: Any) -> Exit:
+    """List memories without a question, newest first.
+
+    All that stands now; `--status all` lists what waits, has expired or was superseded too.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    with call.open_vault() as vault:
+        return call.emit(list_memories(vault, session=of_session, **given), _listed, vault)
+
+
+def _listed(found: MemoryList, short: Short) -> Iterator[Block]:
+    rows = [_row(one, short) for one in found.results]
+    yield from sourced(("id", "type", "title", "subjects", "from", "date"), rows, empty="no memory is so")
+    for one in found.results:
+        yield from status_lines(short(one.id), one, short)
+    yield from found.warnings
+    if found.next:
+        yield f"{len(found.results)} of {found.total}; the next: --after {found.next}"
+
+
+def _row(one: ListedMemory, short: Short) -> tuple[str, ...]:
+    said = source(one.origin, reviewed=one.reviewed)
+    return short(one.id), one.type, one.title, ", ".join(one.subjects), said, one.observed_at[:10]

@@ -1,0 +1,211 @@
+"""What a memory is to whoever reads it now: one status, by whom, and the marks that are told beside it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from vault_tool.belief.fold import Belief, question_of
+from vault_tool.belief.gates import doubtful
+from vault_tool.index import claims
+from vault_tool.model.authority import Effect, authority, bringer, by_origin, replacing
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.vault.answers import NO_ANSWER, Mark, Rival, StatusFields
+from vault_tool.vault.contests import contested
+from vault_tool.vault.context import Context
+from vault_tool.vault.standing import FAILED_TACTIC
+
+# In the order in which they are looked for: the first that holds is the status.
+StatusName = Literal[
+    "waiting", "expired", "superseded", "overtaken", "contested", "failed", "solved", "questioned", "doubtful", "current"
+]
+
+STATUS_NAMES: tuple[StatusName, ...] = get_args(StatusName)
+# What a list leaves out unless it is asked for.
+UNLISTED = frozenset({"waiting", "expired", "superseded"})
+
+_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+_SOLVES = "SOLVES"
+# So many are looked up at once: a question to the catalogue has no more places.
+_TOGETHER = 5000
+# The fields by which a memory is found to be changed, contested or solved.
+POINTING = (*claims.ON, "from_id", "problem")
+
+Pointed = Mapping[str, Sequence[tuple[str, Entry]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a memory is: `by` are the ids of what makes it so, `why` says it, `marks` hold besides."""
+
+    status: StatusName = "current"
+    by: tuple[str, ...] = ()
+    why: str = ""
+    marks: tuple[Mark, ...] = ()
+
+    @property
+    def answers(self) -> bool:
+        """Whether it says how things are now."""
+        return self.status not in NO_ANSWER
+
+    def fields(self) -> StatusFields:
+        """The same for an answer."""
+        return {"status": self.status, "status_by": self.by, "status_why": self.why, "marks": self.marks}
+
+
+CURRENT = Status()
+
+
+def statuses(
+    vault: Context,
+    entries: Iterable[Entry],
+    *,
+    pointed: Pointed | None = None,
+    believed: Mapping[str, Belief] | None = None,
+    alike: Iterable[tuple[Entry, Entry]] = (),
+    overtaken: Mapping[str, Entry] | None = None,
+) -> dict[str, Status]:
+    """The status of each memory by its path, as the viewer of this vault is told of it now.
+
+    `pointed` is what points at them by the fields of `POINTING`, and `believed` what is believed of them by id, where that
+    was looked up; `alike` are pairs that contest each other by their words, `overtaken` what overtook some of them, by
+    path, beside what links say.
+    """
+    memories = [entry for entry in entries if entry.record_class in _MEMORIES]
+    if not memories:
+        return {}
+    told: dict[str, Status] = {}
+    for start in range(0, len(memories), _TOGETHER):
+        some = memories[start : start + _TOGETHER]
+        found = _Found(vault, some, pointed, believed, alike, overtaken or {})
+        told.update((entry.path, found.status(entry)) for entry in some)
+    return told
+
+
+class _Found:
+    """What was looked up of some memories together."""
+
+    def __init__(
+        self,
+        vault: Context,
+        memories: Sequence[Entry],
+        pointed: Pointed | None,
+        believed: Mapping[str, Belief] | None,
+        alike: Iterable[tuple[Entry, Entry]],
+        overtaken: Mapping[str, Entry],
+    ) -> None:
+        catalog = vault.index.catalog
+        self._vault = vault
+        self._now = vault.clock.now()
+        ids = {entry.id for entry in memories}
+        self._pointed = catalog.pointing_at_each(ids, POINTING) if pointed is None else pointed
+        self._believed = vault.standings.beliefs(memories) if believed is None else believed
+        self._rivals = contested(vault, memories, self._pointed, alike)
+        self._changes = self._changes_of(memories, overtaken)
+        self._solutions = {entry.path: self._solving(entry) for entry in memories if entry.type == "problem"}
+        self._unsettled = catalog.until_changed("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
+
+    def status(self, entry: Entry) -> Status:
+        """The first that holds, with the others as marks."""
+        holding = list(self._holding(entry))
+        name, by, why = holding[0]
+        # What is over is told by when, and what took a place by itself: a mark of it would say the same again.
+        rest = [Mark(name, by, why) for name, by, why in holding[1:] if name in _TOLD_BESIDE]
+        return Status(name, by, why, (*rest, *self._marks(entry)))
+
+    def _holding(self, entry: Entry) -> Iterator[tuple[StatusName, tuple[str, ...], str]]:
+        if self._waits(entry):
+            yield "waiting", (), ""
+        if entry.expired(self._now):
+            yield "expired", (), ""
+        if newer := self._vault.superseded_by(entry.id):
+            yield "superseded", tuple(newer), ""
+        if changes := self._changes.get(entry.path):
+            yield "overtaken", tuple(change.id for change in changes), ""
+        if rivals := self._rivals.get(entry.id):
+            yield "contested", tuple(other.id for other in rivals), "; ".join(map(_line, rivals))
+        if entry.type == FAILED_TACTIC:
+            yield "failed", tuple(filter(None, [entry.text("problem")])), entry.text("failure_mode")
+        if solutions := self._solutions.get(entry.path):
+            yield "solved", tuple(one.id for one in solutions), ""
+        belief = self._believed[entry.id]
+        if belief.questionable or belief.told:
+            yield "questioned", (), question_of(belief)
+        if doubtful(belief):
+            yield "doubtful", (), ""
+        yield "current", (), ""
+
+    def _marks(self, entry: Entry) -> Iterator[Mark]:
+        reviewed = self._believed[entry.id].reviewed
+        if entry.pulled:
+            yield Mark("pulled", (bringer(entry.origin),))
+        if not (reviewed or entry.origin == "owner"):
+            yield Mark("not_reviewed")
+        if entry.path in self._unsettled:
+            yield Mark("unsettled", (), "two texts of one place are kept in it")
+
+    def _waits(self, entry: Entry) -> bool:
+        """A soul or protocol of somebody who may not write one before its owner has seen it."""
+        if entry.record_class is not RecordClass.UNDERSTANDING or entry.type not in KEPT_TYPES:
+            return False
+        allowed = authority(replacing(entry.type), by_origin(entry.origin)) is Effect.ALLOWED
+        return not allowed and not self._believed[entry.id].reviewed
+
+    def _changes_of(self, memories: Sequence[Entry], overtaken: Mapping[str, Entry]) -> dict[str, list[Entry]]:
+        """By path, what changed each of these and is believed, the newest first."""
+        catalog = self._vault.index.catalog
+        found: dict[str, dict[str, Entry]] = defaultdict(dict)
+        for entry in memories:
+            if (change := overtaken.get(entry.path)) is not None:
+                found[entry.path][change.id] = change
+        for one in claims.let_through(catalog, claims.claims_on(catalog, memories, self._pointed))[0]:
+            found[one.target.path][one.change.id] = one.change
+        changes = {change.id: change for by_id in found.values() for change in by_id.values()}
+        believed = self._believed_of(changes.values())
+        return {
+            path: sorted(present, key=lambda change: change.by_observed, reverse=True)
+            for path, by_id in found.items()
+            if (present := [one for one in by_id.values() if not one.expired(self._now) and not doubtful(believed[one.id])])
+        }
+
+    def _solving(self, problem: Entry) -> list[Entry]:
+        """The solutions of a problem that hold now, by their own word or by an edge's, the newest first.
+
+        What others brought says so of what they brought alone.
+        """
+        catalog = self._vault.index.catalog
+        found: dict[str, Entry] = {}
+        for field, one in self._pointed.get(problem.id, ()):
+            if field == "problem" and one.type == "solution":
+                found[one.id] = one
+            elif field == "to_id" and one.type == _SOLVES and (not one.pulled or problem.pulled):
+                found |= {other.id: other for other in catalog.cached_by_id(one.text("from_id"))}
+        believed = self._believed_of(found.values())
+        return sorted(
+            (
+                one
+                for one in found.values()
+                if not one.expired(self._now)
+                and not self._vault.superseded_by(one.id)
+                and not doubtful(believed[one.id])
+                and (not one.pulled or problem.pulled or believed[one.id].reviewed)
+                and one.text("user") in ("", problem.text("user"))
+            ),
+            key=lambda one: one.by_observed,
+            reverse=True,
+        )
+
+    def _believed_of(self, entries: Iterable[Entry]) -> Mapping[str, Belief]:
+        others = [entry for entry in entries if entry.id not in self._believed]
+        return {**self._believed, **self._vault.standings.beliefs(others)} if others else self._believed
+
+
+def _line(rival: Rival) -> str:
+    """What contests a memory says, and whose that is where it is not the vault's owner's."""
+    return rival.line if rival.origin == "owner" else f"{rival.line} ({rival.origin})"
+
+
+_TOLD_BESIDE = frozenset({"contested", "failed", "questioned", "doubtful"})

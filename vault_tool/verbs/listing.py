@@ -1,0 +1,265 @@
+"""`list`: memories without a question, narrowed by what their heads say, in an order that can be taken up again."""
+
+from __future__ import annotations
+
+import binascii
+import json
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from vault_tool.errors import UsageError
+from vault_tool.files.layout import VAULT
+from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.model.authority import bringer
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.util.clock import parse_time
+from vault_tool.util.deferred import deferred
+from vault_tool.util.text import normal_name, one_line, unwrap_link
+from vault_tool.vault.answers import EYES_FIRST, Headline, headline_of, origin_of
+from vault_tool.vault.context import Context, Freshness
+from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
+from vault_tool.vault.parameters import require_limit
+from vault_tool.vault.retrieval.filters import Filters, require_kinds
+from vault_tool.vault.retrieval.query import Query
+from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, UNLISTED, Status, statuses
+
+if TYPE_CHECKING:
+    import difflib
+else:
+    difflib = deferred("difflib")  # 5 ms, for a name that nothing has
+
+SORTS = ("created", "observed", "decay", "utility")
+_BY_TIME = ("created", "observed")
+_DIGITS = 4
+# What is listed: memories unless another class is named.
+CLASSES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.EDGE)
+STATUSES = (*STATUS_NAMES, "all")
+_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+_LIMIT = 50
+_SHOWN = 240
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedMemory(Headline):
+    """One memory of a list; `content` is its beginning, `sorted_by` the value that places it where the list is not by time."""
+
+    content: str
+    created: str
+    origin: str
+    reviewed: bool
+    session: str | None
+    model: str | None
+    project: str | None
+    tags: tuple[str, ...]
+    path: str
+    sorted_by: float | None = None
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """What an agent needs of it."""
+        return filled({
+            "id": short(self.id), "type": self.type, **titled(self.title, self.content), **lean_details(self.details, short),
+            "subjects": self.subjects, "date": self.observed_at[:10], **self.lean_status(short),
+            **whose(self.origin, self.reviewed),
+        })  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryList:
+    """A part of a list: of `total` memories those after the cursor that was given. `next` is the cursor of what follows, None at
+    the end; what is written meanwhile moves nothing that it leads to.
+    """
+
+    results: tuple[ListedMemory, ...]
+    total: int
+    next: str | None
+    freshness: Freshness
+    warnings: tuple[str, ...] = ()
+    notice: str = EYES_FIRST
+
+    def lean(self, short: Short) -> dict[str, Any]:
+        """The results, how many there are, and how to go on."""
+        found = answer([one.lean(short) for one in self.results], ())
+        return filled({**found, "total": self.total, "next": self.next, "warnings": self.warnings})
+
+
+# Where a memory stands in a list: the value that it is sorted by, then its path; the highest come first.
+_Place = tuple[float, str]
+
+
+def list_memories(
+    vault: Context,
+    *,
+    kinds: Sequence[str] = (),
+    record_class: str = "",
+    subject_names: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    not_tags: Sequence[str] = (),
+    by: str = "",
+    session: str | None = None,
+    user: str | None = None,
+    status: str = "",
+    project: str | None = None,
+    folder: str = "",
+    since: str | None = None,
+    until: str | None = None,
+    sort: str = "created",
+    limit: int = _LIMIT,
+    after: str = "",
+) -> MemoryList:
+    """Memories without a question, the newest first, or by `observed`, `decay` or `utility`, the highest first.
+
+    `kinds` are types of which any will do, `record_class` is observation, understanding, subject or edge, `by` an origin, a
+    model, or the address of who brought it, `folder` a folder of the vault's notes. Without `status` all are listed but those
+    that wait, have expired or were superseded; `all` lists these too. The other filters are those of `recall`. `after` is the
+    `next` of the part before. UsageError for a word that none of a closed set is.
+    """
+    require_limit(limit)
+    _require_one_of("class", record_class, [one.value for one in CLASSES])
+    _require_one_of("status", status, STATUSES)
+    _require_one_of("order", sort, SORTS)
+    before = _Cursor.read(after, sort) if after else None
+    vault = vault.for_user(user or "")
+    freshness = vault.fresh()
+    require_kinds(vault, kinds)
+    asked = Query(
+        query="", kinds=tuple(kinds), subject_names=tuple(subject_names), tags=tuple(tags), not_tags=tuple(not_tags),
+        project=project, since=since, until=until, session=session,
+    )  # fmt: skip
+    moment = before.moment if before else vault.clock.now()
+    filters = Filters(vault, asked)
+    wanted = (entry for entry in _of_class(vault, record_class) if filters.wants(entry))
+    fitting = [entry for entry in wanted if _is_by(entry, by) and _is_in(entry, folder)]
+    chosen = _with_status(vault, fitting, status)
+    places = _places(vault, chosen, sort, moment)
+    rest = [one for one in sorted(places, reverse=True) if before is None or one < before.place]
+    shown = [places[one] for one in rest[:limit]]
+    told = statuses(vault, shown)
+    scores = [None if sort in _BY_TIME else round(value, _DIGITS) for value, _ in rest[:limit]]
+    results = [_listed(vault, entry, told.get(entry.path, CURRENT), score) for entry, score in zip(shown, scores, strict=True)]
+    return MemoryList(
+        results=tuple(results),
+        total=len(chosen),
+        next=_Cursor(sort, moment, rest[limit - 1]).text() if len(rest) > limit else None,
+        freshness=freshness,
+        warnings=() if chosen else tuple(_nearest_names(vault, asked, by)),
+    )
+
+
+def _require_one_of(what: str, said: str, known: Sequence[str]) -> None:
+    if said and said not in known:
+        raise UsageError(f"`{one_line(said, 40)}` is no {what}", f"one of {', '.join(known)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cursor:
+    """Where a part of a list ended: the order, as of when it was made, and the last place."""
+
+    sort: str
+    moment: datetime
+    place: _Place
+
+    def text(self) -> str:
+        """The cursor as it is given out."""
+        said = [self.sort, self.moment.isoformat(), *self.place]
+        return urlsafe_b64encode(json.dumps(said).encode()).decode().rstrip("=")
+
+    @classmethod
+    def read(cls, text: str, sort: str) -> _Cursor:
+        """A cursor that was given out; raises UsageError for any other text, and for one of another order."""
+        try:
+            order, moment, value, path = json.loads(urlsafe_b64decode(text.encode() + b"=" * (-len(text) % 4)))
+            at = parse_time(moment)
+        except (ValueError, TypeError, AttributeError, UnicodeError, binascii.Error):
+            at = None
+        if at is None or not isinstance(value, (int, float)) or not isinstance(path, str):
+            raise UsageError(f"`{one_line(text, 40)}` is no cursor", "give the `next` of the part before, or leave it out")
+        if order != sort:
+            other = one_line(str(order), 20)
+            raise UsageError(f"the cursor is of a list by {other}", f"ask for the order {other}")
+        return cls(sort, at, (float(value), path))
+
+
+def _of_class(vault: Context, name: str) -> Iterator[Entry]:
+    classes = [RecordClass(name)] if name else _MEMORIES
+    query = f"SELECT {ENTRY} FROM entries WHERE class IN ({', '.join('?' * len(classes))})"
+    return (entry_of(row) for row in vault.index.catalog.each(query, [one.value for one in classes]))
+
+
+def _is_by(entry: Entry, who: str) -> bool:
+    """Whether a record is of this origin or model, or was brought by somebody of this address or name."""
+    if not who:
+        return True
+    names = {entry.origin, entry.text("model"), entry.text("client")}
+    return who in names or (entry.pulled and who.casefold() in bringer(entry.origin).casefold())
+
+
+def _is_in(entry: Entry, folder: str) -> bool:
+    """Whether a note lies in a folder, named from the vault's root or from its folder of notes."""
+    wanted = folder.strip("/")
+    return not wanted or entry.path.startswith((f"{wanted}/", f"{VAULT}/{wanted}/"))
+
+
+def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entry]:
+    """Those of a status; without one all but what is history."""
+    if status == "all":
+        return entries
+    if status and status not in UNLISTED:
+        told = statuses(vault, entries)
+        return [entry for entry in entries if told.get(entry.path, CURRENT).status == status]
+    # Most are told by their heads alone; only what might wait is looked up whole.
+    now, superseded = vault.clock.now(), vault.superseded()
+    open_ones = [entry for entry in entries if entry.type in KEPT_TYPES]
+    waiting = {path for path, one in statuses(vault, open_ones).items() if one.status == "waiting"}
+
+    def history(entry: Entry) -> str:
+        if entry.path in waiting:
+            return "waiting"
+        return "expired" if entry.expired(now) else "superseded" if entry.id in superseded else ""
+
+    return [entry for entry in entries if history(entry) == status]
+
+
+def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetime) -> dict[_Place, Entry]:
+    """Where each stands, as of a moment: what fades meanwhile does not change its place among them."""
+    if sort == "created":
+        return {(entry.by_created[0].timestamp(), entry.path): entry for entry in entries}
+    if sort == "observed":
+        return {(entry.by_observed[0].timestamp(), entry.path): entry for entry in entries}
+    weighed = vault.standings.weigh(entries, live=True, as_of=moment)
+    return {(one.score if sort == "decay" else one.belief.utility, one.entry.path): one.entry for one in weighed}
+
+
+def _listed(vault: Context, entry: Entry, status: Status, score: float | None) -> ListedMemory:
+    return ListedMemory(
+        **headline_of(entry), **status.fields(), content=one_line(entry.preview or entry.text("summary") or entry.title, _SHOWN),
+        created=entry.text("created"), origin=origin_of(vault, entry), reviewed=vault.standings.reviewed(entry),
+        session=entry.text("session") or None, model=entry.text("model") or None, project=entry.text("project") or None,
+        tags=entry.texts("tags"), path=entry.path, sorted_by=score,
+    )  # fmt: skip
+
+
+def _nearest_names(vault: Context, asked: Query, by: str) -> Iterator[str]:
+    """What of the names that were asked for nothing has, with the nearest that something has."""
+    entries = list(_of_class(vault, ""))
+    there: Mapping[str, set[str]] = {
+        "subject": {unwrap_link(name) for entry in entries for name in entry.subjects},
+        "tag": {name for entry in entries for name in entry.texts("tags")},
+        "session": {entry.text("session") for entry in entries},
+        "project": {entry.text("project") for entry in entries},
+        "origin or model": {name for entry in entries for name in (entry.origin, entry.text("model"))},
+    }
+    wanted = {
+        "subject": asked.subject_names, "tag": asked.tags, "session": filter(None, [asked.session]),
+        "project": filter(None, [asked.project]), "origin or model": filter(None, [by]),
+    }  # fmt: skip
+    for what, names in wanted.items():
+        known = {normal_name(name): name for name in there[what] if name}
+        for name in names:
+            if normal_name(name) not in known:
+                near = difflib.get_close_matches(normal_name(name), list(known), 1)
+                meant = f": the nearest is `{known[near[0]]}`" if near else ""
+                yield f"no memory has the {what} `{one_line(name, 40)}`{meant}"
