@@ -309,11 +309,22 @@ def writing(vault: Context, verb: str, *, at_a_glance: bool = False, progress: P
     `at_a_glance` is enough for what is only appended: there is no whole comparison with the files then.
     """
     with writer.lock(vault.root, vault.settings.lock_wait, verb):
-        freshness = vault.refresh_names() if at_a_glance else vault.fresh(progress)
+        freshness = _names_looked_at(vault) if at_a_glance else vault.fresh(progress)
         heal(vault)
         if (vault.local.place / layout.LOCAL / "inbox").is_dir():
             drafts.finish_decided(vault, few=True)
         yield Operation(vault, verb, freshness)
+
+
+def _names_looked_at(vault: Context) -> Freshness:
+    """What is told of the files before something is appended; of several operations of one hold the first looks at them."""
+    if vault.together is None:
+        return vault.refresh_names()
+    known = vault.together.looked_at
+    if vault.sight not in known:
+        known[vault.sight] = vault.refresh_names()
+    found: Freshness = known[vault.sight]
+    return found
 
 
 @contextmanager
