@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -12,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -54,7 +56,12 @@ class Reader:
 
     def run(self) -> None:
         """Serve what the owner hands over until it ends."""
+        # A terminal's Ctrl-C is its owner's to hear, who then ends this one when all is answered.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         self._answers.warm()
+        # What serves a conversation and answers its calls is loaded before there is one.
+        for name in ("vault_tool.mcp.server", "vault_tool.mcp.answering"):
+            import_module(name)
         self._tell(ready=True)
         threading.Thread(target=self._beat, daemon=True).start()
         with suppress(OSError, ValueError):
