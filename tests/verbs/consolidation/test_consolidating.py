@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -222,6 +223,19 @@ def test_what_arrives_too_late_for_a_pass_is_new_to_the_next(told: Vault, root: 
     told.end_consolidation(core=False)
     with untouched(root):
         assert not told.begin_consolidation().began
+
+
+def test_of_a_pass_that_lists_nothing_the_time_tells_what_is_new(told: Vault, root: Path) -> None:
+    """A ledger of another hand does not name what was new, and notes of another hand say no generation."""
+    begun = told.begin_consolidation()
+    assert begun.id and begun.path
+    settle(told, begun.id)
+    told.end_consolidation(core=False)
+    ledger = root / begun.path
+    ledger.write_text(re.sub(r"## New\n\n(?:[-`].*\n)+", "", ledger.read_text()))
+    write(root, "vault/before.md", note(1, "By hand, before.", subjects="[Redis]", created="2026-11-20T09:59:00+00:00"))
+    write(root, "vault/after.md", note(2, "By hand, after.", subjects="[Homelab]", created="2026-11-20T10:01:00+00:00"))
+    assert [(one.label, one.new_count) for one in told.get_pending_consolidation().subjects] == [("Homelab", 1)]
 
 
 @pytest.mark.in_git
