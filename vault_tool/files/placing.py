@@ -16,6 +16,8 @@ from vault_tool.util.text import slug
 # numbered one below: git writes a folder's list anew with each commit, and so do our indexes. Where a note lies means nothing.
 FULL_MONTH = 1000
 FULL_DAY = 250
+# Git writes the lists of all folders above a note: a month that is so much too long keeps its days beside it, and not below.
+LONG_MONTH = 4000
 
 _END_BYTES = 56
 _NOT_TYPE = re.compile(r"[^A-Za-z0-9_]+", re.ASCII)
@@ -72,7 +74,7 @@ def _made(record: Observation) -> datetime | None:
 def _with_room(month: str, made: datetime | None, files: Callable[[str], int]) -> str:
     if made is None or files(month) < FULL_MONTH:
         return month
-    day = f"{month}/{made:%d}"
+    day = f"{month}{'/' if files(month) < LONG_MONTH else '-'}{made:%d}"
     numbered = (f"{day}/{number}" for number in itertools.count(2))
     return next(folder for folder in itertools.chain((day,), numbered) if files(folder) < FULL_DAY)
 
