@@ -31,7 +31,8 @@ def compare(known: Mapping[str, Listing], scan: Scan) -> Changes:
     gone: list[str] = []
     for folder, now in scan.folders.items():
         before = known.get(folder)
-        if before == now:
+        # Of a folder that was not looked into the very listing that is known comes back.
+        if before is now or before == now:
             continue
         before = before or {}
         suspects.update((f"{folder}/{name}", stat) for name, stat in now.items() if before.get(name) != stat)
