@@ -95,6 +95,7 @@ class Reader:
         """What a use of the vault comes to; what writes is done by the owner."""
         self._last_call = time.monotonic()
         if isinstance(use, Call) and TOOLS[use.tool].writes:
+            self._answers.used(lambda vault: None, identity)  # raises where another vault is meant
             return self._forwarded(use)
         return self._answers.used(use, identity)
 
