@@ -21,7 +21,7 @@ from vault_tool import Vault
 from vault_tool.hooks import answers
 from vault_tool.hooks.clients import COMPACTION, END, EVENTS, NATIVE, PROMPT, START, event_of
 from vault_tool.hooks.ended import hand_over, taken
-from vault_tool.hooks.running import answered
+from vault_tool.hooks.running import LATE, answered
 from vault_tool.util.clock import FixedClock
 from vault_tool.util.text import tokens
 from vault_tool.vault import seen
@@ -360,6 +360,16 @@ def test_what_hangs_is_given_up_in_silence(root: Path) -> None:
         assert child.wait(60) == 0, "its standard input is never closed"
         assert child.stdout is not None and child.stderr is not None
         assert child.stdout.read() == child.stderr.read() == b""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pipes with a name there")
+@pytest.mark.parametrize(("event", "there", "expected"), [(START, True, LATE), (PROMPT, True, ""), (START, False, "")])
+def test_a_start_that_hangs_says_that_there_is_a_memory(root: Path, event: str, there: bool, expected: str) -> None:
+    os.mkfifo(root / "_local" / "owner.json")  # whoever reads it waits for ever
+    told = json.dumps({"session_id": "s1", "cwd": str(root if there else root.parent), "prompt": ASKED}).encode()
+    done = run(root, event, "--client", "claude-code", told=told, VAULT_HOOK_SECONDS="2")
+    assert (json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if done.stdout else "") == expected
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_an_end_imports_next_to_nothing(root: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,9 @@ import pytest
 
 from tests.founding import found_at
 from vault_tool import Vault
+from vault_tool.hooks import answers
 from vault_tool.hooks.clients import PROMPT, START
+from vault_tool.hooks.running import LATE, answered
 
 IDLE = "Redis drops idle connections after 300 s because of the firewall."
 
@@ -80,6 +83,32 @@ def test_the_words_come_though_another_holds_a_lock(
         done = subprocess.run(command, cwd=root, input=json.dumps(told).encode(), capture_output=True, check=True)
     assert done.stderr == b""
     assert IDLE in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.parametrize("event", [PROMPT, START])
+def test_the_words_come_as_of_the_last_look_where_there_is_no_time_for_another(
+    root: Path, event: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = next((root / "vault" / "observations").rglob("*.md"))
+    path = note.relative_to(root).as_posix()
+    note.write_text(note.read_text() + "\nMore of it.\n")
+    for seconds, more in ((-1.0, False), (60.0, True)):
+        monkeypatch.setattr(answers, "LOCK_SECONDS", seconds)
+        with Vault.open(root, session=f"s{seconds}") as vault:
+            text = answers.answer(vault, event, "why does redis drop idle connections?", "startup")
+            known = vault.index.catalog.by_path(path)
+            assert known is not None and known.preview.endswith("More of it.") is more
+        assert IDLE in text
+
+
+def test_a_start_without_an_index_and_without_time_says_that_there_is_a_memory(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(root / "_cache")
+    monkeypatch.setattr(answers, "LOCK_SECONDS", -1.0)
+    told = json.dumps({"session_id": "s1", "cwd": str(root), "prompt": "why does redis drop idle connections?"}).encode()
+    assert LATE[:40].encode() in answered(START, "claude-code", told, {})
+    assert answered(PROMPT, "claude-code", told, {}) == b""
 
 
 def test_the_words_come_though_a_changed_note_cannot_be_taken_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

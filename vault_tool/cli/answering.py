@@ -37,6 +37,7 @@ from vault_tool.vault.context import Context, Who, find, global_root
 from vault_tool.vault.person import Presence
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
+from vault_tool.watch.watcher import Watcher
 
 T = TypeVar("T")
 
@@ -45,19 +46,28 @@ _WARMING = ("search", "warm", "--limit", "1", "--json")
 
 # Seconds that a hook waits for its turn.
 _HOOK_TURN = 0.5
+# Seconds that a hook waits for the watcher to say that it is caught up.
+_HOOK_LOOK = 0.2
 
 
 class Answers:
     """One vault kept open for whoever asks, one after the other.
 
-    `fresh` spares the comparison before an answer; `leave` is called, with the reason, when the vault turns out not to be
-    at its place, or this machine's settings to allow no owner any more.
+    `fresh` spares the comparison before an answer, `soon` that before a hook's; `leave` is called, with the reason, when the
+    vault turns out not to be at its place, or this machine's settings to allow no owner any more.
     """
 
-    def __init__(self, vault: Vault, fresh: Callable[[], bool], leave: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        vault: Vault,
+        fresh: Callable[[], bool],
+        leave: Callable[[str], None],
+        soon: Callable[[], bool] | None = None,
+    ) -> None:
         self._vault = vault
         self._leave = leave
         self._fresh = fresh
+        self._soon = soon
         self._proven_at = -1.0
         self._asked = threading.local()
         self._vault.is_current = self._is_current
@@ -171,8 +181,9 @@ class Answers:
             vault = self._current()
             if find(asked["vault"] or None, vault.environ, Path(asked["folder"])).resolve() != vault.root:
                 raise UsageError("another vault is meant")
-            who = Who("agent", asked["session"], user=asked["user"])
-            return {"text": answer(vault.lent(who), asked["event"], asked["prompt"], asked["source"], asked["caller"])}
+            lent = vault.lent(Who("agent", asked["session"], user=asked["user"]))
+            lent.is_current = self._soon or lent.is_current
+            return {"text": answer(lent, asked["event"], asked["prompt"], asked["source"], asked["caller"])}
         finally:
             self._turn.release()
 
@@ -186,7 +197,7 @@ class Answers:
 
 @contextmanager
 def serving(
-    vault: Context, me: Owner, fresh: Callable[[], bool], leave: Callable[[str], None], welcomed: threading.Event
+    vault: Context, me: Owner, watcher: Watcher, leave: Callable[[str], None], welcomed: threading.Event
 ) -> Iterator[OwnerServer]:
     """Answer for others, on threads, as long as it lasts. Raises OSError where no socket can be made.
 
@@ -199,10 +210,16 @@ def serving(
         if me.background:
             leave(reason)
 
-    answers = Answers(Vault.open(vault.root, environ=vault.environ), fresh, leave_unless_watching)
+    def soon() -> bool:
+        # What was written by us is taken in before it is acknowledged, and what is heard of within moments: whoever has seconds
+        # is not kept waiting for a walk over a large vault.
+        return watcher.fresh_and_quiet(_HOOK_LOOK) or watcher.hears
+
+    opened = Vault.open(vault.root, environ=vault.environ)
+    answers = Answers(opened, watcher.fresh_and_quiet, leave_unless_watching, soon)
     requests = {"command": answers.command, "op": answers.op, "hook": answers.hook}
 
-    readers = Readers(vault.root, fresh, leave_unless_watching)
+    readers = Readers(vault.root, watcher.fresh_and_quiet, leave_unless_watching)
 
     def used(use: Callable[[Any], Any], identity: str) -> Any:
         with readers.counted():

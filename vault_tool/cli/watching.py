@@ -117,7 +117,7 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
         watcher = file_watcher.Watcher(vault, _ignore, exports_only=lambda: not welcomed.is_set())
         with owner_lock.own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
-                with answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave, welcomed) as server:
+                with answering.serving(vault, me, watcher, stop.leave, welcomed) as server:
                     _Guard(vault.root, stop, lambda: server.idle >= (longest if welcomed.is_set() else idle)).start()
                     watcher.run(stop)
                     stop.finish()
@@ -171,7 +171,7 @@ def _answering(vault: Context, me: Owner, watcher: Watcher, stop: _StopSignal) -
             try:
                 welcomed = threading.Event()
                 welcomed.set()  # somebody started it by hand
-                stack.enter_context(answering.serving(vault, me, watcher.fresh_and_quiet, stop.leave, welcomed))
+                stack.enter_context(answering.serving(vault, me, watcher, stop.leave, welcomed))
             except OSError as fault:
                 output.warn(f"nobody can ask this process: {fault.strerror or fault}")
         yield

@@ -8,14 +8,14 @@ import stat as kinds
 import time
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from vault_tool.errors import Refused
+from vault_tool.errors import Busy, Refused
 from vault_tool.files.layout import SETTINGS_FILE, VAULT, ignored_folder, name_key
 from vault_tool.model.problems import Problem, error, note, warning
 from vault_tool.util.folder import Descent, Folder, opened
@@ -39,6 +39,7 @@ _BINARY: int = getattr(os, "O_BINARY", 0)
 _BY_DESCRIPTOR = os.stat in os.supports_dir_fd and os.listdir in os.supports_fd
 
 
+_MANY = 2000  # so many files are looked at between two looks at the time
 _TICK = 20_000_000  # nanoseconds within which a clock may give two changes of a folder the same time
 
 
@@ -98,14 +99,15 @@ class TooLarge(Refused):
     """A file is longer than what is read into memory for a note."""
 
 
-def scan(root: Path, trusted: Trusted | None = None, *, around: bool = False) -> Scan:
+def scan(root: Path, trusted: Trusted | None = None, *, around: bool = False, until: float | None = None) -> Scan:
     """Walk `vault/`: no link is followed and nothing is opened but folders; what cannot be indexed is a fault.
 
     With `around` the folder that the vault's own lies in is walked as well, but for other vaults in it.
     With `trusted` it is a glance: files edited in place in a folder that is trusted are not noticed.
+    Raises Busy where it is not done `until` (monotonic).
     """
     started = time.time_ns()
-    walk = _FolderWalk(root, started, trusted)
+    walk = _FolderWalk(root, started, trusted, until)
     walk.run([_AROUND, VAULT] if around else [VAULT])
     return Scan(walk.folders, tuple(sorted(walk.faults)), walk.partial, started, walk.looks)
 
@@ -113,8 +115,9 @@ def scan(root: Path, trusted: Trusted | None = None, *, around: bool = False) ->
 class _FolderWalk:
     """One walk under way."""
 
-    def __init__(self, root: Path, started_ns: int = 0, trusted: Trusted | None = None) -> None:
+    def __init__(self, root: Path, started_ns: int = 0, trusted: Trusted | None = None, until: float | None = None) -> None:
         self.root = root
+        self.until = until
         self.started_ns = started_ns
         self.trusted = trusted
         self.folders: dict[str, Listing] = {}
@@ -162,7 +165,7 @@ class _FolderWalk:
         # A vault in the folder around is another one, and this one is walked by itself.
         if around and SETTINGS_FILE in names:
             return {}, []
-        for name in names:
+        for name in names if self.until is None else _in_time(names, self.until):
             # Hidden files, ours and git's among them, and `#name#`, as Emacs calls what it saves by itself.
             if name[0] in ".#":
                 continue
@@ -207,6 +210,14 @@ class _FolderWalk:
         reason = (os.strerror(fault.errno or 0) if isinstance(fault, OSError) else fault.message).lower()
         hint = "make the folder readable; until then nothing below it is forgotten"
         self.faults.append(error(_shown(path), 0, "unreadable-folder", f"the folder cannot be looked into: {reason}", hint))
+
+
+def _in_time(names: Sequence[str], until: float) -> Iterator[str]:
+    """Names one after the other, while there is time. Raises Busy."""
+    for start in range(0, len(names), _MANY):
+        if time.monotonic() > until:
+            raise Busy("the files could not be looked at in time", "try again in a moment")
+        yield from names[start : start + _MANY]
 
 
 def _twins(path: str, listing: Listing) -> Iterator[Problem]:

@@ -26,6 +26,16 @@ _SETTINGS, _RECORD = "vault.toml", "_local/owner.json"
 # Most bytes that a client may say of an event.
 _LONGEST = 10 * 2**20
 
+# What a session's start is told where its page is not made in time.
+LATE = (
+    "Memory: the page of this vault was not ready in time, since the machine or the vault is at work. "
+    "It is there all the same: `orient` gives it, `recall` answers a question.\n"
+)
+# The vault that this process asks, once one was found.
+_ASKED: list[Path] = []
+# Held by the thread that says something, so that no other says something more.
+_PRINTING = threading.Lock()
+
 
 def main(arguments: Sequence[str]) -> int:
     """Answer one event (`EVENT --client NAME [--vault DIR] [--user ID]`) from standard input; always 0, or a client stops."""
@@ -33,13 +43,22 @@ def main(arguments: Sequence[str]) -> int:
     event, client, vault, user = _asked(arguments)
     if event:
         # What hangs (a disk, a lock) ends with the process: the next one finishes what it began.
-        limit = threading.Timer(_patience(event), os._exit, (0,))
+        limit = threading.Timer(_patience(event), _given_up, (printed, event, client))
         limit.daemon = True
         limit.start()
         said = answered(event, client, _input(), os.environ, vault, user)
-        limit.cancel()
-        _print(printed, said)
+        with _PRINTING:
+            limit.cancel()
+            _print(printed, said)
     os._exit(0)  # nothing that a library does at the end may take time, speak, or change the code
+
+
+def _given_up(printed: int, event: str, client: str) -> None:
+    """End this process; a session that starts is told that it has a memory all the same, and how to ask it."""
+    with _PRINTING:
+        if event == START and _ASKED:
+            _print(printed, shaped(client, event, LATE))
+        os._exit(0)
 
 
 def answered(event: str, client: str, data: bytes, environ: Mapping[str, str], vault: str = "", user: str = "") -> bytes:
@@ -77,6 +96,7 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
     from vault_tool.hooks.ended import roots
 
     found = next((root for root in roots(asked["folder"], asked["vault"], environ) if (root / _SETTINGS).is_file()), None)
+    _ASKED.extend([found] if found is not None else [])
     if found is not None and _is_warm(found):
         from vault_tool.owner.client import ask
         from vault_tool.owner.starting import allowed
@@ -84,9 +104,13 @@ def _text(asked: Mapping[str, str], environ: Mapping[str, str]) -> str:
         answer = ask(str(found.resolve()), {"do": "hook", **asked}) if allowed() else None
         if answer is not None:
             return str(answer["text"])
+    from vault_tool.errors import Busy
     from vault_tool.hooks.answers import answer_here  # loads the whole package
 
-    return answer_here(asked, environ)
+    try:
+        return answer_here(asked, environ)
+    except Busy:
+        return LATE if asked["event"] == START else ""
 
 
 def _is_warm(root: Path) -> bool:

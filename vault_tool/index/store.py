@@ -164,12 +164,17 @@ class Store:
 
     @contextmanager
     def hurried(self, until: float) -> Iterator[None]:
-        """Wait for no other process after `until` (monotonic), as long as this lasts."""
+        """Wait for no other process after `until` (monotonic), and look at no more files, as long as this lasts."""
         before, self._until = self._until, until
         try:
             yield
         finally:
             self._until = before
+
+    @property
+    def until(self) -> float | None:
+        """Until when (monotonic) whoever asks has time: see `hurried`."""
+        return self._until
 
     def patience(self) -> float:
         """Seconds to wait for another process."""

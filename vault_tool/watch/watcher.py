@@ -125,7 +125,7 @@ class Watcher:
         For other threads than the one that runs the watcher. False after `timeout` seconds, and where changes are not
         heard of: then the caller must compare. A file whose save is under way is served as it was before.
         """
-        if self._record.mode != _EVENTS or not self._hearing.alive or self._withheld:
+        if not self.hears:
             return False
         cookie = self._cookie()
         try:
@@ -137,6 +137,11 @@ class Watcher:
     def fresh_and_quiet(self, timeout: float = 1.0) -> bool:
         """The same, where no save is under way either: then an answer is what a comparison would make it."""
         return self.fresh(timeout) and not len(self._settling)
+
+    @property
+    def hears(self) -> bool:
+        """Whether it is told of what changes: then the indexes are behind by moments at most."""
+        return self._record.mode == _EVENTS and self._hearing.alive and not self._withheld
 
     def _turn(self) -> None:
         """Wait for news or for what is due, and do it."""

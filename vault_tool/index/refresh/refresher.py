@@ -159,7 +159,7 @@ class Refresher:
         return self._rebuild(scan, progress, {**known, **catalog.files(changes.gone)})
 
     def _scanned(self, trusted: reader.Trusted | None = None) -> Scan:
-        return reader.scan(self._root, trusted, around=self._around)
+        return reader.scan(self._root, trusted, around=self._around, until=self._store.until)
 
     def _trusted(self, catalog: Catalog) -> reader.Trusted | None:
         """What a glance need not look at; None before the first comparison of this process."""
