@@ -8,13 +8,13 @@ Windows has no such socket that Python knows: there it is a port of this machine
 
 from __future__ import annotations
 
-import hashlib
 import os
-import secrets
 import socket
 import stat
 import struct
 from contextlib import ExitStack, suppress
+
+from vault_tool.owner.digest import blake2b
 
 FOLDER = "vault_tool"
 # Most bytes of a socket's path that every system takes.
@@ -48,7 +48,7 @@ def folders() -> list[str]:
 
 def paths(root: str) -> list[str]:
     """Where the owner of the vault at `root` (resolved) may listen, the best place first."""
-    name = hashlib.blake2b(os.fsencode(root), digest_size=8).hexdigest()
+    name = blake2b(os.fsencode(root), digest_size=8).hexdigest()
     every = (os.path.join(folder, name) for folder in folders())
     return [path for path in every if len(os.fsencode(path)) <= LONGEST_PATH]
 
@@ -126,6 +126,8 @@ class Listening:
             failed.callback(line.close)  # nor one that nobody will listen to
             if _BY_PORT:
                 line.bind(("127.0.0.1", 0))
+                import secrets  # 6 ms, and only who listens by port needs it
+
                 self.token = secrets.token_hex(16)
                 written = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _PRIVATE_FILE)
                 with open(written, "w", encoding="ascii") as file:

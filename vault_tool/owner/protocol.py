@@ -5,11 +5,11 @@ An empty line means that work goes on. Standard library alone: each command look
 
 from __future__ import annotations
 
-import hashlib
 import json
 import socket
 import time
 
+from vault_tool.owner.digest import blake2b
 from vault_tool.owner.starting import OF_A_CALL
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def settings_print(nonce: str, environ: Mapping[str, str]) -> str:
         if (name.startswith(_DECIDING) or name.upper() in _BY_NAME) and name not in OF_A_CALL and name not in _ELSEWHERE
     )
     said = json.dumps([[name, environ[name]] for name in names]).encode()
-    return hashlib.blake2b(said, digest_size=16, key=nonce.encode()[:64]).hexdigest()
+    return blake2b(said, digest_size=16, key=nonce.encode()[:64]).hexdigest()
 
 
 def of_a_call(environ: Mapping[str, str]) -> dict[str, str]:
