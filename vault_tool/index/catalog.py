@@ -110,11 +110,32 @@ class Catalog(Database):
 
     def get(self, record_id: str) -> tuple[Entry, ...]:
         """The entries of one whole id: none, one, or every copy of it, its owner's first, else in the order of their paths."""
-        return owners_first(self._entries("id = ? ORDER BY path", (record_id,)))
+        found = self._entries("id = ? ORDER BY path", (record_id,)) or self._of_absorbed(record_id)
+        return owners_first(found)
 
     def by_prefix(self, prefix: str, limit: int = 20) -> tuple[Entry, ...]:
         """The entries whose id begins with `prefix`, in the order of their ids."""
-        return self._entries("id >= ? AND id < ? ORDER BY id, path LIMIT ?", (prefix, prefix + "g", limit))
+        found = self._entries("id >= ? AND id < ? ORDER BY id, path LIMIT ?", (prefix, prefix + "g", limit))
+        more = {kept for absorbed, kept in self.also().items() if absorbed.startswith(prefix)} - {entry.id for entry in found}
+        return (*found, *(entry for kept in sorted(more) for entry in self.get(kept)))[:limit]
+
+    def also(self) -> Mapping[str, str]:
+        """The ids of subjects that became one with another, with the id of that one, kept until the catalogue changes."""
+        return self.until_changed("also", self._absorbed)
+
+    def _absorbed(self) -> Mapping[str, str]:
+        end = f"{schema.ALSO[:-1]}{chr(ord(schema.ALSO[-1]) + 1)}"
+        query = (
+            "SELECT j.normal, e.id FROM names j JOIN entries e ON e.n = j.n WHERE j.normal >= ? AND j.normal < ? ORDER BY 1, 2"
+        )
+        rows = self.rows(query, (schema.ALSO, end))
+        found = {normal.removeprefix(schema.ALSO): kept for normal, kept in reversed(rows)}
+        there = self.rows_in("SELECT id FROM entries WHERE id IN ({})", found) if found else ()
+        return {absorbed: kept for absorbed, kept in found.items() if (absorbed,) not in {*map(tuple, there)}}
+
+    def _of_absorbed(self, record_id: str) -> tuple[Entry, ...]:
+        kept = self.also().get(record_id)
+        return self._entries("id = ? ORDER BY path", (kept,)) if kept else ()
 
     def neighbours(self, record_id: str) -> tuple[str, ...]:
         """The ids just before and after one: all that can share its longest prefix."""
@@ -157,7 +178,7 @@ class Catalog(Database):
         """The same as `get` gives, from memory where all entries are there; as above."""
         cache, seq = self._current_cache()
         kept = cache.of_id(self, seq, record_id)
-        return self.get(record_id) if kept is None else kept
+        return kept or self.get(record_id)
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""
@@ -237,7 +258,7 @@ class Catalog(Database):
         found: dict[str, tuple[str, ...]] = {}
         for normal, record_id in self.rows("SELECT j.normal, e.id FROM names j JOIN entries e ON e.n = j.n ORDER BY 1, e.path"):
             found[normal] = (*found.get(normal, ()), record_id)
-        return found
+        return {name: ids for name, ids in found.items() if not name.startswith(schema.ALSO)} if self.also() else found
 
     def known_names(self, names: Collection[str]) -> set[str]:
         """Which of these normalised names a subject answers to, or some record is tagged with."""
@@ -278,6 +299,9 @@ class Catalog(Database):
 
     def pointing_at_each(self, ids: Collection[str], fields: Collection[str] | None = None) -> dict[str, list[tuple[str, Entry]]]:
         """The same for several ids at once; those that nothing points at are left out."""
+        also = self.also()
+        absorbed = {one: kept for one, kept in also.items() if kept in ids and one not in ids} if also else {}
+        ids = [*ids, *absorbed]
         limited = f" AND j.field IN ({marks(fields)})" if fields is not None else ""
         query = (
             f"SELECT j.target, j.field, {ENTRY_OF_E} FROM relations j JOIN entries e ON e.n = j.n"
@@ -285,13 +309,14 @@ class Catalog(Database):
         )
         found: dict[str, list[tuple[str, Entry]]] = {}
         for target, field, *row in self.rows(query, (*ids, *(fields or ()))):
-            found.setdefault(target, []).append((field, entry_of(row)))
+            found.setdefault(absorbed.get(target, target), []).append((field, entry_of(row)))
         return found
 
     def pairs(self, field: str) -> tuple[tuple[str, str], ...]:
         """Who names whom in one field of their heads: pairs of the record's id and the id that it names."""
         query = "SELECT e.id, j.target FROM relations j JOIN entries e ON e.n = j.n WHERE j.field = ? ORDER BY e.path, j.target"
-        return tuple(self.rows(query, (field,)))
+        rows, also = self.rows(query, (field,)), self.also()
+        return tuple((one, also.get(target, target)) for one, target in rows) if also else tuple(rows)
 
     def signals_of(self, targets: Collection[str]) -> Iterator[Signal]:
         """The signals of several targets, in no order."""

@@ -53,7 +53,9 @@ def lineage(catalog: Catalog, entry: Entry) -> list[Entry]:
 
 def names_of(subject: Entry) -> tuple[str, ...]:
     """The normalised names under which memories are tagged with a subject: its name and its aliases."""
-    return tuple(dict.fromkeys(normal_name(name) for name in (subject.text("name"), *subject.texts("aliases")) if name))
+    return tuple(
+        dict.fromkeys(normal_name(name) for name in (subject.text("name"), *subject.texts("aliases"), *subject.also) if name)
+    )
 
 
 def members(catalog: Catalog, *subjects: Entry) -> tuple[Entry, ...]:

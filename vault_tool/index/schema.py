@@ -88,6 +88,9 @@ CREATE INDEX reviews ON signals (target) WHERE {REVIEW};
 CREATE INDEX signals_of_users ON signals (target) WHERE {JUDGED_FOR} <> '';
 """
 
+# Before the id of a subject that became one with another, among the names of that one; no name is written so.
+ALSO = "also\x1f"
+
 # The fact that says at which `seq` a row was last taken away or changed without a new one in its place.
 DROPPED = "dropped"
 
@@ -147,7 +150,8 @@ def entries_at(database: Database, paths: Iterable[str]) -> dict[str, Entry]:
 def names_of(entry: Entry) -> Iterator[str]:
     """The normalised names that a subject answers to, each once."""
     if entry.record_class is RecordClass.SUBJECT:
-        yield from {normal_name(name) for name in (entry.text("name"), *entry.texts("aliases"))} - {""}
+        yield from {normal_name(name) for name in (entry.text("name"), *entry.texts("aliases"), *entry.also)} - {""}
+        yield from (f"{ALSO}{identity}" for identity in entry.also)
 
 
 def memberships_of(entry: Entry) -> set[str]:

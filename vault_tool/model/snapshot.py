@@ -9,6 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from vault_tool.model.ids import canonical
 from vault_tool.model.problems import Problem
 from vault_tool.model.supersession import longest_chain, superseded_by
 from vault_tool.model.types import RecordClass
@@ -89,6 +90,16 @@ class Entry:
         rows = found if isinstance(found, (list, tuple)) else ()
         whole = (one for one in rows if isinstance(one, (list, tuple)) and len(one) == len(Put._fields))
         return tuple(Put(str(field), str(item), str(by), taken is True) for field, item, by, taken in whole)
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """The ids of subjects that became one with this one: whatever names them means it."""
+        if self.record_class is not RecordClass.SUBJECT or "also" not in self.head:
+            return ()
+        said = self.texts("also") or (self.text("also"),)
+        # Of a link its target: `[[id|Name]]`.
+        ids = (canonical(one.strip().strip("[]").partition("|")[0]) for one in said)
+        return tuple(one for one in ids if one and one != self.id)
 
     def number(self, name: str) -> float | None:
         """A number of the head, or None."""
@@ -177,6 +188,10 @@ class Snapshot:
         found: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.entries:
             found[entry.id].append(entry)
+        for entry in self.entries:
+            for identity in entry.also:
+                if identity not in found:
+                    found[identity].append(entry)
         return {key: owners_first(entries) for key, entries in found.items()}
 
     @cached_property
@@ -184,7 +199,7 @@ class Snapshot:
         """Subjects by normalised name and alias; more than one where two claim the same name."""
         found: dict[str, list[Entry]] = defaultdict(list)
         for entry in self.of_class(RecordClass.SUBJECT):
-            for name in dict.fromkeys(normal_name(n) for n in (entry.text("name"), *entry.texts("aliases")) if n):
+            for name in dict.fromkeys(normal_name(n) for n in (entry.text("name"), *entry.texts("aliases"), *entry.also) if n):
                 found[name].append(entry)
         return {key: tuple(entries) for key, entries in found.items()}
 
