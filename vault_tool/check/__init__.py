@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
-from vault_tool.check import evidence_rules, future_dates, identity, lineage, references, vocabulary
+from vault_tool.check import evidence_rules, identity, lineage, references, vocabulary
 from vault_tool.check.scope import Scope
-from vault_tool.model.problems import Problem
+from vault_tool.model.problems import DATED_AHEAD, Problem
 from vault_tool.model.snapshot import Snapshot
 from vault_tool.model.types import Registry
+from vault_tool.util.deferred import deferred
+
+if TYPE_CHECKING:
+    from vault_tool.check import future_dates
+else:
+    future_dates = deferred("vault_tool.check.future_dates")  # where a note is dated ahead
 
 Rule = Callable[[Scope], Iterable[Problem]]
 
@@ -44,4 +51,5 @@ def check(snapshot: Snapshot, registry: Registry, forgotten: Collection[str] = (
     """
     scope = Scope(snapshot, registry, frozenset(forgotten))
     found = {problem for rule in RULES for problem in rule(scope)}
-    return tuple(sorted(future_dates.gathered(found.union(snapshot.problems))))
+    found.update(snapshot.problems)
+    return tuple(sorted(future_dates.gathered(found) if any(one.code == DATED_AHEAD for one in found) else found))
