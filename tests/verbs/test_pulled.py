@@ -783,7 +783,7 @@ def test_who_puts_something_to_the_owners_note_has_not_written_it(
     put_to(root / path, "project: home")
     commit_all(root, "ours again")
     pull(forger, root)
-    (forger / path).write_text((forger / path).read_text().replace("project: home\n", "project: home\npinned_by: x\n"))
+    (forger / path).write_text((forger / path).read_text().replace("project: home\n", "project: shop\n"))
     forged(forger)
     pull(root, forger)
     assert origin(root, clock, 1) == MALLORY, "a field that is not free to all is evidence"

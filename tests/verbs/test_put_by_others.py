@@ -160,3 +160,32 @@ def test_each_door_tells_it(vault_root: Path, capsys: pytest.CaptureFixture[str]
         found = answer(vault, "get", {"memory_id": identity(1)}, Caller())
         assert f"tag walrus: {BY}" in json.dumps(found)
         assert [one.id for one in vault.search("heron", tags=["walrus"]).results] == [identity(1)], "it may be asked for"
+
+
+def test_a_pin_that_somebody_took_away_holds_and_one_that_they_put_there_does_not(root: Path) -> None:
+    write(root, "vault/a.md", note(1, OURS, pinned="true"))
+    write(root, "vault/b.md", note(2, "The stork stands on the roof."))
+    commit_all(root, "ours")
+    pulled(root, ("vault/a.md", note(1, OURS)), ("vault/b.md", note(2, "The stork stands on the roof.", pinned="true")))
+    with as_owner(root) as vault:
+        vault.fresh()
+        assert [vault.index.catalog.get(identity(one))[0].pinned for one in (1, 2)] == [True, False]
+    assert told(root) == [f"without pin: {BY}"] and told(root, 2) == [f"pin: {BY}"]
+    (root / "vault/a.md").write_text(note(1, f"{OURS} By hand."))
+    commit_all(root, "the owner takes it away")
+    with as_owner(root) as vault:
+        vault.fresh()
+        assert not vault.index.catalog.get(identity(1))[0].pinned
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["cssclasses: wide", "put_by_others: [[subjects, Birds, owner, true]]", "put_by_others: 7", "rating: 5", "x-y: {a: b}"],
+)
+def test_a_field_that_means_nothing_here_makes_no_note_theirs(vault_root: Path, field: str) -> None:
+    before = order(vault_root)
+    data = note(1, OURS, **head())
+    pulled(vault_root, ("vault/a.md", data.replace("\n---\n", f"\n{field}\n---\n", 1)))
+    assert order(vault_root) == before
+    with as_owner(vault_root) as vault:
+        assert vault.show(identity(1)).origin == "owner"

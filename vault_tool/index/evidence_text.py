@@ -8,14 +8,16 @@ from dataclasses import dataclass
 import orjson
 
 from vault_tool.files.parse import parse
+from vault_tool.model.fields import SCHEMA
 from vault_tool.model.snapshot import is_pulled
 from vault_tool.model.types import Registry
 
 # What may be put to a note, or taken from it, without a word of it being another's.
 ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
 
-# The lists among them: what others put there is told as theirs.
-LISTS = ("tags", "subjects", "related_to")
+# The lists among them, and the pin as one: what others put there, or took away, is told as theirs.
+LISTS = ("tags", "subjects", "related_to", "pinned")
+_ALIASES = "aliases"
 
 _REGISTRY = Registry()
 
@@ -46,11 +48,15 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     if not parsed.readable:
         return Evidence()
     origin = str(parsed.head.get("origin") or "")
-    said = {name: value for name, value in parsed.head.items() if name not in ADDED and name != "origin"}
+    # A field that means nothing here says no word of it: other tools put many there.
+    known = SCHEMA.get(parsed.record_class) if parsed.record_class is not None else None
+    fields = parsed.head if known is None else {*known, _ALIASES}
+    said = {name: value for name, value in parsed.head.items() if name in fields and name not in ADDED and name != "origin"}
     body = parsed.body.replace("\r\n", "\n").strip("\n")
     told = orjson.dumps([said, body], option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     plain = "" if origin == "owner" or is_pulled(origin) else origin
     digest = hashlib.blake2b(told, digest_size=16).hexdigest()
     identity = str(parsed.head.get("id") or "")
-    lists = tuple(tuple(map(str, parsed.head.get(name) or ())) for name in LISTS)
-    return Evidence(digest, plain, is_pulled(origin), parsed.head.get("pinned") is True, identity, lists)
+    pinned = parsed.head.get("pinned") is True
+    lists = [tuple(map(str, parsed.head.get(name) or ())) if name != "pinned" else ("true",) * pinned for name in LISTS]
+    return Evidence(digest, plain, is_pulled(origin), pinned, identity, tuple(lists))

@@ -202,9 +202,9 @@ def show(
 
 def _put_by_others(entry: Entry) -> tuple[str, ...]:
     """What others put to the lists of a memory of the owner's, a line each; it counts in no order."""
-    names = {"tags": "tag", "subjects": "subject", "related_to": "related_to"}
-    lines = ((names.get(one.field, one.field), one) for one in entry.put_by_others)
-    return tuple(f"{'without ' if one.taken else ''}{name} {one.item}: {one.by}" for name, one in lines)
+    names = {"tags": "tag ", "subjects": "subject ", "related_to": "related_to "}
+    lines = ((f"{names[one.field]}{one.item}" if one.field in names else "pin", one) for one in entry.put_by_others)
+    return tuple(f"{'without ' if one.taken else ''}{name}: {one.by}" for name, one in lines)
 
 
 def _source(vault: Context, path: str) -> NoteSource:

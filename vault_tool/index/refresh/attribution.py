@@ -92,6 +92,8 @@ class Attribution:
             head.pop("pinned", None)
         if put:
             head[PUT] = [list(one) for one in put]
+            if any(one.field == "pinned" and one.taken for one in put):
+                head["pinned"] = True
         if theirs is not None:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
@@ -131,7 +133,8 @@ class Attribution:
         if not texts:
             return []
         found = put_by(texts, self._blobs.get(entry.path, "")) or put_by(texts, self._blob_at_head(entry.path))
-        return sorted(one for one in found if (one.item in entry.texts(one.field)) is not one.taken)
+        there = {"pinned": ("true",) * entry.pinned}
+        return sorted(one for one in found if (one.item in there.get(one.field, entry.texts(one.field))) is not one.taken)
 
     def _blob_at_head(self, path: str) -> str:
         if self._repo is None or not self._head:
