@@ -62,8 +62,8 @@ def order(root: Path) -> list[Any]:
     found: list[Any] = []
     with as_owner(root) as vault:
         vault.fresh()
-        found += [[one.id for one in vault.search(question).results] for question in QUESTIONS]
-        # In an index that texts were replaced in, the old ones count among the frequencies of words.
+        # In an index that texts were replaced in, the old ones count among the frequencies of words: there only what is found.
+        found += [sorted(one.id for one in vault.search(question).results) for question in QUESTIONS]
         vault.reindex(full=True)
         for question in QUESTIONS:
             found.append([(one.id, one.summary) for one in vault.search(question).results])
