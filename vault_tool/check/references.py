@@ -15,14 +15,14 @@ _O, _U, _S, _C = RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass
 _MEMORY = frozenset({_O, _U})
 
 # Each field that holds ids, and the classes that they may lead to.
-_FIELDS: Mapping[RecordClass, Mapping[str, frozenset[RecordClass]]] = {
+FIELDS: Mapping[RecordClass, Mapping[str, frozenset[RecordClass]]] = {
     _O: {"related_to": frozenset({_U}), "problem": frozenset({_O}), "change_targets": _MEMORY},
     _U: {"supersedes": frozenset({_U}), "sources": _MEMORY, "pass": frozenset({_C})},
     RecordClass.EDGE: {"from_id": _MEMORY, "to_id": _MEMORY},
     _C: {"parents": frozenset({_C})},
 }
 
-_ENDS: Mapping[str, tuple[str, str]] = {
+ENDS: Mapping[str, tuple[str, str]] = {
     "ATTEMPTED": ("failed_tactic", "problem"),
     "CHANGES": ("change", ""),
     "SOLVES": ("", "problem"),
@@ -31,7 +31,7 @@ _ENDS: Mapping[str, tuple[str, str]] = {
 
 def _references(scope: Scope) -> Iterator[tuple[Entry, str, str, frozenset[RecordClass]]]:
     for entry in scope.snapshot.entries:
-        for name, classes in _FIELDS.get(entry.record_class, {}).items():
+        for name, classes in FIELDS.get(entry.record_class, {}).items():
             value = entry.head.get(name)
             if value:
                 wanted = classes | {_S} if entry.type in STORY_EDGES else classes
@@ -84,7 +84,7 @@ def self_reference(scope: Scope) -> Iterable[Problem]:
 def edge_shape(scope: Scope) -> Iterable[Problem]:
     """Edges and `problem` fields whose end is of another type than they speak of."""
     for edge in scope.snapshot.of_class(RecordClass.EDGE):
-        for name, wanted in zip(("from_id", "to_id"), _ENDS.get(edge.type, ("", "")), strict=True):
+        for name, wanted in zip(("from_id", "to_id"), ENDS.get(edge.type, ("", "")), strict=True):
             end = scope.first(edge.text(name))
             if wanted and end and end.record_class in _MEMORY and end.type != wanted:
                 message = f"`{name}` of {edge.type} is usually a {wanted}; {named(end)} is of type {end.type}"

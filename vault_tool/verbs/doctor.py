@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vault_tool.check import alike, check
+from vault_tool.check import alike
 from vault_tool.check.alike import LikeFindings, Told
 from vault_tool.errors import EditRefused, VaultError
 from vault_tool.files import git, layout, local_trust, reader, tombstones, watcher_presence
@@ -34,6 +34,7 @@ from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
 from vault_tool.vault.operation import Operation, Saved, writing
+from vault_tool.vault.suspects import checked
 from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 
@@ -151,7 +152,9 @@ def status(vault: Context) -> Status:
     vault = vault.with_withheld()
     catalog = vault.index.catalog
     counts = catalog.counts()
-    by_class = Counter(entry.record_class.value for entry in catalog.snapshot().entries)
+    by_class = Counter[str]()
+    for (record_class, _), count in catalog.count_by_type().items():
+        by_class[record_class] += count
     tracked = _git_status(vault)
     problems = Counter(problem.severity.value for problem in _problems(vault))
     embeddings = status_of(vault)
@@ -242,7 +245,7 @@ def _problems(vault: Context) -> Iterator[Problem]:
     with no_collection():
         graves = vault.forgotten()
         catalog = vault.index.catalog
-        found = catalog.until_changed(("check", graves), lambda: check(catalog.snapshot(), vault.settings.types, graves))
+        found = catalog.until_changed(("check", graves), lambda: checked(catalog, vault.settings.types, graves))
     yield from found
     yield from vault.settings_problems
     yield from local_problems(vault)

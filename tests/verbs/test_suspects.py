@@ -1,0 +1,87 @@
+"""What is found by looking at the suspect records alone is what a look at all of them finds."""
+
+from __future__ import annotations
+
+import random
+import uuid
+from pathlib import Path
+
+import pytest
+
+from tests.bounds import examples
+from tests.git_repos import write
+from vault_tool import Vault
+from vault_tool.check import check
+from vault_tool.vault import suspects
+
+pytestmark = pytest.mark.without_git
+
+KINDS = ("fact", "fact", "decision", "solution", "problem", "failed_tactic", "change", "weird")
+UNDERSTANDINGS = ("single_subject", "relationship", "relationship", "structural", "soul")
+EDGES = ("SOLVES", "CHANGES", "CAUSES", "ATTEMPTED", "LIKES")
+
+
+def _messy(root: Path, seed: int, count: int) -> None:
+    """Notes among which much is wrong in many ways."""
+    rng = random.Random(seed)
+    names = [f"Place {n}" for n in range(12)]
+    known: list[str] = []
+
+    def identity() -> str:
+        return rng.choice(known) if known and rng.random() < 0.03 else str(uuid.UUID(int=rng.getrandbits(128), version=4))
+
+    def some(chance: float) -> str:
+        lost = str(uuid.UUID(int=rng.getrandbits(128), version=4))
+        return rng.choice(known) if known and rng.random() > chance else lost
+
+    def put(path: str, kind: str, body: str, **head: object) -> None:
+        known.append(identity())
+        lines = "".join(f"{name}: {value}\n" for name, value in head.items() if value)
+        text = (
+            f"---\nid: {known[-1]}\ntype: {kind}\ncreated: 2026-11-{rng.randint(1, 20):02}T10:00:00+00:00\n{lines}---\n{body}\n"
+        )
+        write(root, f"vault/{path}.md", text)
+
+    for number, name in enumerate(names[:9]):
+        aliases = f"[Place {number + 1}]" if number % 4 == 1 else ""
+        put(f"subjects/place-{number}", "subject", "A place.", name=name, aliases=aliases)
+    for number in range(count):
+        body = "The same." if rng.random() < 0.1 else f"Text {number}."
+        path = f"{rng.choice(['notes', 'Notes', 'deeper'])}/note-{rng.choice([number, number, 3])}-{number % 40}"
+        put(
+            path, rng.choice(KINDS), body, problem=some(0.3) if rng.random() < 0.2 else "",
+            subjects=f"[{', '.join(rng.sample(names, rng.choice([1, 1, 2, 5])))}]",
+            change_targets=f"[{some(0.2)}]" if rng.random() < 0.1 else "",
+            mood=rng.choice(["", "", "", "curious", "grim"]), evidence=rng.choice(["", "", "", "[nonsense]", "[file:a.py]"]),
+            relations="[{target: x}]" if rng.random() < 0.03 else "",
+        )  # fmt: skip
+    for number in range(count // 3):
+        put(
+            f"understandings/u-{number}", rng.choice(UNDERSTANDINGS), f"Understood {number}.", title=f"U {number}",
+            subjects=f"[{', '.join(rng.sample(names, rng.choice([1, 2, 2])))}]", sources=f"[{some(0.1)}, {some(0.1)}]",
+            supersedes=f"[{some(0.2)}]" if rng.random() < 0.4 else "",
+        )  # fmt: skip
+        start, end = some(0.1), some(0.1)
+        for twin in range(1 + (rng.random() < 0.2)):
+            target = start if rng.random() < 0.05 else end
+            put(f"edges/e-{number}-{twin}", rng.choice(EDGES), "Why.", from_id=start, to_id=target)
+    for number in range(3):
+        write(root, f"vault/page-{number}.md", "# A page\n")
+
+
+@pytest.mark.parametrize("seed", range(max(6, examples(120))))
+def test_it_is_what_a_look_at_all_finds(vault: Vault, root: Path, seed: int) -> None:
+    _messy(root, seed, (9, 40, 120)[seed % 3])
+    vault.fresh()
+    catalog = vault.index.catalog
+    whole = check(catalog.snapshot(), vault.settings.types, frozenset())
+    assert suspects.checked(catalog, vault.settings.types, frozenset()) == whole
+    assert len({problem.code for problem in whole}) > 6
+
+
+def test_few_are_looked_at_where_all_is_in_order(vault: Vault, root: Path) -> None:
+    for number in range(300):
+        identity = str(uuid.UUID(int=number + 1, version=4))
+        write(root, f"vault/notes/n{number}.md", f"---\nid: {identity}\ntype: fact\n---\nText {number}.\n")
+    vault.fresh()
+    assert len(suspects._suspects(vault.index.catalog, vault.settings.types)) < 10

@@ -1,0 +1,109 @@
+"""Which records a check of all can find anything at: what most are in order by is seen by their rows and not by their heads."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from vault_tool.index.catalog import Catalog
+from vault_tool.index.database import marks
+from vault_tool.index.schema import ENTRY, entry_of
+from vault_tool.model.snapshot import Entry
+from vault_tool.model.supersession import cycles
+from vault_tool.model.types import RecordClass
+
+_RELATIONSHIPS = "SELECT n FROM entries WHERE class = 'understanding' AND type = 'relationship'"
+_TWICE = {
+    "an id of several files": "SELECT n FROM entries WHERE id IN (SELECT id FROM entries GROUP BY id HAVING count(*) > 1)",
+    "a name of several subjects": """
+        SELECT n FROM names WHERE normal IN (SELECT normal FROM names GROUP BY normal HAVING count(*) > 1)""",
+    "a text of several notes": """
+        SELECT n FROM entries WHERE body_hash <> '' AND class = 'observation' AND body_hash IN
+            (SELECT body_hash FROM entries WHERE body_hash <> '' GROUP BY body_hash HAVING count(*) > 1)""",
+    "a tag without a subject": """
+        SELECT n FROM memberships WHERE normal IN (SELECT DISTINCT normal FROM memberships m
+            WHERE NOT EXISTS (SELECT 1 FROM names s WHERE s.normal = m.normal))""",
+    "a relationship of one": f"""
+        SELECT n FROM memberships m WHERE n IN ({_RELATIONSHIPS}) GROUP BY n
+            HAVING count(DISTINCT coalesce((SELECT min(s.n) FROM names s WHERE s.normal = m.normal), normal)) < 2""",
+    "a relationship of none": f"{_RELATIONSHIPS} AND n NOT IN (SELECT n FROM memberships)",
+    "what is there once": "SELECT n FROM entries WHERE class IN ('workspace', 'consolidation', 'subject')",
+    "one of all": "SELECT min(n) FROM entries HAVING min(n) IS NOT NULL",
+    "one of the folder around": "SELECT n FROM entries WHERE path >= '../' AND path < '..0' LIMIT 1",
+}  # fmt: skip
+
+_JOINED = """
+SELECT r.n, e.class, e.type, r.field, r.target, t.class, t.type, r.target = e.id FROM relations r JOIN entries e ON e.n = r.n
+    LEFT JOIN entries t ON t.id = r.target
+"""
+_HEAD = "CAST(head AS TEXT)"
+_SAID = f"""
+SELECT n, json_extract({_HEAD}, '$.evidence', '$.mood', '$.relations'), json_array_length({_HEAD}, '$.subjects') FROM entries
+    WHERE json_extract({_HEAD}, '$.evidence', '$.mood', '$.relations') <> '[null,null,null]'
+        OR json_array_length({_HEAD}, '$.subjects') > ?
+"""
+
+
+def doubled_or_alone(catalog: Catalog) -> set[int]:
+    """The records that share what should be one's own, lack what they name, or are looked at one and all."""
+    return {row[0] for query in _TWICE.values() for row in catalog.each(query)}
+
+
+Reference = tuple[int, str, str, str, str, str | None, str | None, int]
+
+
+def references_joined(catalog: Catalog) -> Iterator[Reference]:
+    """Each reference: the record's number, class and type, the field, the id that it names, the class and type of what has that
+    (None for what is not there), and whether that is the record itself.
+    """
+    return catalog.each(_JOINED)
+
+
+def said_besides(catalog: Catalog, tags: int) -> Iterator[tuple[int, list[Any], int]]:
+    """The records that give evidence, a mood or relations in their heads, with these, or have more than so many tags."""
+    for number, values, count in catalog.each(_SAID, (tags,)):
+        yield number, orjson.loads(values), count or 0
+
+
+def of_types(catalog: Catalog, types: Collection[str]) -> set[int]:
+    """The records of these types."""
+    return {row[0] for row in catalog.rows(f"SELECT n FROM entries WHERE type IN ({marks(types)})", list(types))}
+
+
+def in_a_circle(catalog: Catalog) -> set[int]:
+    """The understandings that supersede each other."""
+    edges: dict[str, list[str]] = {}
+    for newer, older in catalog.pairs("supersedes"):
+        edges.setdefault(newer, []).append(older)
+    members = {member for found in cycles(edges) for member in found}
+    return {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE id IN ({})", members)}
+
+
+def path_twins(catalog: Catalog) -> set[str]:
+    """The paths of records and pages that differ only in case or in how their letters are composed."""
+    first: dict[str, str] = {}
+    twins: set[str] = set()
+    for (path,) in catalog.each("SELECT path FROM entries UNION ALL SELECT path FROM files WHERE kind = 'page'"):
+        folded = path.lower() if path.isascii() else unicodedata.normalize("NFC", path).casefold()
+        if (other := first.setdefault(folded, path)) != path:
+            twins |= {path, other}
+    return twins
+
+
+def numbered(catalog: Catalog, numbers: Iterable[int], paths: Collection[str] = ()) -> dict[int, Entry]:
+    """The records of these numbers and paths, by their numbers."""
+    found = {row[0]: entry_of(row[1:]) for row in catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE n IN ({{}})", numbers)}
+    rows = catalog.rows_in(f"SELECT n, {ENTRY} FROM entries WHERE path IN ({{}})", paths)
+    return found | {row[0]: entry_of(row[1:]) for row in rows}
+
+
+def looked_up_by(catalog: Catalog, entries: Collection[Entry], numbers: Collection[int]) -> set[int]:
+    """The records that a look at these asks for: what they refer to, and what supersedes them."""
+    targets = {row[0] for row in catalog.rows_in("SELECT target FROM relations WHERE n IN ({})", numbers)}
+    found = {row[0] for row in catalog.rows_in("SELECT n FROM entries WHERE id IN ({})", targets)}
+    ids = {entry.id for entry in entries if entry.record_class is RecordClass.UNDERSTANDING}
+    newer = catalog.rows_in("SELECT n FROM relations WHERE field = 'supersedes' AND target IN ({})", ids)
+    return found | {row[0] for row in newer}

@@ -1,0 +1,79 @@
+"""What is wrong between the notes of a vault, found by looking at those alone where anything can be wrong."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+from vault_tool.check import check, references
+from vault_tool.check.vocabulary import MOST_SUBJECTS
+from vault_tool.index import suspects
+from vault_tool.index.catalog import Catalog
+from vault_tool.model.details import MOODS
+from vault_tool.model.evidence import fault_in
+from vault_tool.model.problems import Problem
+from vault_tool.model.snapshot import Snapshot
+from vault_tool.model.types import RecordClass, Registry
+
+# Where so many are suspect, all are looked at at once.
+MOST = 20_000
+_ENDS = ("from_id", "to_id")
+_WORKSPACE = "vault/workspace.md"
+
+
+def checked(catalog: Catalog, registry: Registry, forgotten: Collection[str]) -> tuple[Problem, ...]:
+    """What `check` finds in all of the catalogue.
+
+    The rules are the same: they are given the records at which one of them can find anything, and what these refer to.
+    """
+    found = _suspects(catalog, registry)
+    if len(found) > MOST:
+        return check(catalog.snapshot(), registry, forgotten)
+    twins = suspects.path_twins(catalog)
+    looked_at = suspects.numbered(catalog, found, twins)
+    beside = suspects.looked_up_by(catalog, looked_at.values(), looked_at) - looked_at.keys()
+    entries = sorted((*looked_at.values(), *suspects.numbered(catalog, beside).values()), key=lambda entry: entry.path)
+    pages, problems = catalog.of_kind("page"), catalog.problems()
+    # Of what is only looked up nothing is known: what it refers to is not there.
+    told = {*(entry.path for entry in looked_at.values()), *pages, _WORKSPACE}
+    whole = check(Snapshot(tuple(entries), pages, problems, catalog.barred()), registry, forgotten)
+    return tuple(sorted({*problems, *(one for one in whole if one.path in told)}))
+
+
+def _suspects(catalog: Catalog, registry: Registry) -> set[int]:
+    """The numbers of the records at which a rule can find anything."""
+    found = suspects.doubled_or_alone(catalog) | suspects.in_a_circle(catalog)
+    unknown = [name for name in catalog.types() if not registry.spec(name).known]
+    found |= suspects.of_types(catalog, unknown) if unknown else set()
+    ends: dict[int, list[str]] = defaultdict(lambda: ["", "", ""])
+    for number, kind, type_, field, target, target_class, target_type, itself in suspects.references_joined(catalog):
+        if field in _ENDS:
+            ends[number][_ENDS.index(field)], ends[number][2] = target, type_
+        if target_class is None or itself or not _leads_there(kind, type_, field, target_class, str(target_type)):
+            found.add(number)
+    found |= _doubled(ends)
+    for number, (evidence, mood, relations), tags in suspects.said_besides(catalog, MOST_SUBJECTS):
+        wrong = isinstance(evidence, list) and any(fault_in(str(one)) for one in evidence)
+        if tags > MOST_SUBJECTS or relations or wrong or (mood and mood not in MOODS):
+            found.add(number)
+    return found
+
+
+def _doubled(ends: Mapping[int, Sequence[str]]) -> set[int]:
+    """The edges of one type between the same two, and those from one to itself."""
+    same: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number, one in ends.items():
+        same[tuple(one)].append(number)
+    return {number for (start, end, _), some in same.items() if len(some) > 1 or start == end for number in some}
+
+
+def _leads_there(kind: str, type_: str, field: str, target_class: str, target_type: str) -> bool:
+    """Whether a reference leads to such a record as its field is for."""
+    if RecordClass(target_class) not in references.FIELDS.get(RecordClass(kind), {}).get(field, ()):
+        return False
+    if field == "problem":
+        return target_type == "problem"
+    if field == "supersedes":
+        return target_type == type_
+    wanted = dict(zip(("from_id", "to_id"), references.ENDS.get(type_, ("", "")), strict=True)).get(field, "")
+    return not wanted or target_type == wanted
