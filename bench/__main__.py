@@ -41,7 +41,7 @@ def main(given: Sequence[str] | None = None) -> int:
 
 
 def _measure(asked: argparse.Namespace, folder: Path, figures: list[Figure]) -> None:
-    """Add every figure as it is measured; the JSON is written after each size, for a run of all sizes takes hours."""
+    """Add every figure as it is measured; the JSON is written after each, for a run of all sizes takes hours."""
     beds = Beds(folder, asked.runs, asked.seed, _extent(asked))
     try:
         for notes in asked.sizes or SIZES:
@@ -54,7 +54,7 @@ def _measure(asked: argparse.Namespace, folder: Path, figures: list[Figure]) -> 
                 after = pace()
                 figures.append(replace(figure, pace=(before + after) / 2))
                 before = after
-            _write(asked, figures)
+                _write(asked, figures)
     finally:
         if not asked.keep:
             beds.discard()
