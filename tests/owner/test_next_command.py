@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.bounds import PATIENCE, eventually
-from tests.index.vaults import identity
+from tests.index.vaults import identity, note, path_of
 from tests.mcp.served import Lines
 from tests.mcp.test_streams import INITIALIZE
 from tests.owner.clients import at_work_on, owners_of
@@ -149,8 +150,7 @@ def test_nothing_is_started_in_a_vault_whose_local_files_lie_elsewhere_or_cannot
 
 
 def test_it_leaves_after_its_time_and_when_owners_are_switched_off(root: Path) -> None:
-    with Owned(root, "--for-commands", "--idle", "0.5") as short:
-        assert short.end() == (0, "")
+    assert Owned(root, "--for-commands", "--idle", "0.5").end() == (0, "")
     assert not at_work_on(root)
     _typed(root, *SEARCH, CI="")
     owner = _owner_of(root)
@@ -164,6 +164,16 @@ def test_settings_that_are_switched_off_by_hand_end_it_at_the_next_question(root
         (root / "_config.json").write_text('{"owner": "off"}')
         by_the_owner(GET, os.environ, root)
         assert owned.end()[0] == 0
+
+
+def test_a_vault_that_is_deleted_is_gone(root: Path) -> None:
+    with Owned(root, "--for-commands") as owned:
+        assert by_the_owner(GET, os.environ, root)
+        (root / path_of(3)).write_text(note(3, "Of basalt, which is heavy."))
+        shutil.rmtree(root)
+        assert owned.end() == (0, "")
+    assert not root.exists()
+    vault(root.parent)
 
 
 def test_one_for_commands_makes_room_for_what_is_meant_to_stay(root: Path) -> None:

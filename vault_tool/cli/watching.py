@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -114,7 +115,8 @@ def owner(call: Call, background: bool, ends: bool, idle: float, for_commands: b
         if not for_commands:
             welcomed.set()
         longest = max(idle, IDLE) if for_commands else idle
-        watcher = file_watcher.Watcher(vault, _ignore, exports_only=lambda: not welcomed.is_set())
+        passing: Callable[[], bool] = lambda: not welcomed.is_set()  # noqa: E731
+        watcher = file_watcher.Watcher(vault, _ignore, exports_only=passing, deserted=lambda: os._exit(Exit.DONE))
         with owner_lock.own(vault.root, vault.clock, background=True) as me, _until_stopped() as stop:
             try:
                 with answering.serving(vault, me, watcher, stop.leave, welcomed) as server:

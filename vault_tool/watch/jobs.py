@@ -18,6 +18,9 @@ from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 # Seconds without a change before the exports are written.
 EXPORT_QUIET = 2.0
 
+# The same where nobody but commands uses the owner.
+EXPORT_UNHURRIED = 20.0
+
 # An export that took a second is not written again for so many, and none is put off for longer than this.
 EXPORT_SHARE = 20
 EXPORT_LATEST = 50.0

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from vault_tool.errors import Refused, StorageError, VaultError, VaultGone
 from vault_tool.files import reader, watcher_presence
 from vault_tool.files.disks import network_disk
-from vault_tool.files.layout import VAULT, FileKind, file_kind
+from vault_tool.files.layout import CACHE, LOCAL, SETTINGS_FILE, VAULT, FileKind, file_kind
 from vault_tool.files.parse import parse
-from vault_tool.files.watcher_presence import WATCH_FILE, Watch
+from vault_tool.files.watcher_presence import LOCK_FILE, WATCH_FILE, Watch
 from vault_tool.index.catalog import UNREADABLE
 from vault_tool.index.refresh.diff import head_signature
 from vault_tool.index.vault_index import Refresh
@@ -33,6 +33,9 @@ TICK = 0.5
 QUIET = 0.08
 # Seconds of silence that end a burst, and after which one is looked at though it goes on (longer where looking takes long).
 LONGEST = 0.5
+
+# The same where nobody waits for it, as an owner for commands alone: what is being deleted is then gone before it is looked at.
+UNHURRIED_QUIET, UNHURRIED_LONGEST = 1.0, 3.0
 
 POLL = 1.0
 _SHARE = 25
@@ -65,6 +68,7 @@ class Watcher:
         poll: bool = False,
         chores: bool = True,
         exports_only: Callable[[], bool] = lambda: False,
+        deserted: Callable[[], None] = lambda: None,
     ) -> None:
         self._vault = vault
         self._tell = tell
@@ -73,6 +77,9 @@ class Watcher:
         self._hearing = FileObserver(vault.root, self._inbox)
         self._settling = Settling()
         self._chores = Jobs(self._remark, exports_only) if chores else None
+        self._exports_only = exports_only
+        self._deserted = deserted
+        self._marks: tuple[str, ...] = ()
         self._record = Watch(os.getpid(), platform.node(), vault.now(), _POLLING if poll else _EVENTS)
         self._news: ChangeFeed | None = None
         self._withheld = False
@@ -104,6 +111,10 @@ class Watcher:
             self._see_to_head()
             self._reconcile()
             self._say_how()
+            marks = (
+                f"{self._vault.root}/{name}" for name in (CACHE, f"{LOCAL}/{LOCK_FILE}", SETTINGS_FILE, f"{VAULT}/workspace.md")
+            )
+            self._marks = tuple(filter(os.path.lexists, marks))
             while not stop.is_set():
                 self._turn()
         finally:
@@ -153,6 +164,11 @@ class Watcher:
         if gap > _GAP:
             self._inbox.doubt("this process stood still")
             self._again_at = time.monotonic() + _AGAIN
+        if self._exports_only() and not all(map(os.path.lexists, self._marks)):
+            # Whatever it wrote now would be in the way of whoever deletes the vault.
+            if self._chores is not None:
+                self._chores.stop()
+            self._deserted()
         if not self._is_there():
             return
         self._see_to_settings()
@@ -166,7 +182,7 @@ class Watcher:
             self._again_at = float("inf")
             self._inbox.doubt("a burst")
         # A look that takes long is made more seldom, or a burst would keep us looking at nothing else.
-        if self._inbox.due(QUIET, max(LONGEST, _BUSY_SHARE * self._looked_seconds)) <= 0 or self._ready_paths():
+        if self._due_in() <= 0 or self._ready_paths():
             self._look()
         elif self._chores is not None:
             self._guarded(self._idle_tasks)
@@ -192,9 +208,13 @@ class Watcher:
             self._tell(WatchReport(remark=str(fault)))
         self._is_gone = True
 
+    def _due_in(self) -> float:
+        """Seconds until what was heard of is looked at."""
+        quiet, longest = (UNHURRIED_QUIET, UNHURRIED_LONGEST) if self._exports_only() else (QUIET, LONGEST)
+        return self._inbox.due(quiet, max(longest, _BUSY_SHARE * self._looked_seconds))
+
     def _wait(self) -> float:
-        longest = max(LONGEST, _BUSY_SHARE * self._looked_seconds)
-        wait = max(0.0, min(TICK, self._inbox.due(QUIET, longest), self._reconcile_at - time.monotonic()))
+        wait = max(0.0, min(TICK, self._due_in(), self._reconcile_at - time.monotonic()))
         # With more of them everything is compared at once, whatever each is waiting for.
         for path in self._settling.paths()[:_FEW_PATHS]:
             wait = min(wait, max(0.1, self._settling.ready_at(path, FirstLook.WHOLE) - time.monotonic()))
