@@ -208,7 +208,7 @@ def test_a_review_brings_nothing_forgotten_back(owned: Vault, root: Path) -> Non
     owned.forget(made.id)
     (root / INBOX).mkdir(parents=True, exist_ok=True)
     (root / INBOX / "again.md").write_bytes(note)
-    with pytest.raises(Refused, match="was forgotten"):
+    with pytest.raises(NotFound, match="nothing that waits"):
         owned.review(accept=[made.id])
     assert owned.review(everything=True).accepted == ()
     assert not (root / made.path).exists()

@@ -33,8 +33,8 @@ from vault_tool.vault import resolve, screening
 from vault_tool.vault.context import Context, Freshness, Progress
 from vault_tool.vault.drafts import undecided
 from vault_tool.vault.local_doubts import in_a_line, local_problems
+from vault_tool.vault.note_check import checked
 from vault_tool.vault.operation import Operation, Saved, writing
-from vault_tool.vault.suspects import checked
 from vault_tool.vault.vector_upkeep import not_embedded
 from vault_tool.verbs.embedding import EmbedderStatus, embedding_advice, status_of
 

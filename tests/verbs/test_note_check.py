@@ -12,7 +12,7 @@ from tests.bounds import examples
 from tests.git_repos import write
 from vault_tool import Vault
 from vault_tool.check import check
-from vault_tool.vault import suspects
+from vault_tool.vault import note_check
 
 pytestmark = pytest.mark.without_git
 
@@ -75,7 +75,7 @@ def test_it_is_what_a_look_at_all_finds(vault: Vault, root: Path, seed: int) -> 
     vault.fresh()
     catalog = vault.index.catalog
     whole = check(catalog.snapshot(), vault.settings.types, frozenset())
-    assert suspects.checked(catalog, vault.settings.types, frozenset()) == whole
+    assert note_check.checked(catalog, vault.settings.types, frozenset()) == whole
     assert len({problem.code for problem in whole}) > 6
 
 
@@ -84,4 +84,4 @@ def test_few_are_looked_at_where_all_is_in_order(vault: Vault, root: Path) -> No
         identity = str(uuid.UUID(int=number + 1, version=4))
         write(root, f"vault/notes/n{number}.md", f"---\nid: {identity}\ntype: fact\n---\nText {number}.\n")
     vault.fresh()
-    assert len(suspects._suspects(vault.index.catalog, vault.settings.types)) < 10
+    assert len(note_check._suspects(vault.index.catalog, vault.settings.types)) < 10
