@@ -260,7 +260,12 @@ class Relay:
         return True
 
     def _reached(self) -> socket.socket | None:
-        """A stream to an owner that serves as this process would; one is started where there is none."""
+        """A stream to an owner that serves as this process would; one is started where there is none.
+
+        None where another vault lies there by now: an owner of that would make its indexes.
+        """
+        if identity_at(self._root) != self._request["identity"]:
+            return None
         from vault_tool.owner import spawning
 
         lines = spawning.reached(self._root, lambda lines: _becomes_a_stream(lines, self._request))
