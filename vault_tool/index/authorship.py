@@ -51,6 +51,9 @@ _NAME_LENGTH = 80
 # Beside texts it is known of a path by whom a text of the owner's was pinned, and that words of the owner's stood there.
 _MARK = "mark:"
 _PUT = f"{_MARK}put:"
+_HID = f"{_MARK}hid:"
+# Of a note of the owner's that somebody else's commit took away: its id follows.
+GONE = f"{_MARK}gone:"
 
 # So many texts are read from the history at once.
 _READ_AT_ONCE = 500
@@ -155,6 +158,33 @@ def put_by(texts: Iterable[Foreign], blob: str) -> list[Put]:
     start = f"{_PUT}{blob}:"
     rows = ((orjson.loads(one.text[len(start) :]), one.author) for one in texts if one.text.startswith(start))
     return [Put(field, item, author, taken) for (field, item, taken), author in rows]
+
+
+def hid_by(texts: Iterable[str], blob: str) -> tuple[str, str] | None:
+    """What a note said of its end and its user in the owner's words, where others' words that are a blob now say otherwise."""
+    start = f"{_HID}{blob}:"
+    found = next((text[len(start) :] for text in texts if text.startswith(start)), None)
+    if found is None:
+        return None
+    expires, user = orjson.loads(found)
+    return str(expires), str(user)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenAway:
+    """A note of the owner's that somebody else's commit deleted: where it was, its id, who did it, when, and the commit."""
+
+    path: str
+    id: str
+    author: str
+    at: int
+    commit: str
+
+
+def taken_away(catalog: Catalog) -> list[TakenAway]:
+    """What others' commits deleted of the owner's notes, in the order of the paths; some may be back since."""
+    rows = catalog.rows(f"{_TEXTS} text GLOB ? ORDER BY path", (f"{GONE}*",))
+    return [TakenAway(path, text.removeprefix(GONE), author, at, commit) for path, text, author, at, commit in rows]
 
 
 def tips(repo: git.Repo, head: str) -> list[str]:
@@ -349,6 +379,8 @@ class _Fold:
             if own and self._catalog is None and not self._found:
                 continue  # nobody else's text is known that it could have moved or copied
             author = "" if own else _author(commit)
+            if not own:
+                self._take_away(commit, author)
             for one in commit.files:
                 if graves.is_grave(one.path):
                     continue  # empty files are alike: whose a tombstone is its path and its history say
@@ -367,12 +399,14 @@ class _Fold:
                 self._add(replace(new, author=before.author, at=before.at))
                 if self._at(one.was, graves.OWNED):
                     self._add(replace(new, text=graves.OWNED))
+                self._hide(new, [(one.was, one.blob)])
             else:
                 self._put(new, [(one.was, one.blob)], "")
         elif own or one.blob in one.before:
             before = None if self._at(one.path, one.blob) else self._kept(one, op, new.commit) or self._anywhere(one.blob)
             if before is not None:
                 self._add(replace(new, author=before.author, at=before.at))
+                self._hide(new, self._made_of(one, new.commit))
             elif one.blob not in one.before and (op not in PERSONS or len(one.before) > 1):
                 # What the tool changed, or a merge put together, nobody looked through: what others put there stays theirs.
                 self._put(new, [*self._made_of(one, new.commit)], "")
@@ -383,12 +417,33 @@ class _Fold:
             self._add(new)
             if self._is_over_the_owners(one, new.commit):
                 self._add(replace(new, text=graves.OWNED))
+                self._hide(new, self._made_of(one, new.commit))
         elif (theirs := self._at(*said)) is not None:
             self._add(replace(new, author=theirs.author, at=theirs.at))
         else:
             if self._evidence[one.blob].pinned and not self._evidence[said[1]].pinned:
                 self._add(replace(new, text=pin_of(one.blob)))
             self._put(new, [said], new.author)
+
+    def _take_away(self, commit: Brought, author: str) -> None:
+        """Write down which notes of the owner's somebody else's commit took away."""
+        stay = {self._evidence[one.blob].id for one in commit.files if one.blob in self._evidence}
+        for path, blob in commit.removed:
+            said = self._evidence.get(blob)
+            ours = self._at(path, blob) is None or self._at(path, graves.OWNED) is not None
+            if said is not None and said.id and said.id not in stay and ours:
+                self._add(Foreign(path, f"{GONE}{said.id}", author, commit.at, commit.commit))
+
+    def _hide(self, new: Foreign, made_of: Iterable[tuple[str, str]]) -> None:
+        """Keep what a note of the owner's said of its end and its user: words of others over it hide nothing of the owner's."""
+        now = self._evidence.get(new.text)
+        for path, blob in made_of:
+            before = hid_by([one.text for one in self._of_path(path)], blob)
+            if before is None and blob in self._evidence and (self._at(path, blob) is None):
+                before = self._evidence[blob].hiding
+            if before is not None and (now is None or now.hiding != before):
+                self._add(replace(new, text=f"{_HID}{new.text}:{orjson.dumps(before).decode()}"))
+                return
 
     def _put(self, new: Foreign, made_of: Sequence[tuple[str, str]], author: str) -> None:
         """Write down what others put to the lists of a note of the owner's: what stands still, and what `author` put there."""
@@ -476,6 +531,7 @@ class _Fold:
                     theirs.add(one.path)
             if removed and commit.files:
                 self._removed[commit.commit] = tuple(removed)
+            if removed and (commit.files or not own):
                 wanted |= {blob: path for path, blob in removed}
         names = list(wanted)
         for start in range(0, len(names), _READ_AT_ONCE):

@@ -17,6 +17,8 @@ ADDED = frozenset({"tags", "pinned", "subjects", "related_to", "updated"})
 
 # The lists among them, and the pin as one: what others put there, or took away, is told as theirs.
 LISTS = ("tags", "subjects", "related_to", "pinned")
+# What keeps a note from being told: when it is over, and whom alone it is about.
+HIDING = ("expires", "user")
 _ALIASES = "aliases"
 
 _REGISTRY = Registry()
@@ -36,6 +38,8 @@ class Evidence:
     id: str = ""
     lists: tuple[tuple[str, ...], ...] = ()
     """The items of each of `LISTS`."""
+    hiding: tuple[str, str] = ("", "")
+    """The values of `HIDING`, as texts."""
 
     def same_as(self, before: Evidence, *, own: bool) -> bool:
         """Whether these are the words that stood there before; in a commit of the owner's a label changes nothing either."""
@@ -59,4 +63,5 @@ def evidence_of(path: str, data: bytes) -> Evidence:
     identity = str(parsed.head.get("id") or "")
     pinned = parsed.head.get("pinned") is True
     lists = [tuple(map(str, parsed.head.get(name) or ())) if name != "pinned" else ("true",) * pinned for name in LISTS]
-    return Evidence(digest, plain, is_pulled(origin), pinned, identity, tuple(lists))
+    expires, user = (str(parsed.head.get(name) or "") for name in HIDING)
+    return Evidence(digest, plain, is_pulled(origin), pinned, identity, tuple(lists), (expires, user))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from vault_tool.check import alike
@@ -18,8 +19,9 @@ from vault_tool.files.parse import record
 from vault_tool.files.render import body_text
 from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
-from vault_tool.index.authorship import doubts
+from vault_tool.index.authorship import doubts, taken_away
 from vault_tool.index.relations import names_of
+from vault_tool.model.authority import bringer
 from vault_tool.model.ids import SHOWN_PREFIX, new_id
 from vault_tool.model.problems import Problem, Severity, note, warning
 from vault_tool.model.records import Edge
@@ -49,6 +51,8 @@ else:
     editing = deferred("vault_tool.verbs.editing")  # 10 ms, for `doctor --fix`
 
 NO_OWNER = "none"
+# So long it is told that somebody else deleted a note: whoever agrees has nothing to do.
+_TOLD_FOR = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,8 +159,9 @@ def status(vault: Context) -> Status:
     by_class = Counter[str]()
     for (record_class, _), count in catalog.count_by_type().items():
         by_class[record_class] += count
-    tracked = _git_status(vault)
-    problems = Counter(problem.severity.value for problem in _problems(vault))
+    pending = _uncommitted(vault)
+    tracked = _git_status(vault, pending)
+    problems = Counter(problem.severity.value for problem in _problems(vault, pending))
     embeddings = status_of(vault)
     said = (*in_a_line(vault), *_advice(freshness, tracked, problems), *_unknown_authors(vault))
     held, turns = len(undecided(vault)) + len(_waiting_tombstones(vault)), Turns(vault.root).count()
@@ -212,7 +217,15 @@ def doctor(vault: Context, *, fix: bool = False, every: bool = False) -> Diagnos
     saved, fixed, unmended = _fixed(vault) if fix else (Saved(), (), ())
     freshness = vault.fresh()
     found = tuple(
-        sorted({*_problems(vault), *_secrets(vault), *not_embedded(vault), *_purged_is_back(vault), *forgotten_words.left(vault)})
+        sorted(
+            {
+                *_problems(vault, _uncommitted(vault)),
+                *_secrets(vault),
+                *not_embedded(vault),
+                *_purged_is_back(vault),
+                *forgotten_words.left(vault),
+            }
+        )
     )
     counts = Counter(problem.severity.value for problem in found)
     told = Told(found) if every else alike.told(found)
@@ -240,7 +253,7 @@ def reindex(vault: Context, *, full: bool = False, confirm: bool = False, progre
     )
 
 
-def _problems(vault: Context) -> Iterator[Problem]:
+def _problems(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator[Problem]:
     """What reading the files found, what the records say of each other, and what git and the folder say."""
     with no_collection():
         graves = vault.forgotten()
@@ -250,8 +263,9 @@ def _problems(vault: Context) -> Iterator[Problem]:
     yield from vault.settings_problems
     yield from local_problems(vault)
     yield from _tombstones(vault)
+    yield from _taken_away(vault)
     yield from _tracked_by_mistake(vault)
-    yield from _renamed(vault)
+    yield from _renamed(vault, pending)
     if vault.around is not None:
         from vault_tool.verbs.moved_notes import lost_notes  # 10 ms, and few vaults serve a folder
 
@@ -309,34 +323,39 @@ def _tracked_by_mistake(vault: Context) -> Iterator[Problem]:
         yield warning(".gitignore", 0, "derived-not-ignored", "git does not ignore temporary files of the tool", hint)
 
 
-def _renamed(vault: Context) -> Iterator[Problem]:
+def _renamed(vault: Context, pending: Sequence[git.UncommittedFile]) -> Iterator[Problem]:
     """Subjects that a person renamed since the last commit: the unchanged id shows it, and the old name may be an alias."""
     if vault.repo is None:
         return
-    found = git.uncommitted(vault.repo, [layout.VAULT])
+    found = [one for one in pending if one.path.startswith(f"{layout.VAULT}/")]
     if {"new", "deleted"} <= {one.state for one in found}:
         from vault_tool.vault.note_history import with_their_old_places  # 10 ms, where a note may have been moved
 
         found = with_their_old_places(vault.repo, found)
-    for pending in found:
-        entry = vault.index.catalog.by_path(pending.path)
-        if pending.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:
+    for one in found:
+        entry = vault.index.catalog.by_path(one.path)
+        if one.state not in ("modified", "renamed") or entry is None or entry.record_class is not RecordClass.SUBJECT:
             continue
-        before = record(pending.path, git.show(vault.repo, "HEAD", pending.was or pending.path) or b"", vault.settings.types)
+        before = record(one.path, git.show(vault.repo, "HEAD", one.was or one.path) or b"", vault.settings.types)
         old = getattr(before, "name", "")
         if before is not None and before.id == entry.id and old and normal_name(old) not in names_of(entry):
             hint = f"add `{old}` to its aliases, so that what is tagged with it stays there"
             yield note(entry.path, 1, "renamed-subject", f"the subject `{old}` is called `{entry.title}` now", hint)
 
 
-def _git_status(vault: Context) -> GitStatus:
+def _uncommitted(vault: Context) -> list[git.UncommittedFile]:
+    """The vault's own files that differ from HEAD: one comparison for whatever asks."""
+    if vault.repo is None:
+        return []
+    own = [layout.VAULT, layout.CORE_FILE, layout.REFLECTION_FILE, layout.SETTINGS_FILE, layout.TEMPLATES]
+    return git.uncommitted(vault.repo, own)
+
+
+def _git_status(vault: Context, pending: Sequence[git.UncommittedFile]) -> GitStatus:
     repo = vault.repo
     if repo is None:
         return GitStatus(absence=vault.git_absence())
     head = git.head(repo)
-    pending = git.uncommitted(
-        repo, [layout.VAULT, layout.CORE_FILE, layout.REFLECTION_FILE, layout.SETTINGS_FILE, layout.TEMPLATES]
-    )
     return GitStatus(
         branch=head.branch,
         commit=head.commit,
@@ -399,6 +418,17 @@ def _tombstones(vault: Context) -> Iterator[Problem]:
         short = one.id[:SHOWN_PREFIX]
         hint = f"`vt review --refuse {short}` keeps it, `vt review --accept {short}` forgets it"
         yield warning(tombstones.tombstone(one.id), 0, "tombstone-waits", f"{one.said}: {told} until you decide", hint)
+
+
+def _taken_away(vault: Context) -> Iterator[Problem]:
+    """Notes of the owner's that somebody else's commit deleted in the last month and that are not back."""
+    if vault.repo is None:
+        return
+    since, catalog, forgotten = (vault.clock.now() - _TOLD_FOR).timestamp(), vault.index.catalog, vault.forgotten()
+    for one in taken_away(catalog):
+        if one.at >= since and one.id not in forgotten and not catalog.get(one.id):
+            message = f"{bringer(one.author)} deleted this note of yours in commit {one.commit[:10]}"
+            yield warning(one.path, 0, "taken-away", message, f"`git checkout {one.commit[:10]}~1 -- {one.path}` brings it back")
 
 
 def _another_address(vault: Context) -> str:

@@ -8,12 +8,22 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import GitError, Refused
 from vault_tool.files import git, reader
 from vault_tool.files.layout import is_around
-from vault_tool.index.authorship import Foreign, HistoryDelta, digest, known_texts, others_text, pin_of, put_by, work_tree_blobs
+from vault_tool.index.authorship import (
+    Foreign,
+    HistoryDelta,
+    digest,
+    hid_by,
+    known_texts,
+    others_text,
+    pin_of,
+    put_by,
+    work_tree_blobs,
+)
 from vault_tool.index.catalog import Catalog
 from vault_tool.index.fulltext.documents import named_anew
 from vault_tool.index.refresh.reading import Seen
@@ -98,10 +108,20 @@ class Attribution:
             head["origin"] = theirs.author
             # Only its owner keeps a memory from fading.
             head.pop("pinned", None)
+            head = self._unhidden(entry, head)
         if late:
             limit = theirs.at if theirs is not None else self._committed_at(entry.path)
             head |= dict.fromkeys(late, self._earlier(limit))
         return replace(entry, head=head)
+
+    def _unhidden(self, entry: Entry, head: dict[str, Any]) -> dict[str, Any]:
+        """A head of others' words over the owner's, with the end and the user that the owner's had: no one else hides them."""
+        texts = self._texts.get(entry.path, {})
+        before = hid_by(texts, self._blobs.get(entry.path, "")) or hid_by(texts, self._blob_at_head(entry.path))
+        if before is None:
+            return head
+        said = {name: value for name, value in zip(evidence_text.HIDING, before, strict=True) if value}
+        return {name: value for name, value in head.items() if name not in evidence_text.HIDING} | said
 
     def _bringer(self, entry: Entry) -> Foreign | None:
         texts = self._texts.get(entry.path)
