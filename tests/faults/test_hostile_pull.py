@@ -332,6 +332,7 @@ TYPED: dict[str, tuple[str, ...]] = {
     "get-consolidation-report": ("get-consolidation-report",),
     "recall": ("recall", "where do backups of the harbour go?"),
     "search": ("search", "harbour"),
+    "list": ("list", "--status", "all"),
     "list-observations": ("list-observations", "Harbour"),
     "search-observations": ("search-observations", "backups", "--subject", "Harbour"),
     "get": ("get", "{rule}"),

@@ -52,4 +52,9 @@ def check(snapshot: Snapshot, registry: Registry, forgotten: Collection[str] = (
     scope = Scope(snapshot, registry, frozenset(forgotten))
     found = {problem for rule in RULES for problem in rule(scope)}
     found.update(snapshot.problems)
-    return tuple(sorted(future_dates.gathered(found) if any(one.code == DATED_AHEAD for one in found) else found))
+    return in_order(found)
+
+
+def in_order(problems: Collection[Problem]) -> tuple[Problem, ...]:
+    """Problems by path, those of dates ahead of the clock as one."""
+    return tuple(sorted(future_dates.gathered(problems) if any(one.code == DATED_AHEAD for one in problems) else problems))

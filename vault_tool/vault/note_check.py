@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from vault_tool.check import check, references
+from vault_tool.check import check, in_order, references
 from vault_tool.check.vocabulary import MOST_SUBJECTS
 from vault_tool.index import suspects
 from vault_tool.index.catalog import Catalog
@@ -37,7 +37,7 @@ def checked(catalog: Catalog, registry: Registry, forgotten: Collection[str]) ->
     # Of what is only looked up nothing is known: what it refers to is not there.
     told = {*(entry.path for entry in looked_at.values()), *pages, _WORKSPACE}
     whole = check(Snapshot(tuple(entries), pages, problems, catalog.barred()), registry, forgotten)
-    return tuple(sorted({*problems, *(one for one in whole if one.path in told)}))
+    return in_order({*problems, *(one for one in whole if one.path in told)})
 
 
 def _suspects(catalog: Catalog, registry: Registry) -> set[int]:
