@@ -127,6 +127,11 @@ def status_lines(name: str, told: HasStatus, short: Callable[[str], str]) -> Ite
         yield f"{name} is {words}"
 
 
+def with_status(title: str, told: HasStatus) -> str:
+    """A title in a table, with what makes the memory less than current in a word."""
+    return title if told.status in ("current", "failed", "solved") else f"{title} ({told.status})"
+
+
 def source(origin: str, *rest: str, reviewed: bool = False) -> str:
     """Where a memory comes from, and that no person vouches for it, where none does."""
     said = ", ".join(part for part in (origin, *rest) if part)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, source, sourced, status_lines
+from vault_tool.cli.blocks import Block, source, sourced, status_lines, with_status
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -32,9 +32,9 @@ from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, Mem
 @click.option("--after", default="", metavar="CURSOR", help="Go on where the part before ended: its `next`.")
 @leans
 def list_(call: Call, of_session: str | None, **options: Any) -> Exit:
-    """List memories without a question, newest first.
+    """List memories without a question.
 
-    All that stands now; `--status all` lists what waits, has expired or was superseded too.
+    The newest first, all that stands now; `--status all` lists what waits, has expired or was superseded too.
     """
     given = {name: value for name, value in options.items() if value is not None}
     with call.open_vault() as vault:
@@ -53,4 +53,4 @@ def _listed(found: MemoryList, short: Short) -> Iterator[Block]:
 
 def _row(one: ListedMemory, short: Short) -> tuple[str, ...]:
     said = source(one.origin, reviewed=one.reviewed)
-    return short(one.id), one.type, one.title, ", ".join(one.subjects), said, one.observed_at[:10]
+    return short(one.id), one.type, with_status(one.title, one), ", ".join(one.subjects), said, one.observed_at[:10]

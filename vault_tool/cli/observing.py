@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import click
 
-from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, status_lines, table
+from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, source, status_lines, table, with_status
 from vault_tool.cli.json_input import objects
 from vault_tool.cli.names import MEMORY, SUBJECT
 from vault_tool.cli.options import TEXT, Call, Short, authored, command, writes
@@ -80,7 +80,7 @@ def list_observations(call: Call, name: str, limit: int) -> Exit:
 
 
 def _listed(found: syntheses.SubjectObservations, short: Short) -> Iterator[Block]:
-    rows = [(one.observed_at[:10], short(one.id), one.type, one_line(one.title, 70)) for one in found.results]
+    rows = [(one.observed_at[:10], short(one.id), one.type, with_status(one_line(one.title, 70), one)) for one in found.results]
     yield table(("observed", "id", "type", "title"), rows, empty=f"nothing was observed of {found.subject} yet")
     if found.months:
         yield "by month: " + ", ".join(f"{month} {count}" for month, count in found.months)
@@ -148,7 +148,7 @@ def _deleted(done: observations.DeletedObservations, short: Short) -> Iterator[B
 
 
 def _matches(found: searching_observations.FoundObservations, short: Short) -> Iterator[Block]:
-    titles = [one.title for one in found.results]
+    titles = [with_status(one.title, one) for one in found.results]
     rows = [
         (short(one.id), one.kind, title, ", ".join(one.subject_names), f"{one.score:.2f}")
         for one, title in zip(found.results, titles, strict=True)

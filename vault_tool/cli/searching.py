@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from vault_tool.cli.blocks import Block, degraded, source, sourced, status_lines
+from vault_tool.cli.blocks import Block, degraded, source, sourced, status_lines, with_status
 from vault_tool.cli.names import narrows
 from vault_tool.cli.options import Call, Short, command, leans
 from vault_tool.errors import Exit
@@ -46,8 +46,8 @@ def _found(found: SearchResults, short: Short) -> Iterator[Block]:
 
 
 def _hit(hit: SearchResult, short: Short) -> tuple[str, ...]:
-    marks = ["as last committed" if hit.id else "head unread"] if hit.stale else []
-    title = " ".join([hit.title, *(f"({mark})" for mark in marks)])
+    title = with_status(hit.title, hit)
+    title = f"{title} ({'as last committed' if hit.id else 'head unread'})" if hit.stale else title
     return (
         short(hit.id) if hit.id else hit.path,
         hit.type,

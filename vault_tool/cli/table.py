@@ -125,7 +125,7 @@ ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     for words, commands in (
         ("ask query why what who", ("recall", "search")),
         ("find grep lookup", ("search", "recall")),
-        ("list ls all browse", ("decay", "get-subjects", "search")),
+        ("ls all browse", ("list", "get-subjects", "decay")),
         ("add note save store create capture write-note log-entry", ("remember", "new")),
         ("open cat view read-note", ("show", "get")),
         ("delete rm remove erase", ("forget", "undo")),
