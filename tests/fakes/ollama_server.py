@@ -19,6 +19,8 @@ class FakeOllama(Loopback):
 
     models: dict[str, int] = field(default_factory=lambda: {"nomic-embed-text:latest": DIMENSIONS})
     library: Mapping[str, int] = field(default_factory=lambda: {"nomic-embed-text": DIMENSIONS, "all-minilm": 32})
+    chatter: int = 0
+    """So many bytes of progress it sends before a pull is done."""
     listing: Mode | str = Mode.WELL
     """How it answers what models it has."""
 
@@ -49,7 +51,9 @@ class FakeOllama(Loopback):
         self.models[name] = self.library[short]
         total = 1_000
         steps = [{"status": "pulling a", "digest": "a", "total": total, "completed": done} for done in (0, 500, total)]
-        reply.lines([{"status": "pulling manifest"}, *steps, {"status": "success"}])
+        said = "." * 60_000
+        more = [{"status": f"{said}{number}"} for number in range(self.chatter // len(said))]
+        reply.lines([{"status": "pulling manifest"}, *more, *steps, {"status": "success"}])
 
     def _embed(self, request: Request, name: str, reply: Reply) -> None:
         given = request.body.get("input", "")

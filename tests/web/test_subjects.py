@@ -174,3 +174,10 @@ def test_a_pass_is_walked_from_packet_to_packet(told: Told) -> None:
         (one,) = vault.list_passes().results
         assert one.ended
     assert ">Pass 1<" in served.get("/consolidate")
+
+
+def test_a_name_leads_to_the_page_of_what_it_means(told: Told) -> None:
+    served, ids = told
+    for name, path in (("Lab", "/subject/"), (ids["solved"], "/memory/")):
+        found = served.client.get("/find", params={"name": name})
+        assert found.status_code == 200 and found.url.path.startswith(path), name

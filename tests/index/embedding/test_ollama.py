@@ -192,6 +192,10 @@ class TestPulling:
         with pytest.raises(EmbeddingUnavailable, match="file does not exist"):
             _embedder(server, "no-such-model").pull(lambda done, total: None)
 
+    def test_a_report_without_end_is_given_up(self) -> None:
+        with FakeOllama(chatter=70_000_000) as server, pytest.raises(EmbeddingUnavailable, match="more than a report is long"):
+            _embedder(server, "all-minilm").pull(lambda done, total: None)
+
 
 class TestProbe:
     def test_names_without_the_usual_tag(self, server: FakeOllama) -> None:

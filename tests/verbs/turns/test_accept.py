@@ -244,6 +244,17 @@ def test_small_talk_is_not_worth_a_second_look(text: str) -> None:
     assert len(list(signs(text))) < 2
 
 
+@pytest.mark.parametrize("changed", [{"tags": "one"}, {"importance": 7}, {"kind": "two words"}, {"anchors": ["Ann"]}])
+def test_a_candidate_of_another_form_is_set_aside_with_its_turn(vault: Vault, root: Path, changed: dict[str, Any]) -> None:
+    said(vault, "Look at this.", {"content": "The gull is grey."}, write="later")
+    [path] = (root / TURNS / "queue").glob("*.json")
+    kept = json.loads(path.read_text())
+    kept["candidates"][0] |= changed
+    path.write_text(json.dumps(kept))
+    assert vault.drain().written == ()
+    assert path.with_name(f"{path.name}.spoilt").exists()
+
+
 def test_the_queue_holds_the_whole_turn(vault: Vault, root: Path) -> None:
     said(vault, "My sister is called Mara.", SISTER, turn="3")
     kept = json.loads(next((root / TURNS / "queue").glob("*.json")).read_text())
