@@ -385,6 +385,7 @@ CASES: dict[str, tuple[Callable[[Path, Path], None], Callable[[Path], list[bool]
 
 
 STEPS = {
+    "keep this": 4,
     "purge": 61,
     "forget": 17,
     "merge": 11,

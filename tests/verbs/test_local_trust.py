@@ -322,7 +322,8 @@ class TestPlace:
             uses = vault.local.uses()
         copy = Path(shutil.copytree(root, tmp_path / "copy", symlinks=True))
         assert trust(copy).doubt is Doubt.ELSEWHERE
-        with Vault.open(copy, person=True) as vault:
+        # Of another session: a use of the same second by the same would be the same line.
+        with Vault.open(copy, person=True, session="in the copy") as vault:
             assert not vault.local.uses()
             vault.get(rule)
             assert any("--adopt-local" in line for line in vault.status().next)

@@ -52,7 +52,7 @@ _NAME_LENGTH = 80
 _MARK = "mark:"
 _PUT = f"{_MARK}put:"
 _HID = f"{_MARK}hid:"
-# Of a note of the owner's that somebody else's commit took away: its id follows.
+# Of a note of the owner's that somebody else's commit took away, known by its id in place of a path: its blob follows.
 GONE = f"{_MARK}gone:"
 
 # So many texts are read from the history at once.
@@ -123,10 +123,11 @@ class HistoryDelta:
         """The paths of which something else may be believed than before."""
         paths = {one.path for one in self.came}
         if self.whole:
-            return paths.union(one[0] for one in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
-        for commit in self.lost:
+            paths.update(one[0] for one in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
+        for commit in () if self.whole else self.lost:
             paths.update(one[0] for one in catalog.rows("SELECT path FROM foreign_texts WHERE by_commit = ?", (commit,)))
-        return paths
+        # Of what was taken away the id stands in place of a path.
+        return {path for path in paths if "/" in path}
 
 
 ADD = "INSERT OR REPLACE INTO foreign_texts VALUES (?,?,?,?,?)"
@@ -172,17 +173,20 @@ def hid_by(texts: Iterable[str], blob: str) -> tuple[str, str] | None:
 
 @dataclass(frozen=True, slots=True)
 class TakenAway:
-    """A note of the owner's that somebody else's commit deleted: where it was, its id, who did it, when, and the commit."""
+    """A note of the owner's that somebody else's commit deleted: its id, its blob, who did it, when, and the commit.
 
-    path: str
+    Not where it was: a path holds words of the title, which may be forgotten later.
+    """
+
     id: str
+    blob: str
     author: str
     at: int
     commit: str
 
 
 def taken_away(catalog: Catalog) -> list[TakenAway]:
-    """What others' commits deleted of the owner's notes, in the order of the paths; some may be back since."""
+    """What others' commits deleted of the owner's notes, in the order of their ids; some may be back since."""
     rows = catalog.rows(f"{_TEXTS} text GLOB ? ORDER BY path", (f"{GONE}*",))
     return [TakenAway(path, text.removeprefix(GONE), author, at, commit) for path, text, author, at, commit in rows]
 
@@ -432,7 +436,7 @@ class _Fold:
             said = self._evidence.get(blob)
             ours = self._at(path, blob) is None or self._at(path, graves.OWNED) is not None
             if said is not None and said.id and said.id not in stay and ours:
-                self._add(Foreign(path, f"{GONE}{said.id}", author, commit.at, commit.commit))
+                self._add(Foreign(said.id, f"{GONE}{blob}", author, commit.at, commit.commit))
 
     def _hide(self, new: Foreign, made_of: Iterable[tuple[str, str]]) -> None:
         """Keep what a note of the owner's said of its end and its user: words of others over it hide nothing of the owner's."""

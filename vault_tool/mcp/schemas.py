@@ -78,14 +78,17 @@ _COUNT: Schema = {"type": "integer"}
 _NOT_REVIEWED: Schema = {"type": ["boolean", "string"]}
 _LINK = _object(relation=TEXT, direction=TEXT, id=TEXT, title=TEXT, why=TEXT)
 _MARKS = _list(_object(mark=TEXT, by=TEXTS, why=TEXT))
+_STATUS: Mapping[str, Schema] = {"status": TEXT, "status_by": TEXTS, "status_why": TEXT, "marks": _MARKS}
 _MEMORY = _object(
     id=TEXT, path=TEXT, kind=TEXT, type=TEXT, title=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, match=_NUMBER, weak=_TRUE,
-    why=TEXT, date=TEXT, caution=TEXT, status=TEXT, status_by=TEXTS, status_why=TEXT, marks=_MARKS,
+    why=TEXT, date=TEXT, caution=TEXT, **_STATUS,
     solved_by=TEXT, stale=_TRUE, like_it=_COUNT, not_reviewed=_NOT_REVIEWED,
 )  # fmt: skip
-_UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT)
+_UNDERSTOOD = _object(id=TEXT, content=TEXT, date=TEXT, **_STATUS)
 _CURRENT = _object(id=TEXT, type=TEXT, summary=TEXT, content=TEXT, subjects=TEXTS, date=TEXT, cut=_TRUE)
-_EVIDENCE = _object(id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, date=TEXT, new=_TRUE, cut=_TRUE)
+_EVIDENCE = _object(
+    id=TEXT, type=TEXT, content=TEXT, **_DETAILS, subjects=TEXTS, date=TEXT, new=_TRUE, cut=_TRUE, **_STATUS,
+)  # fmt: skip
 _ANSWER = {"results": _list(_MEMORY), "degraded": TEXTS, "notice": TEXT, "not_reviewed": _NOT_REVIEWED}
 # The lean forms of answers that have one.
 _LEAN: Mapping[str, Schema] = {

@@ -85,7 +85,8 @@ class HasStatus:
         marks = [one.lean(short) for one in self.marks if one.mark not in _SOURCE]
         if self.status == "current":
             return {"marks": marks} if marks else {}
-        by = [short(one) for one in self.status_by]
+        # Which problem a tactic failed at stands among its details.
+        by = [short(one) for one in self.status_by] if self.status != "failed" else []
         said = {"status": self.status, "status_by": by, "status_why": self.status_why, "marks": marks}
         return {name: value for name, value in said.items() if value}
 

@@ -128,7 +128,7 @@ class _Found:
         if rivals := self._rivals.get(entry.id):
             yield "contested", tuple(other.id for other in rivals), "; ".join(map(_line, rivals))
         if entry.type == FAILED_TACTIC:
-            yield "failed", tuple(filter(None, [entry.text("problem")])), entry.text("failure_mode")
+            yield "failed", tuple(filter(None, [entry.text("problem")])), ""
         if solutions := self._solutions.get(entry.path):
             yield "solved", tuple(one.id for one in solutions), ""
         belief = self._believed[entry.id]

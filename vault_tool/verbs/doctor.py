@@ -425,10 +425,12 @@ def _taken_away(vault: Context) -> Iterator[Problem]:
     if vault.repo is None:
         return
     since, catalog, forgotten = (vault.clock.now() - _TOLD_FOR).timestamp(), vault.index.catalog, vault.forgotten()
-    for one in taken_away(catalog):
-        if one.at >= since and one.id not in forgotten and not catalog.get(one.id):
+    lost = [one for one in taken_away(catalog) if one.at >= since and one.id not in forgotten and not catalog.get(one.id)]
+    places = {blob: path for _, path, blob in git.removed_by(vault.repo, {one.commit for one in lost})}
+    for one in lost:
+        if path := places.get(one.blob):
             message = f"{bringer(one.author)} deleted this note of yours in commit {one.commit[:10]}"
-            yield warning(one.path, 0, "taken-away", message, f"`git checkout {one.commit[:10]}~1 -- {one.path}` brings it back")
+            yield warning(path, 0, "taken-away", message, f"`git checkout {one.commit[:10]}~1 -- {path}` brings it back")
 
 
 def _another_address(vault: Context) -> str:

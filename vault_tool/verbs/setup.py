@@ -116,8 +116,8 @@ def init(
     served = ""
     is_new = not (root / layout.SETTINGS_FILE).exists()
     with Context(root, Who(origin=who), clock) as vault:
-        if is_new:
-            # What indexes know of that a deleted vault left here is not missing from this one.
+        if is_new and (root / layout.CACHE).is_dir():
+            # Left over from a vault that was deleted: what its indexes know of is not missing from this one.
             vault.index.refresh(confirm=True)
         if around:
             vault.local.serve_around(str(vault.root.parent))

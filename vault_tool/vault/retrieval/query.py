@@ -98,11 +98,15 @@ class Recalled(Headline):
         """What an agent needs of it. An id of another vault is given whole, for no prefix of it means anything here."""
         # What came along says with what; what was found says by what.
         why = f"{self.role} of {short(self.of)}" if self.of else "".join(self.why[:1])
+        status = self.lean_status(short)
+        if self.caution:
+            # That it failed is what the caution says.
+            status.pop("status", None)
         return filled({
             "id": short(self.id) if self.scope == "repo" else self.id, "kind": self.kind, "type": self.type,
             **titled(self.title, self.content), **lean_details(self.details, short, self.caution or ""),
             "subjects": self.subjects, "match": round(self.match, 2), "weak": self.weak, "why": why,
-            "date": self.observed_at[:10], "caution": self.caution, **self.lean_status(short),
+            "date": self.observed_at[:10], "caution": self.caution, **status,
             "solved_by": self.solved_by and short(self.solved_by), "stale": self.stale, "like_it": self.folded or None,
             **whose(self.origin, self.reviewed),
         })  # fmt: skip
