@@ -64,8 +64,12 @@ class Reminders:
         Nor is what goes without saying of what nobody asked for: that words or meaning led to it, and the class of a type.
         """
         results = [one.lean(short) for one in self.results]
+        shown = {one.id for one in self.results}
         for lean, one in zip(results, self.results, strict=True):
             lean.pop("kind")
+            if one.status == "solved" and not shown.isdisjoint(one.status_by):
+                # The solution stands among them, and says whose it is.
+                lean.pop("status_by")
             if not one.of:
                 lean.pop("why", None)
         return listed(results, heartbeat_token=self.heartbeat_token, compaction_detected=self.compaction_detected)
