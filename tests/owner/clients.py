@@ -7,14 +7,21 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.bounds import eventually
 from tests.mcp.served import Lines
 from tests.mcp.test_streams import INITIALIZE
+from vault_tool import Vault
 from vault_tool.owner.relay import LOST
+from vault_tool.owner.spawning import make_way
+
+# What a crowd's processes are told: that an owner may be there.
+ALLOWED = {"VAULT_OWNER": "on"}
 
 _READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
@@ -144,3 +151,15 @@ def memory_of(pid: int) -> int:
     """The share of memory that is a process's own, in KB (PSS)."""
     rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(row.split()[1]) for row in rows if row.startswith("Pss:"))
+
+
+@contextmanager
+def crowded(tmp_path: Path) -> Iterator[Path]:
+    """A vault in git, without any process left when the test is over."""
+    os.environ.update(ALLOWED)  # the environment is the test's own, and an owner's must be like it
+    found = tmp_path / "v"
+    Vault.init(found, name="Crowd")
+    yield found
+    while make_way(found):
+        pass
+    eventually(lambda: not at_work_on(found))

@@ -14,8 +14,7 @@ import pytest
 
 from tests.bounds import CAMPAIGN, eventually
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
-from tests.owner.clients import Client, Record, at_work_on, memory_of, owners_of
-from vault_tool import Vault
+from tests.owner.clients import ALLOWED, Client, Record, crowded, memory_of, owners_of
 from vault_tool.files import watcher_presence
 from vault_tool.owner.spawning import answers, make_way
 
@@ -24,20 +23,13 @@ pytestmark = [
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc"),
 ]
 
-ALLOWED = {"VAULT_OWNER": "on"}
 RELAY_KB = 25_000
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """A vault in git, without any process left when the test is over."""
-    os.environ.update(ALLOWED)  # the environment is the test's own, and an owner's must be like it
-    found = tmp_path / "v"
-    Vault.init(found, name="Crowd")
-    yield found
-    while make_way(found):
-        pass
-    eventually(lambda: not at_work_on(found))
+    with crowded(tmp_path) as found:
+        yield found
 
 
 @contextmanager

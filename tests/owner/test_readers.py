@@ -18,7 +18,7 @@ import pytest
 from tests.bounds import eventually
 from tests.mcp.test_streams import INITIALIZE
 from tests.oracles import assert_as_built_anew, assert_git_is_sound
-from tests.owner.clients import Client, Record, at_work_on, owners_of
+from tests.owner.clients import ALLOWED, Client, Record, at_work_on, crowded, owners_of
 from vault_tool import Vault
 from vault_tool.cli.answering import Answers
 from vault_tool.cli.conversation import Conversation, Standing
@@ -26,20 +26,13 @@ from vault_tool.owner.spawning import answers, make_way
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="readers are Linux's, and so is /proc")
 
-ALLOWED = {"VAULT_OWNER": "on"}
 READER = "vault_tool.cli.reading"
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Iterator[Path]:
-    """A vault in git, without any process left when the test is over."""
-    os.environ.update(ALLOWED)  # the environment is the test's own, and an owner's must be like it
-    found = tmp_path / "v"
-    Vault.init(found, name="Crowd")
-    yield found
-    while make_way(found):
-        pass
-    eventually(lambda: not at_work_on(found))
+    with crowded(tmp_path) as found:
+        yield found
 
 
 def _readers(root: Path) -> list[int]:
