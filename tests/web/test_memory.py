@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.git_repos import git, write
 from tests.statuses import said
+from tests.verbs.looking import identity, note
 from tests.web.conftest import Served, browsing, serving_pages
 from vault_tool.web.pages.memory import with_line_ends
 
@@ -229,3 +231,11 @@ def test_what_is_contested_says_by_what(told: Told) -> None:
     assert "Contested by" in served.get("/ask", q="where do the keys hang?")
     served.post(f"/memory/{other}/pin")
     assert "Contested by" not in served.get(f"/memory/{rule}"), "who pins it vouches for it"
+
+
+def test_what_somebody_without_an_address_brought_has_its_page(told: Told) -> None:
+    served, _ = told
+    write(served.root, "vault/brought.md", note(7, "The quay is closed in winter."))
+    git(served.root, "add", "vault/brought.md")
+    git(served.root, "commit", "--quiet", "--author=Bob <bob>", "-m", "brought")
+    assert "The quay is closed in winter." in served.get(f"/memory/{identity(7)}")

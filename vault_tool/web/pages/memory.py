@@ -168,7 +168,8 @@ def _found(vault: Vault, named: str) -> dict[str, Any]:
         commits = vault.log(_COMMITS, memory_id=shown.id).results
     except GitError:
         commits = ()
-    ids = {*shown.status_by, *(one for mark in shown.marks for one in mark.by if "@" not in one)}
+    # The mark of who brought it has a name in place of ids.
+    ids = {*shown.status_by, *(one for mark in shown.marks if mark.mark != "pulled" for one in mark.by)}
     ids |= {shown.solved_by} if shown.solved_by else set()
     names = {one: vault.show(one).title for one in ids}
     return {
