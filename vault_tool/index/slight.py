@@ -9,9 +9,7 @@ import orjson
 
 from vault_tool.index.catalog import Catalog
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
-
-MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+from vault_tool.model.types import MEMORIES, RecordClass
 
 _CLASSES = {member.value: member for member in RecordClass}
 # The `+` has SQLite read the rows as they lie: by the index of classes each would be looked up for itself.

@@ -19,6 +19,10 @@ class RecordClass(StrEnum):
     WORKSPACE = "workspace"
 
 
+# What is remembered; the rest says what it is about, how it is linked, and how it was gone over.
+MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+
+
 class CoreSection(StrEnum):
     """The sections of CORE.md below the kept texts, in the order in which they are printed."""
 

@@ -35,8 +35,10 @@ class Mark:
         return {name: value for name, value in told.items() if value}
 
 
+# What lists leave out unless it is asked for.
+HISTORY = frozenset({"waiting", "expired", "superseded"})
 # What does not say how things are now: it is no answer, no source and no line of a page, and its being found is no use of it.
-NO_ANSWER = frozenset({"waiting", "expired", "superseded", "overtaken"})
+NO_ANSWER = HISTORY | {"overtaken"}
 
 
 class StatusFields(TypedDict):

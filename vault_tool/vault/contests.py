@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
+from vault_tool.index.catalog import Catalog
 from vault_tool.index.relations import contesting_among
 from vault_tool.model.authority import OWNER, Act, Effect, authority, by_origin, writer_of
 from vault_tool.model.records import Observation, Remembered
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import Rival
 from vault_tool.vault.context import Context
 
-_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
+Pointed = Mapping[str, Sequence[tuple[str, Entry]]]
+"""By id, what points at a memory, with the field that does."""
+
 _POINTING = (*claims.ON, "from_id")
 _LINE = 160
 
@@ -85,26 +89,41 @@ def all_contested(vault: Context) -> dict[str, tuple[Rival, ...]]:
     return contested(vault, [entry for identity in sorted(ids) for entry in vault.index.catalog.get(identity)]) if ids else {}
 
 
+def changes_of(vault: Context, targets: Sequence[Entry], pointed: Pointed | None = None) -> dict[str, list[Entry]]:
+    """By path, what overtook each of these as far as that holds now: neither expired nor doubted, the newest first.
+
+    `pointed` is what points at them, where it was looked up; those that nothing overtook are left out.
+    """
+    catalog, now = vault.index.catalog, vault.clock.now()
+    if pointed is None:
+        pointed = catalog.pointing_at_each({one.id for one in targets}, claims.ON) if targets else {}
+    held = claims.let_through(catalog, claims.claims_on(catalog, targets, pointed))[0]
+    believed = vault.standings.beliefs(one.change for one in held) if held else {}
+    found: dict[str, dict[str, Entry]] = {}
+    for one in held:
+        if not one.change.expired(now) and not doubtful(believed[one.change.id]):
+            found.setdefault(one.target.path, {})[one.change.id] = one.change
+    return {path: sorted(by_id.values(), key=lambda one: one.by_observed, reverse=True) for path, by_id in found.items()}
+
+
 def all_overtaken(vault: Context) -> set[str]:
-    """The paths of all memories of the vault that something overtook and that no doubted or expired change alone did."""
+    """The paths of all memories of the vault that something overtook."""
     catalog = vault.index.catalog
-    joined = ((edge.text("from_id"), edge.text("to_id")) for edge in catalog.of_class(RecordClass.EDGE, claims.CHANGES))
-    ids = {older for _, older in (*catalog.pairs("change_targets"), *joined)}
-    if not ids:
-        return set()
-    now = vault.clock.now()
-    targets = [entry for identity in sorted(ids) for entry in catalog.cached_by_id(identity)]
-    changes = list(claims.changes_of(catalog, targets))
-    return {old.path for old, change in changes if not change.expired(now) and not vault.standings.doubted(change)}
+    ids = sorted({older for _, older in _changing(catalog)})
+    return set(changes_of(vault, [entry for identity in ids for entry in catalog.cached_by_id(identity)]))
+
+
+def _changing(catalog: Catalog) -> set[tuple[str, str]]:
+    """Who says that it changed whom, by its own head or by an edge."""
+    edges = catalog.of_class(RecordClass.EDGE, claims.CHANGES)
+    return {*catalog.pairs("change_targets"), *((edge.text("from_id"), edge.text("to_id")) for edge in edges)}
 
 
 def _said(vault: Context) -> set[tuple[str, str]]:
     """Who says that it changed or replaced whom, as far as that may be contested."""
     catalog = vault.index.catalog
-    edges = catalog.of_class(RecordClass.EDGE, claims.CHANGES)
     heads = {head for pair in catalog.barred() for one in pair for head in _heads(vault, one)}
-    joined = ((edge.text("from_id"), edge.text("to_id")) for edge in edges)
-    return {*catalog.pairs("change_targets"), *catalog.barred(), *joined, *((head, head) for head in heads)}
+    return {*_changing(catalog), *catalog.barred(), *((head, head) for head in heads)}
 
 
 def unsettled(vault: Context) -> Iterator[str]:
@@ -120,7 +139,7 @@ def unsettled(vault: Context) -> Iterator[str]:
 def contested(
     vault: Context,
     entries: Sequence[Entry],
-    pointed: Mapping[str, Sequence[tuple[str, Entry]]] | None = None,
+    pointed: Pointed | None = None,
     alike: Iterable[tuple[Entry, Entry]] = (),
 ) -> dict[str, tuple[Rival, ...]]:
     """By id, what contests each of these, the newest first; those that nothing contests are left out.
@@ -128,7 +147,7 @@ def contested(
     `pointed` is what points at them, where it was looked up, `alike` are further pairs that contest each other.
     """
     catalog = vault.index.catalog
-    memories = [entry for entry in entries if entry.record_class in _MEMORIES]
+    memories = [entry for entry in entries if entry.record_class in MEMORIES]
     if pointed is None:
         pointed = catalog.pointing_at_each({entry.id for entry in memories}, _POINTING) if memories else {}
     on, by = claims.claims_on(catalog, memories, pointed), claims.claims_by(catalog, memories, pointed)

@@ -25,7 +25,7 @@ from vault_tool.generate.escape import link_path
 from vault_tool.index.seals import discard
 from vault_tool.model.ids import canonical
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import STORY_EDGES, RecordClass
+from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass
 from vault_tool.util.text import content_hash, counted, normal_body, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
@@ -181,7 +181,7 @@ def resolve_target(vault: Context, named: str) -> tuple[str, list[Entry]]:
     else:
         entry = resolve.find(vault, named)
         whole, known = entry.id, list(vault.index.catalog.get(entry.id))
-    if entry is not None and entry.record_class not in (*resolve.MEMORIES, RecordClass.EDGE):
+    if entry is not None and entry.record_class not in (*MEMORIES, RecordClass.EDGE):
         hint = "rename it or delete its file by hand" if entry.record_class is RecordClass.SUBJECT else "name a memory"
         raise UsageError(f"`{one_line(entry.title, 60)}` is a {entry.record_class}, and memories alone are forgotten", hint)
     return whole, known

@@ -30,8 +30,6 @@ else:
 # So many ids are looked up by one query.
 _TOGETHER = 200
 
-MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
-
 
 def find(vault: Context, named: str, classes: Collection[RecordClass] | None = None) -> Entry:
     """The one record that `named` means: an id, an unambiguous prefix of one, a path in the vault, a subject's

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
 from vault_tool.belief.fold import Belief, question_of
@@ -12,9 +10,9 @@ from vault_tool.belief.gates import doubtful
 from vault_tool.index import claims
 from vault_tool.model.authority import Effect, authority, bringer, by_origin, replacing
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
-from vault_tool.vault.answers import NO_ANSWER, Mark, Rival, StatusFields
-from vault_tool.vault.contests import contested
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, RecordClass
+from vault_tool.vault.answers import HasStatus, Mark, Rival
+from vault_tool.vault.contests import Pointed, changes_of, contested
 from vault_tool.vault.context import Context
 from vault_tool.vault.standing import FAILED_TACTIC
 
@@ -24,39 +22,14 @@ StatusName = Literal[
 ]
 
 STATUS_NAMES: tuple[StatusName, ...] = get_args(StatusName)
-# What a list leaves out unless it is asked for.
-UNLISTED = frozenset({"waiting", "expired", "superseded"})
 
-_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 _SOLVES = "SOLVES"
 # So many are looked up at once: a question to the catalogue has no more places.
 _TOGETHER = 5000
 # The fields by which a memory is found to be changed, contested or solved.
 POINTING = (*claims.ON, "from_id", "problem")
 
-Pointed = Mapping[str, Sequence[tuple[str, Entry]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What a memory is: `by` are the ids of what makes it so, `why` says it, `marks` hold besides."""
-
-    status: StatusName = "current"
-    by: tuple[str, ...] = ()
-    why: str = ""
-    marks: tuple[Mark, ...] = ()
-
-    @property
-    def answers(self) -> bool:
-        """Whether it says how things are now."""
-        return self.status not in NO_ANSWER
-
-    def fields(self) -> StatusFields:
-        """The same for an answer."""
-        return {"status": self.status, "status_by": self.by, "status_why": self.why, "marks": self.marks}
-
-
-CURRENT = Status()
+CURRENT = HasStatus()
 
 
 def statuses(
@@ -67,22 +40,43 @@ def statuses(
     believed: Mapping[str, Belief] | None = None,
     alike: Iterable[tuple[Entry, Entry]] = (),
     overtaken: Mapping[str, Entry] | None = None,
-) -> dict[str, Status]:
+) -> dict[str, HasStatus]:
     """The status of each memory by its path, as the viewer of this vault is told of it now.
 
     `pointed` is what points at them by the fields of `POINTING`, and `believed` what is believed of them by id, where that
     was looked up; `alike` are pairs that contest each other by their words, `overtaken` what overtook some of them, by
     path, beside what links say.
     """
-    memories = [entry for entry in entries if entry.record_class in _MEMORIES]
+    memories = [entry for entry in entries if entry.record_class in MEMORIES]
     if not memories:
         return {}
-    told: dict[str, Status] = {}
+    told: dict[str, HasStatus] = {}
     for start in range(0, len(memories), _TOGETHER):
         some = memories[start : start + _TOGETHER]
         found = _Found(vault, some, pointed, believed, alike, overtaken or {})
         told.update((entry.path, found.status(entry)) for entry in some)
     return told
+
+
+class History:
+    """Which memories of a vault are history now: those that wait, have expired, or were superseded."""
+
+    def __init__(self, vault: Context) -> None:
+        self._now = vault.clock.now()
+        self._superseded = vault.superseded()
+
+    def of(self, entry: Entry, reviewed: Callable[[], bool]) -> StatusName | None:
+        """The first of these that a memory is, None for what is none of them; `reviewed` says whether its owner saw it."""
+        waits = entry.type in KEPT_TYPES and authority(replacing(entry.type), by_origin(entry.origin)) is not Effect.ALLOWED
+        if waits and entry.record_class is RecordClass.UNDERSTANDING and not reviewed():
+            return "waiting"
+        if entry.expired(self._now):
+            return "expired"
+        return "superseded" if self.by(entry) else None
+
+    def by(self, entry: Entry) -> tuple[str, ...]:
+        """The ids of what replaces an understanding."""
+        return tuple(self._superseded.get(entry.id, ()))
 
 
 class _Found:
@@ -100,29 +94,29 @@ class _Found:
         catalog = vault.index.catalog
         self._vault = vault
         self._now = vault.clock.now()
+        self._history = History(vault)
         ids = {entry.id for entry in memories}
         self._pointed = catalog.pointing_at_each(ids, POINTING) if pointed is None else pointed
         self._believed = vault.standings.beliefs(memories) if believed is None else believed
         self._rivals = contested(vault, memories, self._pointed, alike)
-        self._changes = self._changes_of(memories, overtaken)
+        self._changes = changes_of(vault, memories, self._pointed)
+        for path, change in overtaken.items():
+            others = [one for one in self._changes.get(path, ()) if one.id != change.id]
+            self._changes[path] = sorted([change, *others], key=lambda one: one.by_observed, reverse=True)
         self._solutions = {entry.path: self._solving(entry) for entry in memories if entry.type == "problem"}
         self._unsettled = catalog.until_changed("unsettled", lambda: frozenset(catalog.with_problem("unsettled")))
 
-    def status(self, entry: Entry) -> Status:
+    def status(self, entry: Entry) -> HasStatus:
         """The first that holds, with the others as marks."""
         holding = list(self._holding(entry))
         name, by, why = holding[0]
         # What is over is told by when, and what took a place by itself: a mark of it would say the same again.
         rest = [Mark(name, by, why) for name, by, why in holding[1:] if name in _TOLD_BESIDE]
-        return Status(name, by, why, (*rest, *self._marks(entry)))
+        return HasStatus(status=name, status_by=by, status_why=why, marks=(*rest, *self._marks(entry)))
 
     def _holding(self, entry: Entry) -> Iterator[tuple[StatusName, tuple[str, ...], str]]:
-        if self._waits(entry):
-            yield "waiting", (), ""
-        if entry.expired(self._now):
-            yield "expired", (), ""
-        if newer := self._vault.superseded_by(entry.id):
-            yield "superseded", tuple(newer), ""
+        if past := self._history.of(entry, lambda: self._believed[entry.id].reviewed):
+            yield past, self._history.by(entry) if past == "superseded" else (), ""
         if changes := self._changes.get(entry.path):
             yield "overtaken", tuple(change.id for change in changes), ""
         if rivals := self._rivals.get(entry.id):
@@ -147,30 +141,6 @@ class _Found:
         if entry.path in self._unsettled:
             yield Mark("unsettled", (), "two texts of one place are kept in it")
 
-    def _waits(self, entry: Entry) -> bool:
-        """A soul or protocol of somebody who may not write one before its owner has seen it."""
-        if entry.record_class is not RecordClass.UNDERSTANDING or entry.type not in KEPT_TYPES:
-            return False
-        allowed = authority(replacing(entry.type), by_origin(entry.origin)) is Effect.ALLOWED
-        return not allowed and not self._believed[entry.id].reviewed
-
-    def _changes_of(self, memories: Sequence[Entry], overtaken: Mapping[str, Entry]) -> dict[str, list[Entry]]:
-        """By path, what changed each of these and is believed, the newest first."""
-        catalog = self._vault.index.catalog
-        found: dict[str, dict[str, Entry]] = defaultdict(dict)
-        for entry in memories:
-            if (change := overtaken.get(entry.path)) is not None:
-                found[entry.path][change.id] = change
-        for one in claims.let_through(catalog, claims.claims_on(catalog, memories, self._pointed))[0]:
-            found[one.target.path][one.change.id] = one.change
-        changes = {change.id: change for by_id in found.values() for change in by_id.values()}
-        believed = self._believed_of(changes.values())
-        return {
-            path: sorted(present, key=lambda change: change.by_observed, reverse=True)
-            for path, by_id in found.items()
-            if (present := [one for one in by_id.values() if not one.expired(self._now) and not doubtful(believed[one.id])])
-        }
-
     def _solving(self, problem: Entry) -> list[Entry]:
         """The solutions of a problem that hold now, by their own word or by an edge's, the newest first.
 
@@ -189,7 +159,7 @@ class _Found:
                 one
                 for one in found.values()
                 if not one.expired(self._now)
-                and not self._vault.superseded_by(one.id)
+                and not self._history.by(one)
                 and not doubtful(believed[one.id])
                 and (not one.pulled or problem.pulled or believed[one.id].reviewed)
                 and one.text("user") in ("", problem.text("user"))

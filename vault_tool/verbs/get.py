@@ -174,7 +174,7 @@ def show(
         path=entry.path,
         head={name: value for name, value in entry.head.items() if name != PUT},
         relations=tuple(relations_of(vault, entry)),
-        **statuses(vault, [entry], believed={entry.id: judged}).get(entry.path, CURRENT).fields(),
+        **statuses(vault, [entry], believed={entry.id: judged}).get(entry.path, CURRENT).status_fields(),
         solved_by=solution.id if (solution := vault.standings.solved_since([entry]).get(entry.id)) else None,
         truth=judged.truth,
         utility=judged.utility,

@@ -13,6 +13,7 @@ from vault_tool.model.evidence import FORMS, fault_in
 from vault_tool.model.ids import canonical, new_id
 from vault_tool.model.signals import Signal, SignalKind
 from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import MEMORIES
 from vault_tool.util.text import one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context
@@ -61,7 +62,7 @@ def mark_questionable(vault: Context, id: str, reason: str = "", *, problem: str
 def judged(vault: Context, named: str) -> Entry:
     """The memory that a judgement is about; UsageError for what cannot be judged (a subject, an edge, a pass)."""
     entry = resolve.find(vault, named)
-    if entry.record_class not in resolve.MEMORIES:
+    if entry.record_class not in MEMORIES:
         shown = f"{resolve.short(vault, entry.id)} ({one_line(entry.title, 40)})"
         raise UsageError(f"{shown} is a {entry.record_class}, which claims nothing", "judge an observation or an understanding")
     return entry

@@ -16,7 +16,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge
 from vault_tool.model.signals import EpisodeEntry
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import STORY_EDGES, RecordClass, is_type_name
+from vault_tool.model.types import MEMORIES, STORY_EDGES, RecordClass, is_type_name
 from vault_tool.util.text import body_hash, one_line, tag_name
 from vault_tool.vault import contests, person, resolve, vouching
 from vault_tool.vault.context import Context
@@ -97,7 +97,7 @@ def pin(vault: Context, memory_id: str, *, off: bool = False) -> Pinned:
     with writing(vault, "unpin" if off else "pin") as op:
         entry = resolve.find(vault, memory_id)
         resolve.require_own(vault, entry)
-        if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
+        if entry.record_class not in (*MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` does not fade: it is of class {entry.record_class}", "name a memory")
         owners, by_owner = vouching.owners(op, entry), vault.who.origin == "owner" or person.is_person(vault)
         reviews = not off and not owners and person.is_person(vault)
@@ -127,7 +127,7 @@ def tag(vault: Context, memory_id: str, add: Sequence[str] = (), remove: Sequenc
     with writing(vault, "tag") as op:
         entry = resolve.find(vault, memory_id)
         resolve.require_own(vault, entry)
-        if entry.record_class not in (*resolve.MEMORIES, RecordClass.SUBJECT):
+        if entry.record_class not in (*MEMORIES, RecordClass.SUBJECT):
             raise UsageError(f"`{one_line(entry.title, 40)}` is a {entry.record_class}, which has no tags", "name a memory")
         before = entry.texts("tags")
         has = {tag_name(one) for one in before}
@@ -306,7 +306,7 @@ def _edge_type(vault: Context, named: str) -> str:
 
 def _end(vault: Context, named: str, kind: str) -> Entry:
     entry = resolve.find(vault, named)
-    if entry.record_class in resolve.MEMORIES:
+    if entry.record_class in MEMORIES:
         return entry
     if entry.record_class is RecordClass.SUBJECT and kind in STORY_EDGES:
         return entry

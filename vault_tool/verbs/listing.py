@@ -8,6 +8,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vault_tool.errors import UsageError
@@ -15,17 +16,17 @@ from vault_tool.files.layout import VAULT
 from vault_tool.index.schema import ENTRY, entry_of
 from vault_tool.model.authority import bringer
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, unwrap_link
-from vault_tool.vault.answers import EYES_FIRST, Headline, headline_of, origin_of
+from vault_tool.vault.answers import EYES_FIRST, HISTORY, HasStatus, Headline, headline_of, origin_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import Short, answer, filled, lean_details, titled, whose
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.retrieval.filters import Filters, require_kinds
 from vault_tool.vault.retrieval.query import Query
-from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, UNLISTED, Status, statuses
+from vault_tool.vault.statuses import CURRENT, STATUS_NAMES, History, statuses
 
 if TYPE_CHECKING:
     import difflib
@@ -38,7 +39,6 @@ _DIGITS = 4
 # What is listed: memories unless another class is named.
 CLASSES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING, RecordClass.SUBJECT, RecordClass.EDGE)
 STATUSES = (*STATUS_NAMES, "all")
-_MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 _LIMIT = 50
 _SHOWN = 240
 
@@ -184,7 +184,7 @@ class _Cursor:
 
 
 def _of_class(vault: Context, name: str) -> Iterator[Entry]:
-    classes = [RecordClass(name)] if name else _MEMORIES
+    classes = [RecordClass(name)] if name else MEMORIES
     query = f"SELECT {ENTRY} FROM entries WHERE class IN ({', '.join('?' * len(classes))})"
     return (entry_of(row) for row in vault.index.catalog.each(query, [one.value for one in classes]))
 
@@ -193,8 +193,7 @@ def _is_by(entry: Entry, who: str) -> bool:
     """Whether a record is of this origin or model, or was brought by somebody of this address or name."""
     if not who:
         return True
-    names = {entry.origin, entry.text("model"), entry.text("client")}
-    return who in names or (entry.pulled and who.casefold() in bringer(entry.origin).casefold())
+    return who in (entry.origin, entry.text("model")) or (entry.pulled and who.casefold() in bringer(entry.origin).casefold())
 
 
 def _is_in(entry: Entry, folder: str) -> bool:
@@ -207,20 +206,12 @@ def _with_status(vault: Context, entries: list[Entry], status: str) -> list[Entr
     """Those of a status; without one all but what is history."""
     if status == "all":
         return entries
-    if status and status not in UNLISTED:
+    if status and status not in HISTORY:
         told = statuses(vault, entries)
         return [entry for entry in entries if told.get(entry.path, CURRENT).status == status]
-    # Most are told by their heads alone; only what might wait is looked up whole.
-    now, superseded = vault.clock.now(), vault.superseded()
-    open_ones = [entry for entry in entries if entry.type in KEPT_TYPES]
-    waiting = {path for path, one in statuses(vault, open_ones).items() if one.status == "waiting"}
-
-    def history(entry: Entry) -> str:
-        if entry.path in waiting:
-            return "waiting"
-        return "expired" if entry.expired(now) else "superseded" if entry.id in superseded else ""
-
-    return [entry for entry in entries if history(entry) == status]
+    # What is history is told by the heads alone, without looking anything up for most.
+    history = History(vault)
+    return [entry for entry in entries if (history.of(entry, partial(vault.standings.reviewed, entry)) or "") == status]
 
 
 def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetime) -> dict[_Place, Entry]:
@@ -233,9 +224,10 @@ def _places(vault: Context, entries: Sequence[Entry], sort: str, moment: datetim
     return {(one.score if sort == "decay" else one.belief.utility, one.entry.path): one.entry for one in weighed}
 
 
-def _listed(vault: Context, entry: Entry, status: Status, score: float | None) -> ListedMemory:
+def _listed(vault: Context, entry: Entry, status: HasStatus, score: float | None) -> ListedMemory:
     return ListedMemory(
-        **headline_of(entry), **status.fields(), content=one_line(entry.preview or entry.text("summary") or entry.title, _SHOWN),
+        **headline_of(entry), **status.status_fields(),
+        content=one_line(entry.preview or entry.text("summary") or entry.title, _SHOWN),
         created=entry.text("created"), origin=origin_of(vault, entry), reviewed=vault.standings.reviewed(entry),
         session=entry.text("session") or None, model=entry.text("model") or None, project=entry.text("project") or None,
         tags=entry.texts("tags"), path=entry.path, sorted_by=score,

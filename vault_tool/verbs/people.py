@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from vault_tool.errors import NotFound
 from vault_tool.model.consent import consent_of
 from vault_tool.model.signals import ConsentState
+from vault_tool.model.types import MEMORIES
 from vault_tool.util.text import one_line
-from vault_tool.vault import resolve
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, people_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
@@ -55,7 +55,7 @@ def people(vault: Context, name: str = "", *, limit: int = 100) -> People:
     if not listed:
         raise NotFound(f"nothing is about `{one_line(name, 60)}`", "`vt people` names those of whom there is something")
     catalog = vault.index.catalog
-    entries = [one for one in catalog.of_user(name) if one.record_class in resolve.MEMORIES]
+    entries = [one for one in catalog.of_user(name) if one.record_class in MEMORIES]
     newest = sorted(entries, key=lambda one: (one.text("created"), one.id), reverse=True)[:limit]
     consents = {one.id: consent_of(one, catalog.signals(one.id)) for one in newest}
     memories = tuple(

@@ -19,9 +19,9 @@ from vault_tool.files.turn_log import TurnLog
 from vault_tool.files.turns import Turns
 from vault_tool.model.consent import consent_of
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.atomic import storage
-from vault_tool.vault import person, resolve
+from vault_tool.vault import person
 from vault_tool.vault.about_people import NAMED, Naming, Person, naming, person_of, user_of_draft
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.drafts import Draft, undecided
@@ -35,7 +35,7 @@ RECORDS = "records.json"
 
 NOTES = "notes"
 _FORMAT = 1
-_ERASABLE = (*resolve.MEMORIES, RecordClass.EDGE)
+_ERASABLE = (*MEMORIES, RecordClass.EDGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

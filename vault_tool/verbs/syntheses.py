@@ -98,7 +98,7 @@ def list_observations(vault: Context, subject_name: str, *, limit: int = 50) -> 
             observed_at=e.observed,
             session=e.text("session"),
             origin=origin_of(vault, e),
-            **told[e.path].fields(),
+            **told[e.path].status_fields(),
         )
         for e in newest[:limit]
     )
@@ -161,6 +161,6 @@ def _judged(vault: Context, entry: Entry) -> StoredUnderstanding:
         utility=judged.utility,
         sources=entry.texts("sources"),
         supersedes=entry.texts("supersedes"),
-        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].fields(),
+        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].status_fields(),
         path=entry.path,
     )

@@ -17,7 +17,7 @@ from vault_tool.recall.match import SAID, certainty, crowd, match
 from vault_tool.recall.weights import PROFILES, Weights
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.text import one_line
-from vault_tool.vault.answers import bodies_of, headline_of
+from vault_tool.vault.answers import HasStatus, bodies_of, headline_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import lean_tokens
 from vault_tool.vault.parameters import require_limit
@@ -29,7 +29,7 @@ from vault_tool.vault.retrieval.retrievers import Pool, Scope
 from vault_tool.vault.retrieval.vector_scores import reasons
 from vault_tool.vault.retrieval.weighing import Ranked, threshold
 from vault_tool.vault.standing import FAILED_TACTIC
-from vault_tool.vault.statuses import Status, statuses
+from vault_tool.vault.statuses import statuses
 
 __all__ = ["Query", "RecallAnswer", "Recalled", "gather"]
 
@@ -303,12 +303,12 @@ def _within(
 
 
 def _standing(
-    pools: Sequence[Pool], some: Iterable[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair]
-) -> dict[Key, Status]:
+    pools: Sequence[Pool], some: Sequence[Ranked], newest: Mapping[Key, Entry], alike: Sequence[_Pair]
+) -> dict[Key, HasStatus]:
     """The status of each; `newest` are changes that no link names, `alike` changes without the authority to be one."""
-    by_pool = [(pool, [each for each in some if each.pool is pool]) for pool in pools]
-    found: dict[Key, Status] = {}
-    for pool, several in by_pool:
+    found: dict[Key, HasStatus] = {}
+    for pool in pools:
+        several = [each for each in some if each.pool is pool]
         entries = [each.one.entry for each in several]
         told = statuses(
             pool.vault,
@@ -322,7 +322,7 @@ def _standing(
     return found
 
 
-def _companions(chosen: Sequence[tuple[Ranked, int]], standing: Mapping[Key, Status]) -> Iterator[tuple[Ranked, Ranked]]:
+def _companions(chosen: Sequence[tuple[Ranked, int]], standing: Mapping[Key, HasStatus]) -> Iterator[tuple[Ranked, Ranked]]:
     """Each result that was overtaken, with the newest change of it: no limit, kind or having been seen lets what is untrue now
     stand alone, or first.
     """
@@ -331,9 +331,9 @@ def _companions(chosen: Sequence[tuple[Ranked, int]], standing: Mapping[Key, Sta
         status, pool = standing[each.one.key], each.pool
         if status.status != "overtaken":
             continue
-        name = (pool.scope, status.by[0])
+        name = (pool.scope, status.status_by[0])
         if name not in there:
-            change = next((entry for entry in pool.catalog.cached_by_id(status.by[0]) if pool.filters.comes_along(entry)), None)
+            change = next((entry for entry in pool.catalog.cached_by_id(name[1]) if pool.filters.comes_along(entry)), None)
             if change is None:
                 continue
             belief = pool.vault.standings.beliefs([change])[change.id]
@@ -362,14 +362,14 @@ def _recalled(
     each: Ranked,
     content: str,
     folded: int,
-    status: Status,
+    status: HasStatus,
     solution: Entry | None,
     asked: Query,
 ) -> Recalled:
     one, entry, belief = each.one, each.one.entry, each.belief
     text: Callable[[str], str | None] = lambda name: entry.text(name) or None  # noqa: E731  (a name for what follows)
     return Recalled(
-        **headline_of(entry), **status.fields(), content=content, score=round(one.score, 4), match=round(one.match, 4),
+        **headline_of(entry), **status.status_fields(), content=content, score=round(one.score, 4), match=round(one.match, 4),
         weak=each.weak, why=_why(each), truth=round(belief.truth, 4),
         utility=round(belief.utility, 4), generation=entry.generation,
         created=entry.text("created"), origin=entry.origin, path=entry.path, reviewed=belief.reviewed,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from vault_tool.errors import UsageError
 from vault_tool.index.catalog import PAGE
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import KEPT_TYPES, STORY_EDGES, RecordClass
+from vault_tool.model.types import KEPT_TYPES, MEMORIES, STORY_EDGES, RecordClass
 from vault_tool.util.clock import parse_time
 from vault_tool.util.deferred import deferred
 from vault_tool.util.text import normal_name, one_line, tag_name, unwrap_link
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     import difflib
 else:
     difflib = deferred("difflib")  # 5 ms
-
-MEMORIES = (RecordClass.OBSERVATION, RecordClass.UNDERSTANDING)
 
 
 class Filters:

@@ -14,7 +14,7 @@ from vault_tool.index.fulltext.documents import handle_names
 from vault_tool.index.relations import names_of
 from vault_tool.index.text_search import Wording
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.recall.candidate import Candidate, Key, Line
 from vault_tool.recall.match import BREADTH, NAMED_ALONE, mentioned
 from vault_tool.recall.question import SELF, Question, asks_of, telling_words, without, word_count
@@ -22,7 +22,7 @@ from vault_tool.recall.weights import Weights
 from vault_tool.util.text import normal_name
 from vault_tool.vault.context import Context
 from vault_tool.vault.retrieval import vector_scores
-from vault_tool.vault.retrieval.filters import MEMORIES, Filters
+from vault_tool.vault.retrieval.filters import Filters
 from vault_tool.vault.retrieval.query import Query
 from vault_tool.vault.retrieval.vector_scores import VectorScores
 

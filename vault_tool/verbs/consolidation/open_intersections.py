@@ -15,7 +15,7 @@ from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.parameters import require_limit
 from vault_tool.vault.standing import confidence_of
-from vault_tool.vault.statuses import Status, statuses
+from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.subject_similarity import between, prepared, usual
 
 # From so many shared memories an intersection counts as large.
@@ -212,7 +212,7 @@ def brief(vault: Context, entry: Entry) -> Brief:
     judged = vault.standings.judged(entry)
     return Brief(
         id=entry.id, summary=entry.text("summary"), kind=entry.type, origin=entry.origin, reviewed=judged.reviewed,
-        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].fields(),
+        **statuses(vault, [entry], believed={entry.id: judged})[entry.path].status_fields(),
     )  # fmt: skip
 
 
@@ -240,7 +240,7 @@ def _neighbor(
 
 def _relationship(vault: Context, entry: Entry) -> Relationship:
     return Relationship(
-        **statuses(vault, [entry])[entry.path].fields(),
+        **statuses(vault, [entry])[entry.path].status_fields(),
         id=entry.id,
         title=entry.title,
         content=body_of(vault, entry),
@@ -263,7 +263,7 @@ def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     told = statuses(vault, ordered)
     return [
         RelationshipRevision(
-            **told[entry.path].fields(),
+            **told[entry.path].status_fields(),
             id=entry.id,
             summary=entry.text("summary"),
             created_at=entry.text("created"),
@@ -280,9 +280,9 @@ def _chain(vault: Context, present: Entry) -> list[RelationshipRevision]:
     ]
 
 
-def _shared(vault: Context, entry: Entry, status: Status) -> SharedObservation:
+def _shared(vault: Context, entry: Entry, status: HasStatus) -> SharedObservation:
     return SharedObservation(
-        **status.fields(),
+        **status.status_fields(),
         id=entry.id,
         content=body_of(vault, entry),
         details=details_of(entry.head),

@@ -21,7 +21,7 @@ from vault_tool.vault import resolve
 from vault_tool.vault.answers import EYES_FIRST, HasStatus, body_of
 from vault_tool.vault.context import Context, Freshness
 from vault_tool.vault.lean import NOTICE, Short, filled, lean_details, lean_tokens
-from vault_tool.vault.statuses import Status, statuses
+from vault_tool.vault.statuses import statuses
 from vault_tool.verbs.consolidation.consolidating import PacketHead, head_of, open_pass, start
 from vault_tool.verbs.consolidation.passes import (
     ORIENTATION,
@@ -404,9 +404,9 @@ def _texts(vault: Context, entries: Iterable[Entry], room: int) -> list[str]:
     return found
 
 
-def _evidence(entry: Entry, cut: Cut, new: bool, status: Status) -> PacketObservation:
+def _evidence(entry: Entry, cut: Cut, new: bool, status: HasStatus) -> PacketObservation:
     return PacketObservation(
-        **status.fields(),
+        **status.status_fields(),
         id=entry.id,
         type=entry.type,
         content=cut.text,

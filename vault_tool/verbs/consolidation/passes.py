@@ -13,10 +13,9 @@ from vault_tool.index.relations import Region, Regions, active, lineage, regions
 from vault_tool.index.timeline import ageless, batches_of, ids_since
 from vault_tool.model.authority import weights
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.clock import moment, parse_time, stamp
 from vault_tool.util.text import normal_name
-from vault_tool.vault import resolve
 from vault_tool.vault.answers import body_of
 from vault_tool.vault.context import Context
 
@@ -237,7 +236,7 @@ def _precedes(entry: Entry, one: Entry) -> bool:
 
 
 def _undated(vault: Context, identities: Sequence[str]) -> bool:
-    return bool(identities) and any(ageless(vault.index.catalog, kind) for kind in resolve.MEMORIES)
+    return bool(identities) and any(ageless(vault.index.catalog, kind) for kind in MEMORIES)
 
 
 def _counts(entry: Entry) -> bool:

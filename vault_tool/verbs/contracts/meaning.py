@@ -9,7 +9,7 @@ from vault_tool.errors import UsageError, VaultError
 from vault_tool.model.details import MOODS, is_mood
 from vault_tool.model.evidence import FORMS, EvidenceKind, fault_in, read_reference
 from vault_tool.model.snapshot import Entry
-from vault_tool.model.types import RecordClass
+from vault_tool.model.types import MEMORIES, RecordClass
 from vault_tool.util.text import normal_name, one_line
 from vault_tool.vault import resolve
 from vault_tool.vault.context import Context, global_root
@@ -70,7 +70,7 @@ class RequestChecker:
             self.add("/memory/scope", "this is the global vault: what is written here is global", 'write "scope": "global"')
         return self.vault
 
-    def memory(self, home: Context, place: str, named: str, classes: Collection[RecordClass] = resolve.MEMORIES) -> Entry | None:
+    def memory(self, home: Context, place: str, named: str, classes: Collection[RecordClass] = MEMORIES) -> Entry | None:
         """The memory of `home` that is named at `place`; None, with a fault, where there is none."""
         try:
             return resolve.find(home, named, classes)

@@ -11,6 +11,7 @@ from vault_tool.model.ids import new_id
 from vault_tool.model.records import Edge, Observation
 from vault_tool.model.signals import SignalKind
 from vault_tool.model.snapshot import Entry
+from vault_tool.model.types import MEMORIES
 from vault_tool.vault import repeats, resolve, review_policy
 from vault_tool.vault.context import Context
 from vault_tool.vault.new_observation import NewObservation, appending, draft_of, remarks_on, tag
@@ -220,7 +221,7 @@ def _edges(home: Context, identity: str, title: str, draft: Observation, memory:
             id=new_id(), type=RELATED, from_id=identity, from_title=title, to_id=other.id, to_title=other.title,
             body=draft.rationale, created=draft.created, **home.who.provenance(),
         )
-        for other in resolve.find_all(home, named, resolve.MEMORIES)
+        for other in resolve.find_all(home, named, MEMORIES)
     ]  # fmt: skip
 
 

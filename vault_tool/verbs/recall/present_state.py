@@ -187,7 +187,7 @@ def _present(vault: Context, one: Weighed, chains: _Chains) -> PresentMemory:
         decay_score=round(one.score, _DIGITS), standing=standing(one.score).value, pinned=entry.pinned,
         questionable=len(belief.questionable), problem=entry.text("problem") or None,
         replaces=chains.replaces(entry.id), later=chains.later(entry.id),
-        **chains.statuses[entry.path].fields(), created=entry.text("created"),
+        **chains.statuses[entry.path].status_fields(), created=entry.text("created"),
         origin=entry.origin, reviewed=belief.reviewed, model=entry.text("model") or None, path=entry.path,
     )  # fmt: skip
 

@@ -25,14 +25,14 @@ from vault_tool.vault.lean import Short, filled, lean_details, lean_tokens
 from vault_tool.vault.lean import answer as lean_answer
 from vault_tool.vault.retrieval.engine import gather
 from vault_tool.vault.retrieval.query import Fate, ProfileName, Query, RecallAnswer, Recalled
-from vault_tool.vault.statuses import Status, statuses
+from vault_tool.vault.statuses import statuses
 
 if TYPE_CHECKING:
     from vault_tool.vault import screening
 else:
     screening = deferred("vault_tool.vault.screening")  # 15 ms, for who names a session
 
-_Statuses: TypeAlias = Mapping[str, Status]
+_Statuses: TypeAlias = Mapping[str, HasStatus]
 
 # Tokens of what stands around the results: names, commas, and that they are to be checked.
 _FRAME = 20
@@ -323,7 +323,7 @@ def _of_subject(vault: Context, query: str, subject: Entry, asked: Query, freshn
 def _observed(vault: Context, entry: Entry, told: _Statuses) -> Observed:
     return Observed(
         id=entry.id, content=body_of(vault, entry), details=details_of(entry.head), kind=entry.type, observed_at=entry.observed,
-        **told[entry.path].fields(),
+        **told[entry.path].status_fields(),
     )  # fmt: skip
 
 
@@ -359,5 +359,5 @@ def _understood(vault: Context, entry: Entry | None, told: _Statuses) -> Underst
         summary=entry.text("summary"),
         generation=entry.generation,
         updated_at=entry.text("created"),
-        **told[entry.path].fields(),
+        **told[entry.path].status_fields(),
     )

@@ -26,12 +26,9 @@ from vault_tool.vault.retrieval.query import Query, Recalled
 from vault_tool.vault.statuses import statuses
 
 if TYPE_CHECKING:
-    import difflib
-
     from vault_tool.vault.retrieval import engine
 else:
     engine = deferred("vault_tool.vault.retrieval.engine")  # 15 ms, where meanings are compared
-    difflib = deferred("difflib")  # 5 ms
 
 MODES = ("auto", "text")
 _MEMORIES = frozenset({RecordClass.OBSERVATION.value, RecordClass.UNDERSTANDING.value})
@@ -150,7 +147,7 @@ def _with_statuses(vault: Context, results: Sequence[SearchResult], asked: Colle
     """The same, where those that only words found have their status; of those at the paths that are `asked` it is known."""
     others = [one.path for one in results if one.kind in _MEMORIES and one.path not in asked]
     found = statuses(vault, vault.index.catalog.cached_by_paths(others).values()) if others else {}
-    return tuple(replace(one, **found[one.path].fields()) if one.path in found else one for one in results)
+    return tuple(replace(one, **found[one.path].status_fields()) if one.path in found else one for one in results)
 
 
 def _merged(memories: tuple[SearchResult, ...], by_words: Sequence[SearchResult]) -> tuple[SearchResult, ...]:

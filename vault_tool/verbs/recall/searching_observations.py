@@ -97,7 +97,7 @@ def _after_their_changes(vault: Context, results: Sequence[FoundObservation]) ->
             if newer in found:
                 placed.setdefault(newer, found[newer])
             elif change is not None:
-                placed.setdefault(newer, _found(vault, change, one.score, None))
+                placed.setdefault(newer, *_told(vault, [(change, one.score, None)]))
         placed.setdefault(one.id, one)
     return list(placed.values())
 
@@ -119,7 +119,7 @@ def _by_words(vault: Context, query: str, limit: int, allowed: dict[str, Entry] 
     """The best by full text, which ranks all observations."""
     kinds = (RecordClass.OBSERVATION.value,)
     found = _first(vault, limit, allowed, lambda reach: vault.index.search(query, reach, kinds))
-    return [_found(vault, entry, hit.score, None) for hit, entry in found]
+    return _told(vault, [(entry, hit.score, None) for hit, entry in found])
 
 
 def _by_meaning(
@@ -140,7 +140,7 @@ def _by_meaning(
     except VaultError as fault:
         return None, (f"no embeddings: {one_line(str(fault), 120)}",)
     lacks = (*waiting(behind, vectors), *stand_in(vectors))
-    return [_found(vault, entry, hit.cosine, hit.perspective) for hit, entry in found], lacks
+    return _told(vault, [(entry, hit.cosine, hit.perspective) for hit, entry in found]), lacks
 
 
 def _first(
@@ -157,7 +157,13 @@ def _first(
         reach *= 4
 
 
-def _found(vault: Context, entry: Entry, score: float, perspective: str | None) -> FoundObservation:
+def _told(vault: Context, found: Sequence[tuple[Entry, float, str | None]]) -> list[FoundObservation]:
+    """Observations with their scores, and from which angle they fit, as they are answered."""
+    told = statuses(vault, [entry for entry, _, _ in found])
+    return [_found(vault, entry, told[entry.path], score, perspective) for entry, score, perspective in found]
+
+
+def _found(vault: Context, entry: Entry, status: HasStatus, score: float, perspective: str | None) -> FoundObservation:
     return FoundObservation(
         id=entry.id,
         content=body_of(vault, entry),
@@ -172,5 +178,5 @@ def _found(vault: Context, entry: Entry, score: float, perspective: str | None) 
         created=entry.text("created"),
         origin=entry.origin,
         path=entry.path,
-        **statuses(vault, [entry])[entry.path].fields(),
+        **status.status_fields(),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from vault_tool.files.sessions import AgentSession
 from vault_tool.files.signal_lines import merge
@@ -92,7 +92,7 @@ def get_session_context(vault: Context, *, limit: int = LIMIT) -> SessionContext
         last_call=whole_seconds(state.touched) if state else None,
         compactions=state.compactions if state else 0,
         written_count=len(written),
-        written=tuple(_memory(vault, entry) for entry in list(reversed(written))[:limit]),
+        written=tuple(_memories(vault, list(reversed(written))[:limit])),
         shown_count=len(shown),
         shown=tuple(shown[:limit]),
         judged=tuple(Judgement(id=s.target, mark=s.kind.value, reason=s.rationale, at=s.at) for s in judgements(vault)),
@@ -111,8 +111,13 @@ def fresh_places(vault: Context) -> Freshness:
 
 def shown_memories(vault: Context, state: AgentSession | None) -> list[ShownMemory]:
     """What a session was shown and is still there, the last shown first."""
-    found = (_shown(vault, state, identity) for identity in reversed(list(state.shown))) if state else iter(())
-    return [one for one in found if one is not None]
+    if state is None:
+        return []
+    found = {identity: there for identity in reversed(list(state.shown)) if (there := place_of(vault, identity)) is not None}
+    memories: dict[str, SessionMemory] = {}
+    for place in _places(vault):
+        memories |= {one.id: one for one in _memories(place, [entry for home, entry in found.values() if home is place])}
+    return [_shown(memories[identity], state, "repo" if home is vault else "global") for identity, (home, _) in found.items()]
 
 
 def judgements(vault: Context) -> Sequence[Signal]:
@@ -144,27 +149,22 @@ def _places(vault: Context) -> Iterator[Context]:
         yield vault.global_vault
 
 
-def _shown(vault: Context, state: AgentSession, identity: str) -> ShownMemory | None:
-    found = place_of(vault, identity)
-    if found is None:
-        return None
-    place, entry = found
-    shown = state.shown[identity]
-    memory = _memory(place, entry)
+def _shown(memory: SessionMemory, state: AgentSession, scope: str) -> ShownMemory:
+    shown = state.shown[memory.id]
+    said = {one.name: getattr(memory, one.name) for one in fields(SessionMemory)}
     return ShownMemory(
-        **headline_of(entry), path=memory.path, created=memory.created, origin=memory.origin, reviewed=memory.reviewed,
-        scope="repo" if place is vault else "global", first_shown=whole_seconds(shown.first),
-        last_shown=whole_seconds(shown.last), how=shown.how, in_seen_log=identity in state.seen, **memory.status_fields(),
+        **said | {"scope": scope}, first_shown=whole_seconds(shown.first), last_shown=whole_seconds(shown.last), how=shown.how,
+        in_seen_log=memory.id in state.seen,
     )  # fmt: skip
 
 
-def _memory(place: Context, entry: Entry) -> SessionMemory:
-    judged = place.standings.judged(entry)
-    return SessionMemory(
-        **headline_of(entry),
-        **statuses(place, [entry], believed={entry.id: judged}).get(entry.path, CURRENT).fields(),
-        path=entry.path,
-        created=entry.text("created"),
-        origin=entry.origin,
-        reviewed=judged.reviewed,
-    )
+def _memories(place: Context, entries: Sequence[Entry]) -> list[SessionMemory]:
+    """Memories of one vault, looked up together."""
+    told, believed = statuses(place, entries), place.standings.beliefs(entries)
+    return [
+        SessionMemory(
+            **headline_of(entry), **told.get(entry.path, CURRENT).status_fields(), path=entry.path, created=entry.text("created"),
+            origin=entry.origin, reviewed=believed[entry.id].reviewed,
+        )
+        for entry in entries
+    ]  # fmt: skip
