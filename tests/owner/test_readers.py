@@ -98,11 +98,16 @@ def test_one_client_has_no_reader(root: Path) -> None:
     assert answers(root) and _readers(root) == []
 
 
+Used = Callable[[Callable[[Any], Any], str], Any]
+
+
 class _Served:
     """A conversation on a thread of its own."""
 
-    def __init__(self, line: socket.socket, vault: Answers, standing: Standing, moves: Callable[[], bool]) -> None:
-        self.conversation = Conversation(line, {"preset": "full"}, standing, vault.used, moves)
+    def __init__(
+        self, line: socket.socket, vault: Answers, standing: Standing, moves: Callable[[], bool], used: Used | None = None
+    ) -> None:
+        self.conversation = Conversation(line, {"preset": "full"}, standing, used or vault.used, moves)
         self.left: Standing | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
@@ -156,4 +161,27 @@ def test_a_conversation_goes_on_elsewhere_between_two_calls_without_a_word_to_it
         assert json.loads(heard.readline())["id"] == 5
         ours.shutdown(socket.SHUT_WR)
         assert fourth.ended() is None
+        vault.close()
+
+
+def test_a_client_that_gave_a_call_up_and_left_is_served_no_longer(root: Path) -> None:
+    ours, its = socket.socketpair()
+    gave_up = threading.Event()
+    with its:
+        vault = Answers(Vault.open(root), lambda: False, lambda reason: None)
+
+        def slow(use: Callable[[Any], Any], identity: str) -> Any:
+            gave_up.wait()
+            return vault.used(use, identity)
+
+        served = _Served(its, vault, Standing(), lambda: False, slow)
+        with ours, ours.makefile("rb") as heard:
+            _say(ours, INITIALIZE)
+            heard.readline()
+            _say(ours, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+            params = {"name": "get_subjects", "arguments": {}}
+            _say(ours, {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})
+            _say(ours, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}})
+        gave_up.set()
+        assert served.ended() is None
         vault.close()

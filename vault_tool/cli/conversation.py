@@ -8,10 +8,13 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vault_tool.cli import forwarded
 from vault_tool.owner.protocol import BEAT, LONGEST_LINE
+
+if TYPE_CHECKING:
+    from vault_tool.mcp.server import Asked
 
 T = TypeVar("T")
 
@@ -46,18 +49,17 @@ class Conversation:
     moves: Callable[[], bool]
     _opening: list[bytes] = field(default_factory=list)
     _is_movable: bool = True
-    _open_calls: int = 0
-    _swallowed: int = 0
-    _answered: asyncio.Event = field(default_factory=asyncio.Event)
+    _is_replaying: bool = False
     _leaving: asyncio.Event = field(default_factory=asyncio.Event)
     _loop: asyncio.AbstractEventLoop | None = None
     _left: Standing | None = None
+    _asked: Asked = field(init=False)
 
     async def serve(self) -> Standing | None:
         """Serve it until it ends, or moves: then from where it is to go on."""
-        from vault_tool.mcp.server import serve
+        from vault_tool.mcp.server import Asked, serve
 
-        self._loop = asyncio.get_running_loop()
+        self._loop, self._asked = asyncio.get_running_loop(), Asked()
         self.line.setblocking(False)
         identity = str(self.request.get("identity") or "")
 
@@ -66,7 +68,8 @@ class Conversation:
             return found
 
         preset = str(self.request.get("preset") or "lean")
-        await serve(self._lines(), self._write, run, preset=preset, caller=forwarded.caller_of(self.request))
+        caller = forwarded.caller_of(self.request)
+        await serve(self._lines(), self._write, run, preset=preset, caller=caller, asked=self._asked)
         return self._left
 
     def leave(self) -> None:
@@ -77,14 +80,13 @@ class Conversation:
 
     async def _lines(self) -> AsyncIterator[bytes]:
         """What the client says, line by line, after what opened the conversation elsewhere."""
+        self._is_replaying = True
         for said in self.standing.opening:
             self._note(said)
-            self._swallowed += self._open_calls
             yield said
             # As a client does: what comes before the conversation is open is refused.
-            while self._open_calls:
-                self._answered.clear()
-                await self._answered.wait()
+            await self._asked.answered()
+        self._is_replaying = False
         unread = self.standing.unread
         while len(unread) <= LONGEST_LINE:
             said, newline, rest = unread.partition(b"\n")
@@ -103,13 +105,12 @@ class Conversation:
             unread = rest
             self._note(said + newline)
             yield said + newline
-        # The client says no more; what it asked is answered first.
-        while self._open_calls and not self._is_gone():
-            await asyncio.sleep(BEAT)
+        # The client says no more; what it asked is answered first, and what was no request is refused.
+        await self._asked.answered()
         await asyncio.sleep(BEAT)
 
     def _may_move(self) -> bool:
-        return self._is_movable and not self._open_calls
+        return self._is_movable and self._asked.none_open
 
     async def _received(self) -> bytes | None:
         """More of what the client says; nothing at its end, None where the conversation is to go on elsewhere now."""
@@ -130,36 +131,21 @@ class Conversation:
         finally:
             receiving.cancel()
 
-    def _is_gone(self) -> bool:
-        """Whether the connection is closed, and nobody can be told any more."""
-        try:
-            self.line.getpeername()
-        except OSError:
-            return True
-        return False
-
     def _note(self, said: bytes) -> None:
-        """Keep what another process would have to hear, and count what is to be answered."""
+        """Keep what another process would have to hear."""
         try:
-            found = json.loads(said)
-            method, asked = found.get("method"), found.get("id")
+            method = json.loads(said).get("method")
         except (ValueError, RecursionError, AttributeError):
             self._is_movable = False
             return
         if method in _OPENING:
             self._opening.append(said)
         self._is_movable = self._is_movable and method in _MOVABLE
-        self._open_calls += asked is not None and method is not None
 
     async def _write(self, said: bytes) -> None:
         """Say a line to the client, unless it answers what opened the conversation elsewhere."""
         assert self._loop is not None
-        is_answer = b'"method":' not in said[:_BEGINNING]
-        if is_answer and self._swallowed:
-            self._swallowed -= 1
-        else:
-            with suppress(OSError):  # a client that is gone
-                await self._loop.sock_sendall(self.line, said)
-        if is_answer:
-            self._open_calls = max(0, self._open_calls - 1)
-            self._answered.set()
+        if self._is_replaying and b'"method":' not in said[:_BEGINNING]:
+            return
+        with suppress(OSError):  # a client that is gone
+            await self._loop.sock_sendall(self.line, said)

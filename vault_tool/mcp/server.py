@@ -140,15 +140,16 @@ async def serve(
     *,
     preset: str = "lean",
     caller: Caller | None = None,
+    asked: Asked | None = None,
 ) -> None:
     """Serve one client until its lines end: a JSON-RPC message each, in and out; of either era, as its first request says.
 
     `lines` may be an `asyncio.StreamReader`; `write` puts bytes on the way, in the order of the calls. What was asked before
-    the lines ended is answered, if it takes no longer than `PATIENCE`.
+    the lines ended is answered, if it takes no longer than `PATIENCE`. `asked` keeps what is open meanwhile.
     """
     incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    asked = _Asked()
+    asked = asked or Asked()
 
     async def hear() -> None:
         async with incoming:
@@ -270,7 +271,7 @@ async def _called(backend: Backend, ctx: Context, tool: str, arguments: Mapping[
         reporter.cancel()
 
 
-class _Asked:
+class Asked:
     """The requests of a client that have no answer yet, but for those that stay open until somebody ends them."""
 
     def __init__(self) -> None:
@@ -289,6 +290,11 @@ class _Asked:
         """Note what is on its way to the client."""
         if isinstance(said.message, types.JSONRPCResponse | types.JSONRPCError):
             self._done(said.message.id)
+
+    @property
+    def none_open(self) -> bool:
+        """Whether all is answered."""
+        return not self._open
 
     async def answered(self) -> None:
         """Wait until none is open."""
