@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from vault_tool.cli import forwarded, output
 from vault_tool.cli.conversation import Conversation, Standing
@@ -27,17 +27,18 @@ from vault_tool.files.local_trust import place
 from vault_tool.files.watcher_presence import Owner
 from vault_tool.hooks.answers import answer
 from vault_tool.mcp.backends import Call
-from vault_tool.mcp.table import TOOLS
 from vault_tool.owner.front import option
 from vault_tool.owner.protocol import PROTOCOL
 from vault_tool.owner.server import OwnerServer
 from vault_tool.util.gc_paused import no_collection
 from vault_tool.util.heap import share_one_heap
 from vault_tool.vault.context import Context, Who, find, global_root
-from vault_tool.vault.person import Presence
+from vault_tool.vault.person import Presence, of_command
 from vault_tool.verbs.contracts.op import op
 from vault_tool.verbs.vault import Vault
-from vault_tool.watch.watcher import Watcher
+
+if TYPE_CHECKING:
+    from vault_tool.watch.watcher import Watcher
 
 T = TypeVar("T")
 
@@ -82,7 +83,7 @@ class Answers:
 
     def used(self, use: Callable[[Vault], T], identity: str = "") -> T:
         """What a use of the vault comes to, one after the other; VaultGone where another than `identity` is meant."""
-        writes = isinstance(use, Call) and TOOLS[use.tool].writes
+        writes = isinstance(use, Call) and use.writes
         # What writes is compared anew: a thread may do it for others, who asked later than it did.
         self._asked.at = None if writes else time.monotonic()
         if isinstance(use, Call) and use.tool in GATHERED:
@@ -150,7 +151,8 @@ class Answers:
                 raise UsageError("another vault is meant")
             lent = self._current().lent(_who(environ, call))
             # Where a person stands at a command, it is answered there: from here it is a command like any other.
-            if (option("--origin", arguments) or environ.get("VAULT_ORIGIN", "")) in ("", "owner"):
+            said = option("--origin", arguments) or environ.get("VAULT_ORIGIN", "")
+            if of_command(said) is not Presence.NOBODY:
                 lent.presence = Presence.COMMAND
             return lent
 

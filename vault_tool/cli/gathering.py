@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -70,11 +70,9 @@ class Gathering:
         assert mine.answer is not None
         return mine.answer
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self) -> AbstractContextManager[Any]:
         """No call is between two of its turns as long as this lasts: for what writes in one turn, and would wait for the lock."""
-        with self._writer:
-            yield
+        return self._writer
 
     def _write(self, calls: list[_Waiting]) -> None:
         """Write what some calls have to write, commit it, and answer each."""

@@ -176,15 +176,23 @@ class _Reader:
             self.waiting.pop(number).put(None)
 
     def _send(self, said: Mapping[str, Any], *descriptors: int) -> bool:
-        data = json.dumps(said).encode()
-        if len(data) > LONGEST:
-            return False
-        try:
-            with self._sending:
-                socket.send_fds(self._line, [data], descriptors)
-        except OSError:
-            return False
-        return True
+        return send(self._line, self._sending, said, *descriptors)
+
+
+def send(line: socket.socket, guard: threading.Lock, said: Mapping[str, Any], *descriptors: int) -> bool:
+    """Say something at one end of the line between an owner and a reader; whether it could be said, and is not too long.
+
+    `guard` keeps two threads of one end apart.
+    """
+    data = json.dumps(said).encode()
+    if len(data) > LONGEST:
+        return False
+    try:
+        with guard:
+            socket.send_fds(line, [data], descriptors)
+    except OSError:
+        return False
+    return True
 
 
 def packed(standing: Standing) -> dict[str, Any]:

@@ -13,21 +13,19 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
 from vault_tool.cli.answering import Answers
 from vault_tool.cli.conversation import Conversation
-from vault_tool.cli.readers import LONGEST, SILENCE, packed, unpacked
+from vault_tool.cli.readers import LONGEST, SILENCE, packed, send, unpacked
 from vault_tool.errors import Busy
 from vault_tool.mcp.backends import Answer, Call
-from vault_tool.mcp.table import TOOLS
-from vault_tool.owner.client import fits, reach
-from vault_tool.owner.protocol import Lines
+from vault_tool.owner.client import fitting
 from vault_tool.owner.relay import LOST
-from vault_tool.owner.upstream import Exchange, LostCall, may_be_called_again
+from vault_tool.owner.upstream import Exchange, LostCall, answer_of, call_of, may_be_called_again
 from vault_tool.util.heap import share_one_heap
 from vault_tool.verbs.vault import Vault
 
@@ -94,22 +92,23 @@ class Reader:
     def _used(self, use: Callable[[Any], Any], identity: str) -> Any:
         """What a use of the vault comes to; what writes is done by the owner."""
         self._last_call = time.monotonic()
-        if isinstance(use, Call) and TOOLS[use.tool].writes:
+        if isinstance(use, Call) and use.writes:
             self._answers.used(lambda vault: None, identity)  # raises where another vault is meant
             return self._forwarded(use)
         return self._answers.used(use, identity)
 
     def _forwarded(self, call: Call) -> Answer:
-        request = {"do": "call", "tool": call.tool, "arguments": call.arguments, **asdict(call.caller)}
+        # No other owner is looked for: with this one this process ends, too.
+        connect = partial(fitting, self._root, SILENCE / 4)
+        request = {**call_of(call.tool, call.arguments), **asdict(call.caller)}
+        exchange = Exchange(connect, request, may_repeat=may_be_called_again(call.tool), progress=call.progress)
         try:
-            found = Exchange(_Owner(self._root), request, may_be_called_again(call.tool), call.progress).run()
+            found = exchange.run()
         except LostCall:
             return Answer(LOST, None)
         if found is None:
             raise Busy("the owner of the vault does not answer")
-        if "crash" in found:
-            raise RuntimeError(found["crash"])
-        return Answer(found["text"], json.loads(found["text"]) if found["done"] else None)
+        return answer_of(found)
 
     def _is_fresh(self) -> bool:
         """What the owner says; asked by one thread at a time, the one whose turn it is with the vault."""
@@ -136,35 +135,13 @@ class Reader:
                 one.leave()
 
     def _tell(self, **said: Any) -> bool:
-        try:
-            with self._sending:
-                self._owner.send(json.dumps(said).encode())
-        except OSError:
-            return False
-        return True
-
-
-class _Owner:
-    """The owner that started this process: no other is looked for, for with it this process ends, too."""
-
-    def __init__(self, root: str) -> None:
-        self._root = root
-
-    def line(self) -> Lines | None:
-        """A connection to it."""
-        found = reach(self._root, SILENCE / 4)
-        if found is None:
-            return None
-        if not fits(found[1]):
-            found[0].socket.close()
-            return None
-        return found[0]
+        return send(self._owner, self._sending, said)
 
 
 def main() -> None:
     """Answer for the vault at the first argument, by the line whose descriptor is the second."""
     share_one_heap()
-    Reader(str(Path(sys.argv[1])), socket.socket(fileno=int(sys.argv[2]))).run()
+    Reader(sys.argv[1], socket.socket(fileno=int(sys.argv[2]))).run()
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 
 from vault_tool.errors import Busy, VaultError
 from vault_tool.files.sessions import AgentSession
@@ -104,7 +104,7 @@ class _Turn:
     def __init__(self, vault: Context, what: str, caller: str, within: timedelta | None = None) -> None:
         self._vault = vault
         self._key = sha256(what.encode("utf-8", "replace")).hexdigest()[:16]
-        self._caller = caller or token_hex(8)
+        self._caller = caller or os.urandom(8).hex()
         self._within = within
 
     def begun(self) -> bool:

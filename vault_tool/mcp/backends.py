@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from vault_tool.errors import VaultError
+from vault_tool.mcp.table import TOOLS
 from vault_tool.mcp.tools import Caller
 
 if TYPE_CHECKING:
@@ -97,6 +98,11 @@ class Call:
     caller: Caller
     progress: Progress
     require_wanted: Callable[[], None] = _unneeded
+
+    @property
+    def writes(self) -> bool:
+        """Whether its tool changes anything."""
+        return TOOLS[self.tool].writes
 
     def __call__(self, vault: Vault) -> Answer:
         """The answer. Raises VaultError."""

@@ -45,6 +45,18 @@ def fits(said: Mapping[str, Any]) -> bool:
     return bool(said.get("settings") == settings_print(said["nonce"], os.environ))
 
 
+def fitting(root: str, grace: float) -> Lines | None:
+    """A connection to an owner that would answer as this process does; None without one."""
+    found = reach(root, grace)
+    if found is None:
+        return None
+    lines, said = found
+    if fits(said):
+        return lines
+    lines.socket.close()
+    return None
+
+
 def is_older(said: Mapping[str, Any]) -> bool:
     """Whether an owner is of an older version than this process, and so is to leave."""
     return age_of(said["version"]) < age_of(__version__)

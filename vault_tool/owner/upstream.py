@@ -7,16 +7,16 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
-from typing import Any, Protocol
+from typing import Any
 
 from vault_tool.errors import VaultError, VaultGone
 from vault_tool.mcp.backends import Answer, Backend, Cancelled, Progress, failed
 from vault_tool.mcp.tools import Caller, named
-from vault_tool.owner.client import fits, reach
+from vault_tool.owner.client import fitting
 from vault_tool.owner.protocol import Lines, ProtocolError
 from vault_tool.owner.relay import LOST
 from vault_tool.owner.spawning import reached
@@ -60,17 +60,15 @@ class RelayBackend:
 
     async def call(self, tool: str, arguments: Mapping[str, Any], progress: Progress) -> Answer:
         """See `Backend.call`; a call of which nobody knows whether it was done is an error that says so."""
-        request = {"do": "call", "tool": tool, "arguments": arguments}
         try:
-            found = await self._asked(request, may_repeat=may_be_called_again(tool), progress=progress)
+            found = await self._asked(call_of(tool, arguments), may_repeat=may_be_called_again(tool), progress=progress)
         except LostCall:
             return Answer(LOST, None)
         except VaultGone as fault:
             return failed(fault)
         if found is None:
             return await self._alone.call(tool, arguments, progress)
-        text = found["text"]
-        return Answer(text, json.loads(text) if found["done"] else None)
+        return answer_of(found)
 
     async def read(self, uri: str) -> tuple[str, str]:
         """See `Backend.read`."""
@@ -92,7 +90,7 @@ class RelayBackend:
     ) -> Mapping[str, Any] | None:
         """What the owner answers; None where this process has to. Raises VaultError and LostCall."""
         self._location.require()
-        exchange = Exchange(self._owners, {**request, **self._caller}, may_repeat, progress)
+        exchange = Exchange(self._owners.line, {**request, **self._caller}, may_repeat=may_repeat, progress=progress)
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._threads, exchange.run)
         except asyncio.CancelledError:
@@ -100,16 +98,18 @@ class RelayBackend:
             raise
         if found is not None and "fault" in found:
             raise VaultError(*found["fault"])
-        if found is not None and "crash" in found:
-            raise RuntimeError(found["crash"])
         return found
 
 
-class Reaching(Protocol):
-    """How the owner is reached."""
+def call_of(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The request for the answer of a tool."""
+    return {"do": "call", "tool": tool, "arguments": arguments}
 
-    def line(self) -> Lines | None:
-        """A connection to it; None where there is none to be had."""
+
+def answer_of(found: Mapping[str, Any]) -> Answer:
+    """What the owner answered to one."""
+    text = found["text"]
+    return Answer(text, json.loads(text) if found["done"] else None)
 
 
 class Owners:
@@ -124,11 +124,8 @@ class Owners:
         """A connection to it, which is started where there is none; None where this process has to answer."""
         if not allowed() or is_forbidden(self._root):
             return None
-        found = reach(self._root, HELLO)
-        if found is not None:
-            if fits(found[1]):
-                return found[0]
-            found[0].socket.close()
+        if (lines := fitting(self._root, HELLO)) is not None:
+            return lines
         with self._starting:
             if time.monotonic() < self._not_before:
                 return None
@@ -138,10 +135,20 @@ class Owners:
 
 
 class Exchange:
-    """One request to the owner and its answer, on a thread that may wait for it; begun anew as long as nothing is done twice."""
+    """One request to the owner and its answer, on a thread that may wait for it; begun anew as long as nothing is done twice.
 
-    def __init__(self, owners: Reaching, request: Mapping[str, Any], may_repeat: bool, progress: Progress | None) -> None:
-        self._owners = owners
+    `connect` makes a connection to the owner; None where there is none to be had.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[], Lines | None],
+        request: Mapping[str, Any],
+        *,
+        may_repeat: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        self._connect = connect
         self._request = request
         self._may_repeat = may_repeat
         self._progress = progress
@@ -157,9 +164,11 @@ class Exchange:
                 line.shutdown(socket.SHUT_RDWR)
 
     def run(self) -> Mapping[str, Any] | None:
-        """The answer; None where there is no owner to give it. Raises LostCall, and Cancelled once it is abandoned."""
+        """The answer; None where there is no owner to give it. Raises LostCall, RuntimeError where the owner failed, and
+        Cancelled once it is abandoned.
+        """
         for _ in range(_ATTEMPTS):
-            lines = self._owners.line()
+            lines = self._connect()
             if lines is None:
                 return None
             self._line, self._begun = lines.socket, False
@@ -183,6 +192,8 @@ class Exchange:
         while "progress" in (found := lines.receive()):
             if self._progress is not None:
                 self._progress(*found["progress"])
+        if "crash" in found:
+            raise RuntimeError(found["crash"])
         return found
 
     def _begins(self, lines: Lines) -> bool:

@@ -18,9 +18,6 @@ from vault_tool.watch.worker import Left, Task, Worker, WorkResult, do
 # Seconds without a change before the exports are written.
 EXPORT_QUIET = 2.0
 
-# The same where nobody but commands uses the owner.
-EXPORT_UNHURRIED = 20.0
-
 # An export that took a second is not written again for so many, and none is put off for longer than this.
 EXPORT_SHARE = 20
 EXPORT_LATEST = 50.0
@@ -126,17 +123,16 @@ class Jobs:
 
     def _due(self, vault: Context, quiet: float) -> Task | None:
         """The first thing that is due; it counts as done from now."""
-        if self._exports_only():
-            if self._exports_are_due(vault, quiet):
-                return Task.EXPORTS
-            return Task.PAGE if self._page_is_due(vault, quiet) else None
-        if quiet >= CORE_QUIET and self._core_is_due(vault):
+        exports_only = self._exports_only()
+        if not exports_only and quiet >= CORE_QUIET and self._core_is_due(vault):
             self._core_tried = vault.clock.now().timestamp()
             return Task.CORE
         if self._exports_are_due(vault, quiet):
             return Task.EXPORTS
         if self._page_is_due(vault, quiet):
             return Task.PAGE
+        if exports_only:
+            return None
         if quiet >= TURNS_QUIET and time.monotonic() >= self._turns_after and Turns(vault.root).count():
             self._turns_after = time.monotonic() + TURNS_EVERY
             return Task.TURNS

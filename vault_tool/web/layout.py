@@ -41,6 +41,7 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
     pull = np.array([weight for _, _, weight in pairs])[:, None] if pairs else np.zeros((0, 1))
     ideal = 1.2 * _SIDE / np.sqrt(count)
     steps = max(8, min(_MOST_STEPS, _WORK // (count * count)))
+    lowest, highest = start - leash, start + leash
     for step in range(steps):
         moved = _repelled(at, ideal)
         if pairs:
@@ -53,7 +54,7 @@ def placed(ids: Sequence[str], edges: Sequence[tuple[str, str, float]], before: 
         size = np.linalg.norm(moved, axis=1, keepdims=True) + 1e-9
         heat = 0.12 * _SIDE * (1 - step / steps)
         at += moved / size * np.minimum(size, heat) * free
-        at = np.clip(at, start - leash, start + leash)
+        at = np.clip(at, lowest, highest)
     return {one: (round(float(x), 1), round(float(y), 1)) for one, (x, y) in zip(ids, at, strict=True)}
 
 
