@@ -40,7 +40,10 @@ def build(
 def build_each(repo: Repo, before: Survey, steps: Sequence[Step]) -> list[str]:
     """Write several commits, the first on what was seen and each further one on the one before; returns their ids."""
     feed = b"".join(_stream(before, steps))
-    result = call(repo.work_tree, "fast-import", "--quiet", "--date-format=raw", feed=feed)
+    # A person who has git keep such packs whole would keep them as they were written.
+    kept_whole = any(name in before.settings.config for name in _UNPACK_LIMITS)
+    few = not kept_whole and sum(len(step.targets) for step in steps) <= _FEW
+    result = call(repo.work_tree, "fast-import", "--quiet", "--date-format=raw", feed=feed, config=_STORED if few else ())
     if result.code:
         with suppress(OSError):
             (repo.git_dir / f"fast_import_crash_{result.pid}").unlink()
