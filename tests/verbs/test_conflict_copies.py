@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -102,6 +103,23 @@ def test_what_is_beside_nothing_is_a_note_until_the_note_comes(vault: Vault, clo
     assert [one.path for one in vault.search("boiler").results] == [made.path]
     (vault.root / made.path).write_bytes(kept.replace(made.id.encode(), b"33333333-3333-4333-8333-333333333333"))
     assert sorted(one.path for one in vault.search("boiler").results) == sorted([made.path, copy])
+    assert_as_built_anew(vault.root, clock=clock)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_copy_is_judged_anew_beside_its_note_though_it_was_touched_itself(vault: Vault, clock: FixedClock, name: str) -> None:
+    made = vault.remember("The boiler is serviced in May.", ["House"])
+    copy = copied(vault, made.path, name, "May", "June")
+    kept = (vault.root / made.path).read_bytes()
+    (vault.root / made.path).unlink()
+    vault.search("boiler")
+    (vault.root / made.path).write_bytes(kept)
+    os.utime(vault.root / copy)
+    assert [one.path for one in vault.search("boiler").results] == [made.path]
+    other = kept.replace(made.id.encode(), b"33333333-3333-4333-8333-333333333333")
+    (vault.root / made.path).write_bytes(other)
+    os.utime(vault.root / copy)
+    assert len(vault.search("boiler").results) == 2
     assert_as_built_anew(vault.root, clock=clock)
 
 

@@ -156,9 +156,8 @@ def to_judge_again(catalog: Catalog, changed: Collection[str], gone: Collection[
         beside = tuple(stems) if len(stems) <= _FEW_NAMES else ""
         names = [name for name in catalog.known().get(folder, ()) if name.startswith(beside) and may_be_copy(name)]
         paths = (f"{folder}/{name}" for name in names if name.endswith(".md"))
-        found.update(
-            path for path in paths if path not in moved and any(one in moved for one, _ in conflict_copies.originals(path))
-        )
+        # One that is looked at anyway as well: where its content is as known, nothing else judges it anew.
+        found.update(path for path in paths if any(one in moved for one, _ in conflict_copies.originals(path)))
     return found
 
 
