@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,8 @@ from vault_tool.cli import output
 from vault_tool.cli.lazy import Listed, each
 from vault_tool.cli.main import explain, group, main
 from vault_tool.cli.options import COMMON, VaultCommand, VaultGroup
-from vault_tool.cli.table import ELSEWHERE, SECTIONS
+from vault_tool.cli.table import ELSEWHERE, FIRST, SECTIONS
+from vault_tool.cli.twins import LONGEST, TWINS
 from vault_tool.errors import Exit, VaultError
 
 ALL = [listed for _, listed in each(SECTIONS)]
@@ -63,14 +65,90 @@ def test_every_name_is_listed_once() -> None:
     assert len(ALL_NAMES) == len(set(ALL_NAMES)) == len(group.listed)
 
 
-def test_help_names_every_command_by_section(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_shows_the_first_commands_alone_and_says_where_the_rest_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == Exit.DONE
     shown = capsys.readouterr().out
     assert "`vt COMMAND --help`" in shown
+    assert "`vt help all`" in shown
+    assert _named(shown) == [name for names in FIRST.values() for name in names]
+    for title in FIRST:
+        assert f"\n{title}:\n" in shown
+    assert shown.count("\n") <= 45, "one screen"
+
+
+def test_all_help_names_every_command_by_section(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "all"]) == Exit.DONE
+    shown = capsys.readouterr().out
+    assert _named(shown) == ALL_NAMES
     for title, commands in SECTIONS.items():
         assert f"\n{title}:\n" in shown
         for listed in commands:
-            assert f"  {listed.name} " in shown
+            assert listed.help in shown
+    for twin in TWINS.values():
+        assert f"\n      {twin}\n" in shown
+
+
+def _named(shown: str) -> list[str]:
+    """The commands that help lists, in its order."""
+    found = re.findall(r"^  ([a-z-]+) {2,}\S", shown, re.M)
+    return [name for name in found if not name.startswith("-")]
+
+
+# Commands that were taken for each other: each is told apart from another of its line.
+CONFUSED = (
+    "recall search list read bring-to-mind", "search-observations list-observations search list", "get show read", "edit update",
+    "mark-useful pin update", "create-understanding update-understanding set-structural-understanding", "reflect core reflection",
+    "history log diff activity", "forget undo delete-observations unlink", "commit snapshot export", "status doctor get-stats",
+    "remember add-observations write new episode", "read write update op", "adopt import", "mcp serve web", "watch owner",
+    "consolidate reflect begin-consolidation end-consolidation", "get-pending-consolidation get-consolidation-report list-passes",
+    "open-map open-around open-intersection related get-understandings", "add-alias merge-subjects find-similar-subjects",
+    "list-turns get-turn backstop", "tag tags link", "config install", "end-session get-session-context", "reindex embed doctor",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", CONFUSED)
+def test_each_of_near_twins_is_told_apart_from_another(line: str) -> None:
+    group_of = line.split()
+    assert not [name for name in group_of if name not in TWINS]
+    assert any(f"`{other}" in TWINS[name] for name in group_of for other in group_of if other != name)
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_line_about_a_twin_names_other_commands_in_one_line(name: str) -> None:
+    said = TWINS[name]
+    meant = [command.split()[0] for command in re.findall(r"`([^`]+)`", said)]
+    assert said.startswith("not `")
+    assert meant
+    assert name not in meant
+    assert set(meant) <= set(ALL_NAMES)
+    assert len(said) <= LONGEST
+
+
+def test_the_help_of_a_command_names_its_twin(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("get", "import"):
+        assert main([name, "--help"]) == Exit.DONE
+        assert f"It is {TWINS[name]}." in " ".join(capsys.readouterr().out.split())
+
+
+def _offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str) -> list[str]:
+    """What a shell is offered after a line that ends in what is to be completed."""
+    words = typed.split(" ")
+    monkeypatch.setenv("_VT_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+    main([])
+    return [line.partition(",")[2] for line in capsys.readouterr().out.split("\n") if line]
+
+
+def test_a_shell_completes_every_command_the_first_ones_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = [name for names in FIRST.values() for name in names]
+    offered = _offered(monkeypatch, capsys, "vt ")
+    assert offered[: len(first)] == first
+    assert set(ALL_NAMES) | {"help"} == set(offered)
+    assert "all" in _offered(monkeypatch, capsys, "vt help a")
+    assert "all" not in _offered(monkeypatch, capsys, "vt a")
 
 
 def test_nothing_typed_is_a_question_for_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +209,7 @@ def test_the_library_spelling_of_a_command_is_understood(monkeypatch: pytest.Mon
 
 USAGE = [
     (["serch", "x"], "there is no command `serch`; did you mean `vt search`"),
-    (["zzz"], "there is no command `zzz`; `vt --help` lists them"),
+    (["zzz"], "there is no command `zzz`; `vt help all` lists them"),
     (["find", "x"], "there is no command `find`; did you mean `vt search` or `vt recall`"),
     (["ADD", "x"], "there is no command `ADD`; did you mean `vt remember` or `vt new`"),
     (["import", "~/x"], "say `vt import markdown` or `vt import cognitive-memory`"),

@@ -22,6 +22,12 @@ else:
     difflib = deferred("difflib")  # 5 ms
 
 
+# A word that is no command: alone the first screen, with `ALL` every command, with a command all about it.
+HELP = "help"
+ALL = "all"
+_HELPING = "vault_tool.cli.help"
+
+
 class Listed(NamedTuple):
     """A command as the table has it: the module below `vault_tool.cli` that makes it, and its one line of help.
 
@@ -48,10 +54,12 @@ class LazyGroup(click.Group):
         *args: Any,
         sections: Mapping[str, Sequence[Listed]] = MappingProxyType({}),
         elsewhere: Mapping[str, Sequence[str]] = MappingProxyType({}),
+        first: Mapping[str, Sequence[str]] = MappingProxyType({}),
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.sections = sections
+        self.first = first
         self.elsewhere = elsewhere
         self.listed = {listed.name: listed for commands in sections.values() for listed in commands}
 
@@ -68,6 +76,8 @@ class LazyGroup(click.Group):
         """The command that the first argument names; raises UsageError with the names that come near."""
         name = args[0]
         command = self.get_command(ctx, name)
+        if command is None and ctx.resilient_parsing and name == HELP:
+            ctx.meta[_HELPING] = True  # a shell completes what stands behind it
         if command is None and not ctx.resilient_parsing and not name.startswith("-"):
             raise UsageError(f"there is no command `{name}`", _suggestion(name, self.listed, self.elsewhere))
         if command is None:
@@ -75,23 +85,41 @@ class LazyGroup(click.Group):
         return command.name, command, args[1:]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands by section, with the table's lines."""
+        """The commands of the first screen, with the table's lines."""
+        broadest = max((len(name) for names in self.first.values() for name in names), default=0)
+        for title, names in self.first.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(broadest), self.listed[name].help) for name in names])
+
+    def all_help(self, ctx: click.Context) -> str:
+        """Every command by section; those that have a near twin with the line that tells them apart."""
+        from vault_tool.cli.twins import TWINS  # for help alone
+
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
         broadest = max(map(len, self.listed), default=0)
         for title, commands in self.sections.items():
             with formatter.section(title):
-                formatter.write_dl([(listed.name.ljust(broadest), listed.help) for listed in commands])
+                for listed in commands:
+                    formatter.write_dl([(listed.name.ljust(broadest), listed.help)])
+                    if twin := TWINS.get(listed.name):
+                        formatter.write(f"{'':{formatter.current_indent + 4}}{twin}\n")
+        self.format_epilog(ctx, formatter)
+        return formatter.getvalue()
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[shell_completion.CompletionItem]:
-        """Names from the table and the group's own options."""
-        found = (listed for listed in self.listed.values() if listed.name.startswith(incomplete))
-        names = [shell_completion.CompletionItem(listed.name, help=listed.help) for listed in found]
+        """Names from the table, those of the first screen first, and the group's own options."""
+        order = dict.fromkeys([*(name for names in self.first.values() for name in names), *self.listed])
+        word = (ALL, "Show every command.") if ctx.meta.get(_HELPING) else (HELP, "Show the first commands, or all about one.")
+        offered = [*((name, self.listed[name].help) for name in order), word]
+        names = [shell_completion.CompletionItem(name, help=about) for name, about in offered if name.startswith(incomplete)]
         # Past Group, whose own completion would import every command.
         return names + click.Command.shell_complete(self, ctx, incomplete)
 
 
 def _suggestion(name: str, known: Mapping[str, Listed], elsewhere: Mapping[str, Sequence[str]]) -> str:
     near = elsewhere.get(name.casefold()) or difflib.get_close_matches(name.replace("_", "-"), known)
-    return f"did you mean `vt {'` or `vt '.join(near)}`?" if near else "`vt --help` lists them"
+    return f"did you mean `vt {'` or `vt '.join(near)}`?" if near else "`vt help all` lists them"
 
 
 def each(sections: Mapping[str, Sequence[Listed]]) -> Iterator[tuple[str, Listed]]:

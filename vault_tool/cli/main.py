@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import click
 
 from vault_tool.cli import output
-from vault_tool.cli.lazy import LazyGroup
+from vault_tool.cli.lazy import ALL, HELP, LazyGroup
 from vault_tool.cli.options import common_options
-from vault_tool.cli.table import ELSEWHERE, SECTIONS
+from vault_tool.cli.table import ELSEWHERE, FIRST, SECTIONS
 from vault_tool.errors import Exit, StorageError, VaultError
 from vault_tool.util.deferred import deferred
 
@@ -34,8 +34,9 @@ group = LazyGroup(
     name=PROGRAM,
     sections=SECTIONS,
     elsewhere=ELSEWHERE,
+    first=FIRST,
     help="A memory for AI agents and the people they work with: markdown files in git.",
-    epilog="`vt COMMAND --help` tells all about one command. Options stand before or after the command.",
+    epilog="`vt help all` lists every command, `vt COMMAND --help` tells all about one. Options stand before or after it.",
     params=[*common_options(environment=True)],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     subcommand_metavar="COMMAND ...",
@@ -92,7 +93,10 @@ def _run(given: list[str]) -> int:
     if instruction:
         return shell_completion.shell_complete(group, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     arguments = [_as_text(argument) for argument in given] or ["--help"]
-    if arguments[0] == "help":
+    if arguments == [HELP, ALL]:
+        output.write(group.all_help(click.Context(group, info_name=PROGRAM, **group.context_settings)))
+        return Exit.DONE
+    if arguments[0] == HELP:
         arguments = [*arguments[1:], "--help"]
     with group.make_context(PROGRAM, arguments) as context:
         return int(group.invoke(context) or Exit.DONE)

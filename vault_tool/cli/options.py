@@ -118,6 +118,11 @@ class VaultCommand(click.Command):
         """The options that this command alone has, in the order of its source."""
         return [p for p in self.params if isinstance(p, click.Option) and p.name not in COMMON]
 
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What the command does, and which other it is not, where it has a near twin."""
+        super().format_help_text(ctx, formatter)
+        _write_twin(str(self.name), formatter)
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The command's own options, then the ones that all commands have."""
         shared = [p for p in self.get_params(ctx) if isinstance(p, click.Option) and p not in self.own_options()]
@@ -141,6 +146,11 @@ class VaultGroup(click.Group):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.params.extend(common_options())
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What the commands do, and which other this is not, where it has a near twin."""
+        super().format_help_text(ctx, formatter)
+        _write_twin(str(self.name), formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """The arguments; raises a usage error that names the commands where none is given."""
@@ -271,6 +281,15 @@ def standard_input(most: int = LONGEST_INPUT) -> bytes:
         if len(data) > most:
             raise UsageError(f"standard input holds more than {most // 2**20} MiB", "a note is one thought: split it")
     return bytes(data)
+
+
+def _write_twin(name: str, formatter: click.HelpFormatter) -> None:
+    from vault_tool.cli.twins import TWINS  # for help alone
+
+    if twin := TWINS.get(name):
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(f"It is {twin}.")
 
 
 def _noted(flag: str, name: str, **attributes: Any) -> click.Option:

@@ -11,6 +11,7 @@ from vault_tool.cli import output
 from vault_tool.cli.lazy import LazyGroup, each
 from vault_tool.cli.main import group
 from vault_tool.cli.options import VaultCommand, VaultGroup
+from vault_tool.cli.twins import TWINS
 from vault_tool.errors import Exit
 
 _MEANINGS = {
@@ -55,6 +56,8 @@ def _exit_codes() -> Iterator[str]:
 
 
 def _contents(commands: LazyGroup) -> Iterator[str]:
+    first = (f"[`vt {name}`](#vt-{name})" for names in commands.first.values() for name in names)
+    yield f"The first commands, which `vt --help` shows: {', '.join(first)}. `vt help all` shows the rest.\n"
     for title, listed in commands.sections.items():
         yield f"## {title}\n"
         yield from (f"- [`vt {one.name}`](#vt-{one.name}): {one.help}" for one in listed)
@@ -67,17 +70,24 @@ def _commands(commands: LazyGroup) -> Iterator[str]:
         yield f"## vt {listed.name}\n"
         if isinstance(command, VaultGroup):
             yield inspect.cleandoc(command.help or "") + "\n"
+            yield from _twin(TWINS.get(listed.name, ""))
             for member in command.members():
                 yield f"### vt {listed.name} {member.name}\n"
                 yield from _command(member, f"{listed.name} {member.name}")
         else:
             assert isinstance(command, VaultCommand)
-            yield from _command(command, listed.name)
+            yield from _command(command, listed.name, TWINS.get(listed.name, ""))
 
 
-def _command(command: VaultCommand, name: str) -> Iterator[str]:
+def _twin(twin: str) -> Iterator[str]:
+    if twin:
+        yield f"It is {twin}.\n"
+
+
+def _command(command: VaultCommand, name: str, twin: str = "") -> Iterator[str]:
     context = click.Context(command, info_name=f"vt {name}")
     yield inspect.cleandoc(command.help or "") + "\n"
+    yield from _twin(twin)
     yield f"```\n{' '.join([context.command_path, *command.collect_usage_pieces(context)])}\n```\n"
     arguments = [param for param in command.params if isinstance(param, click.Argument)]
     yield from (f"- `{name}`: {text}" for name, text in (one.get_help_record(context) for one in arguments))

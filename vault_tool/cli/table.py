@@ -1,4 +1,4 @@
-"""Which commands there are: a name, the module that makes it and its line of help, by the sections of `vt --help`."""
+"""Which commands there are: a name, the module that makes it and its line of help, by the sections of `vt help all`."""
 
 from __future__ import annotations
 
@@ -117,6 +117,14 @@ SECTIONS: Mapping[str, tuple[Listed, ...]] = {
         Listed("owner", "watching", "Answer for other commands, kept warm."),
         Listed("completion", "completion", "Print the script by which a shell completes."),
     ),
+}
+
+# The commands of the first screen, `vt --help`: those that weeks of work needed.
+FIRST: Mapping[str, tuple[str, ...]] = {
+    "Begin": ("init", "install", "status", "doctor"),
+    "Keep": ("remember", "link"),
+    "Ask": ("recall", "search", "list", "get"),
+    "Tend": ("consolidate", "review", "commit", "undo"),
 }
 
 # What other tools call things, and the commands that do them here.
