@@ -1,0 +1,1 @@
+"""What each verb and each tool answers about one small story, kept as files."""
