@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, Body, degraded, detail_fields, source
 from vault_tool.cli.names import narrows
-from vault_tool.cli.options import TEXT, Call, Short, command, leans
+from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.cli.recalling import warnings_of
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
@@ -37,7 +37,6 @@ _REMINDED = 600
 @narrows
 @click.option("--no-global", "include_global", flag_value=False, default=True, help="Not from the global vault.")
 @click.option("--explain", is_flag=True, help="Every factor of each score (with --json).")
-@leans
 def bring_to_mind(call: Call, **given: Any) -> Exit:
     """Show what bears on the conversation now.
 

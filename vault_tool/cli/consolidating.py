@@ -11,7 +11,7 @@ import click
 from vault_tool.cli import output
 from vault_tool.cli.blocks import Block, Body, Heading, degraded, fields, in_a_cell, table
 from vault_tool.cli.names import MEMORY
-from vault_tool.cli.options import Call, Short, command, leans, writes
+from vault_tool.cli.options import Call, Short, command, writes
 from vault_tool.cli.saved import commit_of
 from vault_tool.cli.setup import in_editor
 from vault_tool.errors import Exit, UsageError, VaultError
@@ -52,7 +52,6 @@ SOME = 6
 )
 @click.option("--list", "listed", is_flag=True, help="Only list the packets; begins no pass.")
 @click.option("--done", is_flag=True, help="End the pass: complete its ledger, make CORE.md.")
-@leans
 @writes
 def consolidate(
     call: Call, packet: str, skip: tuple[str, ...], skip_trivial: bool, tokens: int, listed: bool, done: bool

@@ -46,7 +46,7 @@ def op(call: Call, source: str, named: str | None) -> Exit:
         output.write(output.to_json(schemas() if named == ALL_SCHEMAS else schema(named)))
         return Exit.DONE
     with call.open_vault() as vault:
-        return _emit_outcomes(list(outcomes(vault, _requests(source))))
+        return _emit_outcomes(list(outcomes(vault, _requests(source))), call.lean)
 
 
 @command("read", "vt read 'migration fails on an existing column' --kind failed_tactic --kind solution")
@@ -132,9 +132,9 @@ def _requests(source: str) -> bytes:
     return file.read_bytes()
 
 
-def _emit_outcomes(found: Sequence[OpAnswer]) -> Exit:
+def _emit_outcomes(found: Sequence[OpAnswer], in_lines: bool) -> Exit:
     """Print the answers: one as a document, several one a line."""
-    if len(found) == 1:
+    if len(found) == 1 and not in_lines:
         output.write(output.to_json(found[0].answer))
     else:
         for one in found:

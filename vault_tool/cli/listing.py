@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, source, sourced, status_lines, with_status
 from vault_tool.cli.names import narrows
-from vault_tool.cli.options import Call, Short, command, leans
+from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, MemoryList, list_memories
 
@@ -30,7 +30,6 @@ from vault_tool.verbs.listing import CLASSES, SORTS, STATUSES, ListedMemory, Mem
 @click.option("--sort", type=click.Choice(SORTS), default="created", show_default=True, help="The order, the highest first.")
 @click.option("--limit", "-n", type=click.IntRange(1), default=50, show_default=True, help="Most results.")
 @click.option("--after", default="", metavar="CURSOR", help="Go on where the part before ended: its `next`.")
-@leans
 def list_(call: Call, of_session: str | None, **options: Any) -> Exit:
     """List memories without a question.
 

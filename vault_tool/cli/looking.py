@@ -10,7 +10,7 @@ import click
 from vault_tool.belief.fold import Belief, said_by
 from vault_tool.cli.blocks import Block, Body, Heading, detail_fields, fields, source, status_lines, table
 from vault_tool.cli.names import MEMORY
-from vault_tool.cli.options import Call, Short, command, leans
+from vault_tool.cli.options import Call, Short, command
 from vault_tool.cli.saved import consent_table
 from vault_tool.errors import Exit
 from vault_tool.model.signals import REFUSALS
@@ -26,7 +26,6 @@ _REASON = 200
 
 @command("get", "vt get a1b2c3", "vt get a1b2c3 --json")
 @click.argument("memory_id", type=MEMORY, metavar="ID", help="An id or a prefix of one, a path, or a subject's name.")
-@leans
 def get(call: Call, memory_id: str) -> Exit:
     """Read one memory whole; it counts as used."""
     with call.open_vault() as vault:

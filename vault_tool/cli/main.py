@@ -110,9 +110,11 @@ def _report(fault: BaseException, given: Sequence[str]) -> int:
     if debug:
         output.say("".join(traceback.format_exception(fault)).rstrip())
     output.say(output.error_line(failure.message, failure.hint, None if debug else output.ERROR_LENGTH))
-    if _asked_for("--json", given):
+    lean = _asked_for("--lean", given)
+    if lean or _asked_for("--json", given):
         with suppress(StorageError):
-            output.write(output.to_json({"error": failure}))
+            told = {"error": failure}
+            output.write(f"{output.to_line(told)}\n" if lean else output.to_json(told))
     return failure.exit_code
 
 

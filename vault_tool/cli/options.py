@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -81,7 +82,7 @@ class Call:
         """Print a verb's result as JSON or as `render` shows it; ids are as short as the `vault` allows."""
         lacks = vault.settings_fault if vault is not None else ""
         if self.lean:
-            return output.emit_lean(result, _short_in(vault), lacks)
+            return output.emit_lean(_leaned(result, vault), result, lacks)
         return output.emit(result, self.json, lambda: render(result, _short_in(vault)), lacks)
 
     def progress(self, title: str) -> AbstractContextManager[Callable[[int, int], None]]:
@@ -201,6 +202,7 @@ def common_options(*, environment: bool = False) -> list[click.Option]:
     return [
         _noted("--vault", "vault", metavar="DIR", help="The vault; else VAULT_ROOT, else the nearest above."),
         _noted("--json", "json", is_flag=True, help="Print JSON, with whole ids."),
+        _noted("--lean", "lean", is_flag=True, help="Print the lean form for agents: JSON on one line, nothing empty."),
         _noted(
             "--origin",
             "origin",
@@ -216,7 +218,7 @@ def common_options(*, environment: bool = False) -> list[click.Option]:
     ]
 
 
-COMMON = frozenset({"vault", "json", "origin", "session", "user", "debug"})
+COMMON = frozenset({"vault", "json", "lean", "origin", "session", "user", "debug"})
 
 
 def authored(function: Decorated) -> Decorated:
@@ -233,12 +235,6 @@ def writes(function: Decorated) -> Decorated:
     """The option of commands that write a person's or an agent's text: what looks like a secret is meant to be kept."""
     say = "Write it although it looks like a secret."
     return click.option("--allow-secret", is_flag=True, expose_value=False, callback=_note, help=say)(function)
-
-
-def leans(function: Decorated) -> Decorated:
-    """The option of commands that answer agents: the lean form."""
-    say = "Print the lean form for agents: compact JSON, nothing empty, no value twice."
-    return click.option("--lean", is_flag=True, expose_value=False, callback=_note, help=say)(function)
 
 
 class TextInput(click.ParamType[str]):
@@ -300,7 +296,18 @@ def _note(ctx: click.Context, param: click.Parameter, value: Any) -> None:
     """Keep an option's value in the call of its context; one that was not given leaves what the group noted."""
     require_text(param, value)
     if value:
-        ctx.obj = replace(ctx.find_object(Call) or Call(), **{str(param.name): value})
+        # The lean form is JSON too, for all that asks nothing of whom it prints JSON for.
+        also = {"json": True} if param.name == "lean" else {}
+        ctx.obj = replace(ctx.find_object(Call) or Call(), **{str(param.name): value, **also})
+
+
+def _leaned(result: object, vault: Context | None) -> Any:
+    """A result in the lean form: its own where it has one, else its fields without what is empty."""
+    if hasattr(result, "lean"):
+        return result.lean(_short_in(vault))
+    from vault_tool.vault.lean_values import lean_values  # what nobody asked for in that form does without
+
+    return lean_values(json.loads(output.to_json(result)), vault)
 
 
 def _short_in(vault: Context | None) -> Short:

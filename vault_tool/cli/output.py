@@ -101,12 +101,20 @@ def emit(result: object, as_json: bool, blocks: Callable[[], Iterable[Block]], l
     return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
 
 
-def emit_lean(result: Any, short: Callable[[str], str], lacks: str = "") -> Exit:
-    """Print a verb's result in its lean form, on one line; see `emit`."""
-    write(orjson.dumps(_lacking(result.lean(short), lacks)).decode() + "\n")
+def emit_lean(made: Any, result: object, lacks: str = "") -> Exit:
+    """Print what was made of a verb's result, its lean form, on one line; see `emit`."""
+    write(f"{to_line(_lacking(made, lacks))}\n")
     for remark in remarks(result):
         warn(remark)
-    return Exit.DONE
+    return Exit.ATTENTION if getattr(result, "attention", False) else Exit.DONE
+
+
+def to_line(value: object) -> str:
+    """The same JSON as `to_json`, on one line."""
+    try:
+        return orjson.dumps(value, default=_plain_value, option=orjson.OPT_NON_STR_KEYS).decode("utf-8")
+    except TypeError:
+        return json.dumps(json.loads(_to_json_slowly(value)), separators=(",", ":"))
 
 
 def _lacking(answer: Any, lacks: str) -> Any:

@@ -21,7 +21,7 @@ from vault_tool.cli.blocks import (
     table,
 )
 from vault_tool.cli.names import MEMORY, narrows
-from vault_tool.cli.options import TEXT, Call, Short, command, leans
+from vault_tool.cli.options import TEXT, Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.util.text import one_line
 from vault_tool.vault.retrieval.query import Fate, Recalled
@@ -62,7 +62,6 @@ _LONGEST = 2000
 @click.option("--explain", is_flag=True, help="Show every factor of each score.")
 @click.option("--why-not", type=MEMORY, metavar="ID", default="", help="Say at which stage this memory fell out.")
 @click.option("--no-count", "count", flag_value=False, default=True, help="Count nothing as used or seen: only look.")
-@leans
 def recall(call: Call, query: str, of_session: str | None, **given: Any) -> Exit:
     """Ask the memory a question, or for a subject.
 

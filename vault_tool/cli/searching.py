@@ -9,7 +9,7 @@ import click
 
 from vault_tool.cli.blocks import Block, degraded, source, sourced, status_lines, with_status
 from vault_tool.cli.names import narrows
-from vault_tool.cli.options import Call, Short, command, leans
+from vault_tool.cli.options import Call, Short, command
 from vault_tool.errors import Exit
 from vault_tool.verbs.recall.search import MODES, SearchResult, SearchResults
 from vault_tool.verbs.recall.search import search as search_verb
@@ -24,7 +24,6 @@ from vault_tool.verbs.recall.search import search as search_verb
 @click.option("--mode", type=click.Choice(MODES), default="auto", show_default=True, help="`text` for words alone.")
 @click.option("--everything", is_flag=True, help="Superseded and expired memories too, by words.")
 @click.option("--no-global", "include_global", is_flag=True, flag_value=False, default=True, help="Leave the global vault out.")
-@leans
 def search(call: Call, words: tuple[str, ...], of_session: str | None, **given: Any) -> Exit:
     """Find memories, subjects and pages.
 

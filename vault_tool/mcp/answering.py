@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +13,14 @@ import orjson
 from vault_tool.errors import Exit, UsageError, VaultError
 from vault_tool.mcp.table import RENAMED, TOOLS
 from vault_tool.mcp.tools import Caller, Tool, named
-from vault_tool.model.ids import canonical
 from vault_tool.util.deferred import deferred
 from vault_tool.util.json_text import flaw_in
 from vault_tool.util.text import one_line
 from vault_tool.vault.context import Progress
-from vault_tool.vault.lean import NOTICE, filled
+from vault_tool.vault.lean_values import lean_values
 from vault_tool.vault.leniency import as_meant
 from vault_tool.vault.request_faults import InvalidRequest, RequestFault, pointer
-from vault_tool.vault.resolve import Shortened, short
+from vault_tool.vault.resolve import Shortened
 from vault_tool.verbs.contracts.schemas import faults_of
 from vault_tool.verbs.vault import Vault
 
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     import jsonschema
 else:
     jsonschema = deferred("jsonschema")  # 0.1 s
-
-# What an agent should know of how the indexes stand to the files.
-_WORTH_SAYING = ("stale", "withheld", "unreadable", "behind", "settings")
 
 # Most bytes of an answer: clients cut longer ones in the middle of a word, which leaves no JSON.
 LONGEST = 80_000
@@ -91,7 +87,8 @@ def in_words(tool: str, asking: Vault, result: Any) -> tuple[str, dict[str, Any]
         if fault := asking.settings_fault:
             made["degraded"] = [*made.get("degraded", ()), fault]
     else:
-        made = _lean(_plain(result), asking, TOOLS[tool].omit)
+        found = lean_values(_plain(result), asking, TOOLS[tool].omit)
+        made = found if isinstance(found, dict) else {}
         if (fault := asking.settings_fault) and "freshness" not in made:
             made["degraded"] = [*made.get("degraded", ()), fault]
     return bounded(made), made
@@ -185,26 +182,3 @@ def _validator(tool: str) -> jsonschema.Draft202012Validator:
 def _plain(value: object) -> Any:
     """A result as JSON values."""
     return orjson.loads(orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS))
-
-
-def _lean(made: Any, vault: Vault, omit: Iterable[str]) -> dict[str, Any]:
-    """A result without what is empty or was said by the caller, ids as short as they may be."""
-    for name in omit:
-        made.pop(name, None)
-    if "freshness" in made:
-        made["freshness"] = {name: made["freshness"][name] for name in _WORTH_SAYING if made["freshness"][name]}
-    if "notice" in made:
-        made["notice"] = NOTICE
-    lean = _without_empty(made, vault)
-    return lean if isinstance(lean, dict) else {}
-
-
-def _without_empty(value: Any, vault: Vault) -> Any:
-    if isinstance(value, dict):
-        kept = ((name, _without_empty(one, vault)) for name, one in value.items())
-        return {name: one for name, one in filled(dict(kept)).items() if one != {}}
-    if isinstance(value, list):
-        return [_without_empty(one, vault) for one in value]
-    if isinstance(value, str) and canonical(value) == value and vault.index.catalog.get(value):
-        return short(vault, value)
-    return value
