@@ -83,3 +83,13 @@ def test_an_id_that_is_there_is_nobody_elses(lab: Path) -> None:
     with Vault.open(lab) as vault:
         assert vault.show(identity(3)).content == "It drops idle connections."
         assert vault.show(WENT[:20]).id in (STAYS, identity(6))
+
+
+def test_ids_that_are_there_are_nobody_elses_however_many_are_said(lab: Path) -> None:
+    said = f"[{identity(3)}, {identity(4)}, {identity(5)}]"
+    write(lab, "vault/subjects/other.md", note(6, "", type="subject", name="Other", also=said))
+    with Vault.open(lab) as vault:
+        assert [dict(vault.index.catalog.also()).get(identity(number)) for number in (3, 4, 5)] == [None, None, None]
+        assert WENT in vault.index.catalog.also()
+        assert {entry.id for entry in vault.index.catalog.by_prefix(identity(4)[:-1])} >= {identity(4)}
+        assert [entry.id for entry in vault.index.catalog.by_prefix(identity(4))] == [identity(4)]

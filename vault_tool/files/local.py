@@ -52,7 +52,6 @@ _SEAL = b"\nseal "
 _TOKEN = re.compile(r"[a-z0-9]{8}", re.ASCII)
 _OPERATION = re.compile(r"[A-Za-z0-9-]{1,64}", re.ASCII)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789"
 # A token as a number: its digits in the order in which names of files are sorted.
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _BASE = len(_DIGITS)
@@ -123,7 +122,6 @@ class LocalFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._kept = PrivateFolder(partial(local_trust.place, root), LOCAL)
-        self._read_uses: dict[str, tuple[bytes, list[Use]]] = {}
         self._ends: dict[str, tuple[int, bytes, tuple[Use, ...]]] = {}
 
     @property
@@ -141,7 +139,7 @@ class LocalFolder:
 
     def new_token(self) -> str:
         """Take another writer token: the journals of the old one are left as they are from now on."""
-        return self._take_token("".join(secrets.choice(_ALPHABET) for _ in range(TOKEN_LENGTH)))
+        return self._take_token("".join(secrets.choice(_DIGITS) for _ in range(TOKEN_LENGTH)))
 
     def next_token(self) -> str:
         """Take a writer token that stands after the one in use, as what it will name was written after.
@@ -380,15 +378,8 @@ class LocalFolder:
         return sorted(day for day in days if _DAY.fullmatch(day))
 
     def _uses_of(self, day: str) -> list[Use]:
-        """The uses of one day; a day is only ever added to, so what was read before is not parsed again."""
-        data = self._kept.read(f"{day}.jsonl", _USE) or b""
-        known, uses = self._read_uses.get(day, (b"", []))
-        if not data.startswith(known):
-            known, uses = b"", []
-        whole = data[: data.rfind(b"\n") + 1]
-        uses = [*uses, *_uses_in(whole[len(known) :])]
-        self._read_uses[day] = whole, uses
-        return [*uses, *_uses_in(data[len(whole) :])]
+        log = self._use_log(day, 0, "")
+        return [*log.uses, *log.torn]
 
     def _use_log(self, day: str, start: int, mark: str) -> UseLog:
         before = min(start, _MARKED)

@@ -7,6 +7,7 @@ none. A text is told by its content at its path: an owner who merges or moves it
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -123,9 +124,9 @@ class HistoryDelta:
         """The paths of which something else may be believed than before."""
         paths = {one.path for one in self.came}
         if self.whole:
-            paths.update(one[0] for one in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
-        for commit in () if self.whole else self.lost:
-            paths.update(one[0] for one in catalog.rows("SELECT path FROM foreign_texts WHERE by_commit = ?", (commit,)))
+            paths.update(row[0] for row in catalog.rows("SELECT DISTINCT path FROM foreign_texts"))
+        else:
+            paths.update(row[0] for row in catalog.rows_in("SELECT path FROM foreign_texts WHERE by_commit IN ({})", self.lost))
         # Of what was taken away the id stands in place of a path.
         return {path for path in paths if "/" in path}
 
@@ -354,7 +355,7 @@ class _Fold:
         self._owners = owners
         self._catalog = catalog
         self._lost = lost
-        self._found: dict[tuple[str, str], Foreign] = {}
+        self._found: defaultdict[str, dict[str, Foreign]] = defaultdict(dict)
         self._by_text: dict[str, Foreign] = {}
         self._journals: list[tuple[Foreign, tuple[str, ...]]] = []
         self._has_graves = bool(lost - {DOUBT})
@@ -390,7 +391,7 @@ class _Fold:
                     continue  # empty files are alike: whose a tombstone is its path and its history say
                 self._take(Foreign(one.path, one.blob, author, commit.at, commit.commit), one, own, commit.op)
         self._lines(repo)
-        return tuple(self._found.values())
+        return tuple(text for texts in self._found.values() for text in texts.values())
 
     def _take(self, new: Foreign, one: Introduced, own: bool, op: str) -> None:
         """The rule: a move leaves a text whose it was, and so does what says the same; else it is its bringer's; an owner's
@@ -551,11 +552,11 @@ class _Fold:
         if one.text.startswith(_PUT):
             blob = one.text[len(_PUT) :].partition(":")[0]
             self._puts(one.path, blob).extend(put_by([one], blob))
-        self._found.setdefault((one.path, one.text), one)
+        self._found[one.path].setdefault(one.text, one)
         self._by_text.setdefault(one.text, one)
 
     def _at(self, path: str, text: str) -> Foreign | None:
-        return self._found.get((path, text)) or self._known("path = ? AND text = ?", path, text)
+        return self._found.get(path, {}).get(text) or self._known("path = ? AND text = ?", path, text)
 
     def _anywhere(self, text: str) -> Foreign | None:
         return self._by_text.get(text) or self._known("text = ?", text)
@@ -566,7 +567,7 @@ class _Fold:
 
     def _of_path(self, path: str) -> list[Foreign]:
         known = known_texts(self._catalog, path) if self._catalog is not None else []
-        return [*(one for key, one in self._found.items() if key[0] == path), *known]
+        return [*self._found.get(path, {}).values(), *known]
 
     def _lines(self, repo: git.Repo) -> None:
         """The lines of journals that others brought: of a run of theirs on one file, what its end has and its start had not."""

@@ -130,8 +130,8 @@ class Catalog(Database):
         )
         rows = self.rows(query, (schema.ALSO, end))
         found = {normal.removeprefix(schema.ALSO): kept for normal, kept in reversed(rows)}
-        there = self.rows_in("SELECT id FROM entries WHERE id IN ({})", found) if found else ()
-        return {absorbed: kept for absorbed, kept in found.items() if (absorbed,) not in {*map(tuple, there)}}
+        there = {row[0] for row in self.rows_in("SELECT id FROM entries WHERE id IN ({})", found)} if found else set()
+        return {absorbed: kept for absorbed, kept in found.items() if absorbed not in there}
 
     def _of_absorbed(self, record_id: str) -> tuple[Entry, ...]:
         kept = self.also().get(record_id)
@@ -178,7 +178,7 @@ class Catalog(Database):
         """The same as `get` gives, from memory where all entries are there; as above."""
         cache, seq = self._current_cache()
         kept = cache.of_id(self, seq, record_id)
-        return kept or self.get(record_id)
+        return self.get(record_id) if kept is None else kept or self._of_absorbed(record_id)
 
     def cached_of_sessions(self, names: Collection[str]) -> dict[str, list[Entry]] | None:
         """The records of several sessions, where all entries are in memory (None: they are not); as above."""

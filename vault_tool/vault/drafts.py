@@ -43,8 +43,9 @@ def finish_decided(vault: Context, few: bool = False) -> None:
         if few and len(os.listdir(vault.local.place / INBOX)) > _FEW:
             return
     inbox = Inbox(vault.root)
+    verdicts = inbox.decided()
     for draft, (identity, verdict) in _decided(vault, inbox.notes()).items():
-        if inbox.decided().get(identity) != verdict:
+        if verdicts.get(identity) != verdict:
             inbox.decide(identity, verdict, vault.now())
         inbox.discard(identity, *draft)
 

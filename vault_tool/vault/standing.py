@@ -179,8 +179,9 @@ class Standings:
         for signal in catalog.signals() if ids is None else catalog.signals_of(ids):
             signals[signal.target].append(signal)
         uses: dict[str, list[Use]] = defaultdict(list)
-        for use in self._uses.all() if live else ():
-            uses[use.target].append(use)
+        if live:
+            for use in self._uses.all() if ids is None else self._uses.of(ids):
+                uses[use.target].append(use)
         return signals, uses
 
     def present(self, snapshot: Snapshot | None = None) -> list[Weighed]:

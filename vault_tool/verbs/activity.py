@@ -14,7 +14,6 @@ from vault_tool.errors import UsageError
 from vault_tool.files import layout
 from vault_tool.index.slight import head_fields, slight
 from vault_tool.model.signals import EpisodeEntry, Signal, SignalKind
-from vault_tool.model.types import MEMORIES
 from vault_tool.util.text import one_line
 from vault_tool.vault import seen
 from vault_tool.vault.answers import HasStatus
@@ -112,7 +111,7 @@ def activity(vault: Context, day: str = "", *, days: int = 90, limit: int = 200)
 
 def _of_day(vault: Context, day: str, limit: int, freshness: Freshness) -> Activity:
     catalog = vault.index.catalog
-    written = [one for one in slight(catalog, *MEMORIES) if one.text("created")[:10] == day]
+    written = [one for one in slight(catalog) if one.text("created")[:10] == day]
     judged = [one for one in catalog.signals() if one.at[:10] == day and one.kind is not SignalKind.USE][:limit]
     titles = {one.target: next(iter(catalog.get(one.target)), None) for one in judged}
     shown = sorted(written, key=lambda one: (one.text("created"), one.id))[:limit]
